@@ -1,0 +1,1 @@
+"""The service layer: one episode's loop, and the policies that propose in it."""

@@ -1,0 +1,39 @@
+"""What can go wrong in the service layer.
+
+AgentError                  every error of this package; `code` is stable
+├── CommandRefused          a command cannot be taken now (stale_accept, unknown_proposal, not_running, …)
+├── PolicyError             the policy gave nothing usable
+│   ├── PolicyUnavailable   no answer in time, refused connection, or the circuit is open
+│   └── PolicyRejected      the server refused the request
+└── EpisodeFenced           another process drives this episode now
+"""
+
+
+class AgentError(Exception):
+    """Base of all; the message is for people, `code` is for programs."""
+
+    code = "agent_error"
+
+
+class CommandRefused(AgentError):
+    """A command was refused and changed nothing."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class PolicyError(AgentError):
+    code = "policy_error"
+
+
+class PolicyUnavailable(PolicyError):
+    code = "policy_unavailable"
+
+
+class PolicyRejected(PolicyError):
+    code = "policy_rejected"
+
+
+class EpisodeFenced(AgentError):
+    code = "episode_fenced"

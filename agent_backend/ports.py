@@ -1,0 +1,109 @@
+"""What the runner needs from outside: a store, a policy, a way to tell people."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Protocol
+
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.messages import DurableEvent, EpisodeState, Event, Partial
+from vocabulary.observations import Observation
+from vocabulary.proposals import PolicyRef, Proposal
+from vocabulary.steps import Actor, Decision, Step
+from vocabulary.tasks import Task
+
+
+class Intent(Frozen):
+    """What is about to be done; stored before the act, completed by its step."""
+
+    command_id: str
+    index: int
+    actor: Actor
+    decision: Decision
+    proposal_id: str | None
+    thought: str
+    action: Action
+    started_at: datetime
+    decide_ms: float | None = None
+
+
+class CommandRecord(Frozen):
+    """A command taken before: its body's digest and the events version after it."""
+
+    command_id: str
+    digest: str
+
+
+class EpisodeStore(Protocol):
+    """Durable state of one episode. Every writer checks the runner's fencing token and raises EpisodeFenced.
+
+    A writer stores, raises the version by one, and returns the event that says so, which the store has
+    also published after commit; `state_apply(old snapshot, event) == new snapshot` holds for each.
+    """
+
+    async def load(self) -> EpisodeState:
+        """The snapshot, with a pending intent if a crash left one."""
+        ...
+
+    async def find_command(self, command_id: str) -> CommandRecord | None:
+        """The record of a command taken before."""
+        ...
+
+    async def record_command(self, command_id: str, digest: str) -> None:
+        """Remember a command that is not an act (acts are remembered by their intent)."""
+        ...
+
+    async def save_blob(self, ref: BlobRef, data: bytes) -> None:
+        """Store bytes once by their sha256, and let this episode's viewers see them."""
+        ...
+
+    async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
+        """Store the intent before the act → step.started."""
+        ...
+
+    async def append_step(self, step: Step) -> DurableEvent:
+        """Store the result and clear intent and offers → step.added."""
+        ...
+
+    async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
+        """Store what was offered at the present step → proposals.ready."""
+        ...
+
+    async def withdraw_proposals(self, reason: str) -> DurableEvent:
+        """Void the pending offers, keeping their rows → proposals.withdrawn."""
+        ...
+
+    async def mark_proposal(self, proposal_id: str, mark: str | None) -> DurableEvent:
+        """Judge an offer → proposal.marked."""
+        ...
+
+    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
+        """Change fields of EpisodeChanged (status, observation, autopilot, outcome, verdict, …)."""
+        ...
+
+
+class Policy(Protocol):
+    """Something that proposes."""
+
+    ref: PolicyRef
+
+    async def propose(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        *,
+        kinds: frozenset[str],
+        blob: Callable[[BlobRef], Awaitable[bytes]],
+        partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+    ) -> tuple[Proposal, ...]:
+        """Candidates for the next action, merged by equivalence and ranked; `partial` hears the texts grow.
+
+        Raises PolicyError. Cancelling the task cancels the request.
+        """
+        ...
+
+
+Emit = Callable[[Event], Awaitable[None]]
+"""Tells every viewer something that may be lost (durable events are published by the store)."""

@@ -1,0 +1,1 @@
+"""The web application: the desk, its storage and everything around it."""

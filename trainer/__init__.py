@@ -1,0 +1,1 @@
+"""Downstream training from folders of trajectories."""

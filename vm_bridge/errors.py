@@ -1,0 +1,93 @@
+"""What can go wrong with a machine.
+
+BridgeError                 every error of this package; `code` is stable
+├── MachineGone             the machine died, hung or was reclaimed
+├── StaleLease              another holder has a higher fencing token, or the lease ended
+├── UnsupportedAction       this machine cannot do that kind of action
+├── InvalidAction           the action cannot be done as it stands (off the screen, too long)
+├── CommandConflict         a command_id was resent with another body
+├── OutcomeUnknown          a crash left open whether the act happened
+├── NoMachine               nothing free within the wait
+├── UnknownTask             no such suite or task
+├── TicketRefused           a stream ticket is forged, expired, used or bound to something else
+└── BridgeUnavailable       the bridge did not answer in time
+"""
+
+from typing import ClassVar
+
+
+class BridgeError(Exception):
+    """Base of all; the message is for people, `code` is for programs."""
+
+    code: ClassVar[str] = "bridge_error"
+    status: ClassVar[int] = 500
+    """The HTTP status it travels as."""
+
+
+class MachineGone(BridgeError):
+    code = "machine_gone"
+    status = 410
+
+
+class StaleLease(BridgeError):
+    code = "stale_lease"
+    status = 409
+
+
+class UnsupportedAction(BridgeError):
+    code = "unsupported_action"
+    status = 422
+
+
+class InvalidAction(BridgeError):
+    code = "invalid_action"
+    status = 422
+
+
+class CommandConflict(BridgeError):
+    code = "command_conflict"
+    status = 409
+
+
+class OutcomeUnknown(BridgeError):
+    code = "outcome_unknown"
+    status = 409
+
+
+class NoMachine(BridgeError):
+    code = "no_machine"
+    status = 503
+
+
+class UnknownTask(BridgeError):
+    code = "unknown_task"
+    status = 404
+
+
+class TicketRefused(BridgeError):
+    code = "ticket_refused"
+    status = 403
+
+
+class BridgeUnavailable(BridgeError):
+    code = "bridge_unavailable"
+    status = 503
+
+
+ERRORS: dict[str, type[BridgeError]] = {
+    cls.code: cls
+    for cls in (
+        BridgeError,
+        MachineGone,
+        StaleLease,
+        UnsupportedAction,
+        InvalidAction,
+        CommandConflict,
+        OutcomeUnknown,
+        NoMachine,
+        UnknownTask,
+        TicketRefused,
+        BridgeUnavailable,
+    )
+}
+"""Every error by its code, so that the client raises what the server raised."""

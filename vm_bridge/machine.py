@@ -1,0 +1,81 @@
+"""The one contract every machine keeps, wherever it lives and whatever it can do."""
+
+from datetime import datetime
+from typing import Protocol
+
+from pydantic import Field
+
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import Observation, Transition, Verdict
+from vocabulary.tasks import Task
+
+
+class Capabilities(Frozen):
+    """What a machine can do, as data: the interface greys out the rest, the dialect omits it."""
+
+    kinds: tuple[str, ...]
+    """Action kinds `perform` accepts."""
+    width: int = Field(gt=0)
+    height: int = Field(gt=0)
+    streams: tuple[str, ...] = ("webrtc", "vnc", "stills")
+    snapshots: bool = False
+    """Whether it can go back to an earlier state (undo)."""
+
+
+class Lease(Frozen):
+    """The right to drive one machine until `expires_at`; a higher `fencing_token` ends a lower one."""
+
+    machine_id: str
+    fencing_token: int = Field(ge=1)
+    holder: str
+    image: str
+    host_url: str
+    """Where the machine's calls go."""
+    expires_at: datetime
+    capabilities: Capabilities
+
+
+class Machine(Protocol):
+    """A leased view of one sandbox: every call carries its fencing token down to the guest.
+
+    Errors: any `BridgeError`. A failed act inside the machine is no exception but `Transition.error`.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this machine can do."""
+        ...
+
+    async def prepare(self, task: Task) -> Observation:
+        """Reset, set up the task's start state, and look."""
+        ...
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        """Look; with `settle` wait for rest first (bounded)."""
+        ...
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        """Do one action once and wait until the screen rests (bounded).
+
+        Idempotent at the side effect: a resend of `command_id` with the same action gives the stored
+        transition, with another action raises CommandConflict; after a crash in between raises OutcomeUnknown.
+        """
+        ...
+
+    async def hurry(self) -> None:
+        """Cut a running settle short; nothing happens when none runs."""
+        ...
+
+    async def evaluate(self) -> Verdict:
+        """Judge the present state by the prepared task's verifier."""
+        ...
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        """The bytes behind a reference in an observation of the last few calls."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of this view; the lease is released by its holder, not here."""
+        ...

@@ -1,0 +1,84 @@
+"""What the pool and the streams need of a place where a machine lives; hosts and drivers provide it."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from vm_bridge.machine import Capabilities, Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One capture. `pixels` is BGRX, rows top down, stride `width * 4`, valid until the next frame is
+    asked for; `captured_at` is seconds since the epoch; `serial` rises with every changed picture."""
+
+    serial: int
+    captured_at: float
+    width: int
+    height: int
+    pixels: memoryview
+
+
+class FrameSource(Protocol):
+    """The live picture of one sandbox. Nothing is captured while no subscription is open."""
+
+    def subscribe(self, *, fps: float) -> AbstractAsyncContextManager[AsyncIterator[Frame]]:
+        """Frames as the picture changes, at most `fps` a second, the current one first; a static
+        picture yields nothing more. Ends when the sandbox does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a sandbox costs now: proportional set size (bytes), CPU seconds so far, processes."""
+
+    pss: int
+    cpu_seconds: float
+    processes: int
+
+
+class Sandbox(Protocol):
+    """One running machine and the means to look after it."""
+
+    id: str
+    image: str
+    capabilities: Capabilities
+    frames: FrameSource | None
+    vnc_socket: Path | None
+    """Unix socket of its RFB server, if any."""
+
+    def bind(self, fencing_token: int) -> Machine:
+        """A view whose every call carries this token; the guest refuses a lower one than it has seen."""
+        ...
+
+    async def reset(self) -> None:
+        """Back to the image's first state: fresh writable layer, no process left."""
+        ...
+
+    async def healthy(self) -> bool:
+        """Whether the guest answers in time."""
+        ...
+
+    async def usage(self) -> Usage:
+        """What it costs now."""
+        ...
+
+    async def destroy(self) -> None:
+        """End every process and remove the writable layer. Idempotent."""
+        ...
+
+
+class Host(Protocol):
+    """A place that can make sandboxes."""
+
+    images: tuple[str, ...]
+
+    async def create(self, image: str) -> Sandbox:
+        """A started sandbox whose guest answers. Raises NoMachine when it cannot be made."""
+        ...
+
+    async def close(self) -> None:
+        """Destroy everything this host made."""
+        ...

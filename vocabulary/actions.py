@@ -1,0 +1,346 @@
+"""What can be done to a machine: one class an action, a union on `kind`.
+
+Pixels are absolute integers in the size of the observation acted on; dialects convert to a model's
+grid and the front-end converts from CSS pixels, nothing else knows about scaling.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, JsonValue, StringConstraints, TypeAdapter
+
+from vocabulary.base import Frozen
+
+MAX_TEXT = 20_000
+"""Longest text one action may carry (characters)."""
+
+Pixel = Annotated[int, Field(ge=0, le=32_767)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=32)]
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+Button = Literal["left", "middle", "right"]
+Direction = Literal["up", "down", "left", "right"]
+
+
+class Point(Frozen):
+    """A pixel of the observation acted on."""
+
+    x: Pixel
+    y: Pixel
+
+
+class _At(Frozen):
+    x: Pixel
+    y: Pixel
+
+
+class Click(_At):
+    """Press and release the left button at a point."""
+
+    kind: Literal["click"] = "click"
+
+
+class DoubleClick(_At):
+    """Two left clicks in quick succession."""
+
+    kind: Literal["double_click"] = "double_click"
+
+
+class TripleClick(_At):
+    """Three left clicks: selects a line or paragraph in most programs."""
+
+    kind: Literal["triple_click"] = "triple_click"
+
+
+class RightClick(_At):
+    """Press and release the right button."""
+
+    kind: Literal["right_click"] = "right_click"
+
+
+class MiddleClick(_At):
+    """Press and release the middle button."""
+
+    kind: Literal["middle_click"] = "middle_click"
+
+
+class MoveTo(_At):
+    """Move the pointer without pressing (hover)."""
+
+    kind: Literal["move_to"] = "move_to"
+
+
+class MouseDown(Frozen):
+    """Press a button and keep it down; at the current position when no point is given."""
+
+    kind: Literal["mouse_down"] = "mouse_down"
+    point: Point | None = None
+    button: Button = "left"
+
+
+class MouseUp(Frozen):
+    """Release a button; at the current position when no point is given."""
+
+    kind: Literal["mouse_up"] = "mouse_up"
+    point: Point | None = None
+    button: Button = "left"
+
+
+class Drag(Frozen):
+    """Press at `start`, move to `end`, release."""
+
+    kind: Literal["drag"] = "drag"
+    start: Point
+    end: Point
+    button: Button = "left"
+
+
+class Scroll(Frozen):
+    """Turn the wheel at a point; `amount` in wheel notches."""
+
+    kind: Literal["scroll"] = "scroll"
+    point: Point | None = None
+    direction: Direction
+    amount: int = Field(default=5, ge=1, le=100)
+
+
+class TypeText(Frozen):
+    """Type text where the focus is; a trailing newline submits."""
+
+    kind: Literal["type_text"] = "type_text"
+    text: Text
+
+
+class PressKeys(Frozen):
+    """Press keys together as one hotkey, in order, and release them in reverse."""
+
+    kind: Literal["press_keys"] = "press_keys"
+    keys: Annotated[tuple[Key, ...], Field(min_length=1, max_length=5)]
+
+
+class Press(Frozen):
+    """Press one key and keep it down."""
+
+    kind: Literal["press"] = "press"
+    key: Key
+
+
+class Release(Frozen):
+    """Release one key that is held."""
+
+    kind: Literal["release"] = "release"
+    key: Key
+
+
+class Wait(Frozen):
+    """Let time pass; seconds."""
+
+    kind: Literal["wait"] = "wait"
+    seconds: float = Field(default=5.0, gt=0, le=60)
+
+
+class Navigate(Frozen):
+    """Open an address in the browser."""
+
+    kind: Literal["navigate"] = "navigate"
+    url: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+
+
+class NavigateBack(Frozen):
+    """Go back one page."""
+
+    kind: Literal["navigate_back"] = "navigate_back"
+
+
+class LongPress(_At):
+    """Touch and hold; seconds."""
+
+    kind: Literal["long_press"] = "long_press"
+    seconds: float = Field(default=1.0, gt=0, le=10)
+
+
+class Swipe(Frozen):
+    """Touch at `start`, slide to `end`, lift."""
+
+    kind: Literal["swipe"] = "swipe"
+    start: Point
+    end: Point
+
+
+class OpenApp(Frozen):
+    """Start an application by its name."""
+
+    kind: Literal["open_app"] = "open_app"
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class PressHome(Frozen):
+    """The phone's home button."""
+
+    kind: Literal["press_home"] = "press_home"
+
+
+class PressBack(Frozen):
+    """The phone's back button."""
+
+    kind: Literal["press_back"] = "press_back"
+
+
+class SetClipboard(Frozen):
+    """Put text on the machine's clipboard."""
+
+    kind: Literal["set_clipboard"] = "set_clipboard"
+    text: Text
+
+
+class GetClipboard(Frozen):
+    """Read the machine's clipboard; the text comes back in the observation."""
+
+    kind: Literal["get_clipboard"] = "get_clipboard"
+
+
+class RunCommand(Frozen):
+    """Run one terminal command line inside the sandbox; output comes back in the observation."""
+
+    kind: Literal["run_command"] = "run_command"
+    command: Text
+    timeout: float = Field(default=30.0, gt=0, le=600)
+
+
+class ReadFile(Frozen):
+    """Read a text file of the sandbox."""
+
+    kind: Literal["read_file"] = "read_file"
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+
+
+class WriteFile(Frozen):
+    """Create or replace a text file of the sandbox."""
+
+    kind: Literal["write_file"] = "write_file"
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+    text: Annotated[str, StringConstraints(max_length=1_000_000)]
+
+
+class EditFile(Frozen):
+    """Replace the one occurrence of `old` in a text file by `new`."""
+
+    kind: Literal["edit_file"] = "edit_file"
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+    old: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
+    new: Text
+
+
+class RunCode(Frozen):
+    """Run code in the sandbox's Jupyter kernel, which keeps its state."""
+
+    kind: Literal["run_code"] = "run_code"
+    code: Text
+    timeout: float = Field(default=60.0, gt=0, le=600)
+
+
+class CallTool(Frozen):
+    """Call a tool by name (MCP)."""
+
+    kind: Literal["call_tool"] = "call_tool"
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    arguments: dict[str, JsonValue] = {}
+
+
+class Finish(Frozen):
+    """Say that the task is done, with the answer it asked for, if any."""
+
+    kind: Literal["finish"] = "finish"
+    answer: Text = ""
+
+
+class CallUser(Frozen):
+    """Ask the person for help or for something only they know."""
+
+    kind: Literal["call_user"] = "call_user"
+    message: Text = ""
+
+
+InputEvent = Annotated[MoveTo | MouseDown | MouseUp | Press | Release | Scroll, Field(discriminator="kind")]
+"""The primitive inputs a takeover sends."""
+
+
+class TimedInput(Frozen):
+    """One primitive input of a gesture, `at_ms` after its first."""
+
+    at_ms: int = Field(ge=0)
+    input: InputEvent
+
+
+class Gesture(Frozen):
+    """What a person did during a takeover until they paused: primitive inputs in order."""
+
+    kind: Literal["gesture"] = "gesture"
+    inputs: Annotated[tuple[TimedInput, ...], Field(min_length=1, max_length=5_000)]
+
+
+Action = Annotated[
+    Click
+    | DoubleClick
+    | TripleClick
+    | RightClick
+    | MiddleClick
+    | MoveTo
+    | MouseDown
+    | MouseUp
+    | Drag
+    | Scroll
+    | TypeText
+    | PressKeys
+    | Press
+    | Release
+    | Wait
+    | Navigate
+    | NavigateBack
+    | LongPress
+    | Swipe
+    | OpenApp
+    | PressHome
+    | PressBack
+    | SetClipboard
+    | GetClipboard
+    | RunCommand
+    | ReadFile
+    | WriteFile
+    | EditFile
+    | RunCode
+    | CallTool
+    | Finish
+    | CallUser
+    | Gesture,
+    Field(discriminator="kind"),
+]
+
+ACTION: TypeAdapter[Action] = TypeAdapter(Action)
+"""Parses and dumps any action."""
+
+ACTION_CLASSES: dict[str, type[Frozen]] = {
+    cls.model_fields["kind"].default: cls for cls in get_args(get_args(Action)[0])
+}
+"""Every action class by its kind."""
+
+CONTROL_KINDS = frozenset({"finish", "call_user"})
+"""Actions that speak to the runner and never reach a machine."""
+
+
+def points_of(action: Any) -> Iterator[Point]:
+    """Every pixel an action names, in order; used to refuse those off the screen."""
+    if isinstance(action, Gesture):
+        for timed in action.inputs:
+            yield from points_of(timed.input)
+    elif isinstance(action, Drag | Swipe):
+        yield action.start
+        yield action.end
+    elif isinstance(action, _At):
+        yield Point(x=action.x, y=action.y)
+    elif isinstance(action, MouseDown | MouseUp | Scroll) and action.point is not None:
+        yield action.point
+
+
+def off_screen(action: Any, width: int, height: int) -> Point | None:
+    """The first pixel of an action that lies outside a screen of this size, if any."""
+    return next((p for p in points_of(action) if p.x >= width or p.y >= height), None)

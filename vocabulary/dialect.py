@@ -1,0 +1,91 @@
+"""What every dialect can do: write a prompt, write an action, read a reply."""
+
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field
+
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import Observation
+from vocabulary.proposals import ParseError
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+
+
+class Screen(Frozen):
+    """The size of the picture a model sees, in pixels."""
+
+    width: int = Field(gt=0)
+    height: int = Field(gt=0)
+
+
+class TextPart(Frozen):
+    """Text of a chat message."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class ImagePart(Frozen):
+    """A picture of a chat message, by content; whoever sends it fetches the bytes."""
+
+    type: Literal["image"] = "image"
+    image: BlobRef
+
+
+class ChatMessage(Frozen):
+    """One turn of the conversation a model reads."""
+
+    role: Literal["system", "user", "assistant"]
+    content: tuple[Annotated[TextPart | ImagePart, Field(discriminator="type")], ...]
+
+
+class Parsed(Frozen):
+    """A reply that is an action."""
+
+    thought: str
+    action: Action
+    action_text: str
+
+
+class Unparsed(Frozen):
+    """A reply that is not: what could be read of it, and why not more."""
+
+    thought: str
+    action_text: str
+    error: ParseError
+
+
+class Dialect(Protocol):
+    """How one model family writes screens and actions.
+
+    Law, property-tested for every supported kind: `parse(write(thought, action, screen), screen)` gives back
+    `thought` and `action` exactly wherever the model's grid can name the pixel.
+    """
+
+    name: str
+    kinds: frozenset[str]
+    """Action kinds this family can say."""
+
+    def render(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        *,
+        images: int = 5,
+        kinds: frozenset[str] | None = None,
+        language: str = "English",
+    ) -> tuple[ChatMessage, ...]:
+        """The conversation that asks for the next action: the last `images` screenshots in full, older
+        steps as text; only `kinds` are offered."""
+        ...
+
+    def write(self, thought: str, action: Action, screen: Screen) -> str:
+        """One assistant turn. Raises ValueError for a kind outside `kinds`."""
+        ...
+
+    def parse(self, text: str, screen: Screen) -> Parsed | Unparsed:
+        """Read a reply; never raises, whatever the text."""
+        ...

@@ -1,0 +1,1 @@
+"""How each model family writes screens and actions: one file a family."""

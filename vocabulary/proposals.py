@@ -1,0 +1,55 @@
+"""What a policy offers at a decision point."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+
+Mark = Literal["acceptable", "wrong"]
+
+
+class PolicyRef(Frozen):
+    """Which policy spoke: its name, its revision, and whether it is a model at all."""
+
+    name: str
+    revision: str
+    dialect: str
+    scripted: bool = False
+
+
+class ParseError(Frozen):
+    """Why a model's text is no action; `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
+
+
+class Proposal(Frozen):
+    """One candidate (thought, action); either `action` or `error` is set.
+
+    `count` is how many samples said the same; `likelihood` is the share of this candidate among the
+    offered ones (0 to 1), None where the server gives no logprobs. Token ids and logprobs are those the
+    server sampled, never re-tokenised (token-in, token-out).
+    """
+
+    id: str
+    rank: int = Field(ge=1)
+    thought: str
+    action: Action | None
+    action_text: str
+    """The action in the model's own grammar."""
+    raw_text: str
+    error: ParseError | None = None
+    count: int = Field(default=1, ge=1)
+    likelihood: float | None = Field(default=None, ge=0, le=1)
+    policy: PolicyRef
+    sampling: dict[str, JsonValue] = {}
+    prompt_token_ids: tuple[int, ...] | None = None
+    completion_token_ids: tuple[int, ...] | None = None
+    logprobs: tuple[float, ...] | None = None
+    latency_ms: float = Field(ge=0)
+    created_at: datetime
+    mark: Mark | None = None

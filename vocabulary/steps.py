@@ -1,0 +1,43 @@
+"""One decision and what came of it."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.observations import ActionError, Observation
+from vocabulary.proposals import PolicyRef
+
+Actor = Literal["policy", "human"]
+Decision = Literal["accept", "edit", "override", "takeover", "auto"]
+"""accept: a proposal as it was; edit: its action with another thought; override: another action;
+takeover: a person's hand on the machine; auto: the policy by itself."""
+
+
+class Step(Frozen):
+    """An executed (thought, action) with the frames before and after it.
+
+    `after` is None and `error.code` is `outcome_unknown` where a crash left open whether the act
+    happened; such a step is never repeated by itself.
+    """
+
+    index: int = Field(ge=0)
+    command_id: str
+    actor: Actor
+    decision: Decision
+    proposal_id: str | None = None
+    acceptable_ids: tuple[str, ...] = ()
+    wrong_ids: tuple[str, ...] = ()
+    thought: str
+    action: Action
+    before: Observation
+    after: Observation | None
+    error: ActionError | None = None
+    policy: PolicyRef | None = None
+    """The policy that had proposed at this step, whoever decided."""
+    started_at: datetime
+    ended_at: datetime
+    decide_ms: float | None = Field(default=None, ge=0)
+    """From the proposals being on screen to the command (milliseconds)."""

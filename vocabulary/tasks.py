@@ -1,0 +1,25 @@
+"""What is to be done, and where."""
+
+from typing import Annotated
+
+from pydantic import Field, JsonValue, StringConstraints
+
+from vocabulary.base import Frozen
+from vocabulary.observations import Platform
+
+
+class Task(Frozen):
+    """An instruction and the start state it is carried out in.
+
+    `suite` and `name` select a bundled task whose start state and verifier the bridge knows; without a
+    suite the machine starts fresh and nothing judges the end.
+    """
+
+    id: str
+    instruction: Annotated[str, StringConstraints(min_length=1, max_length=8_000)]
+    platform: Platform = "desktop"
+    suite: str | None = None
+    name: str | None = None
+    seed: int = 0
+    parameters: dict[str, JsonValue] = {}
+    max_steps: int = Field(default=30, ge=1, le=1_000)

@@ -1,0 +1,36 @@
+"""A whole attempt at a task, as it is exported and trained on."""
+
+from datetime import datetime
+from typing import Literal
+
+from vocabulary.base import Frozen
+from vocabulary.observations import Verdict
+from vocabulary.proposals import Proposal
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+
+FORMAT = "pilothouse-trajectory-1"
+
+Origin = Literal["annotation", "rollout", "recording", "synthesis"]
+Outcome = Literal["success", "failure", "infeasible", "skipped", "broken"]
+
+
+class Trajectory(Frozen):
+    """Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)
+    are two words because bootstrapping depends on it. `proposals[i]` is what was offered at step i."""
+
+    format: Literal["pilothouse-trajectory-1"] = FORMAT
+    id: str
+    task: Task
+    origin: Origin
+    annotator: str | None = None
+    """Pseudonymous."""
+    steps: tuple[Step, ...]
+    proposals: tuple[tuple[Proposal, ...], ...] = ()
+    outcome: Outcome | None
+    answer: str = ""
+    verdict: Verdict | None = None
+    terminated: bool
+    truncated: bool
+    created_at: datetime
+    finished_at: datetime | None = None
