@@ -68,8 +68,8 @@ class Machine(Protocol):
         """Cut a running settle short; nothing happens when none runs."""
         ...
 
-    async def evaluate(self) -> Verdict:
-        """Judge the present state by the prepared task's verifier."""
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        """Judge the present state, and the answer given with it, by the prepared task's verifier."""
         ...
 
     async def blob(self, ref: BlobRef) -> bytes:
