@@ -1,0 +1,1 @@
+"""What can be done to a machine: one driver a file, none knows another."""

@@ -1,0 +1,353 @@
+"""A machine without a desktop: painted frames and the whole `Machine` contract, for tests of what stands above."""
+
+import asyncio
+import hashlib
+import itertools
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import simplejpeg
+
+from vm_bridge.errors import (
+    CommandConflict,
+    InvalidAction,
+    MachineGone,
+    NoMachine,
+    OutcomeUnknown,
+    StaleLease,
+    UnknownTask,
+    UnsupportedAction,
+)
+from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.sandbox import Frame, FrameSource, Sandbox, Usage
+from vocabulary.actions import Action, GetClipboard, ReadFile, SetClipboard, TypeText, WriteFile, off_screen, points_of
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
+from vocabulary.tasks import Task
+
+KINDS = (
+    *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
+    *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "set_clipboard", "get_clipboard"),
+    *("read_file", "write_file", "gesture"),
+)
+SUITE = "fake"
+"""The suite this driver knows: `type` wants `parameters["text"]` typed, `answer` wants it as the answer."""
+KEPT_BLOBS = 32
+KEPT_COMMANDS = 512
+V = TypeVar("V")
+MARK = 10
+"""Half the side of the square an act leaves where it pointed (pixels)."""
+
+
+class FakeScreen:
+    """BGRX pixels that tests may paint on; `touch` tells the viewers that they changed."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.pixels = np.zeros((height, width, 4), np.uint8)
+        self.serial = 0
+        self.viewers = 0
+        self.closed = False
+        self._changed = asyncio.Event()
+
+    def touch(self) -> None:
+        self.serial += 1
+        self._wake()
+
+    def close(self) -> None:
+        self.closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    @asynccontextmanager
+    async def subscribe(self, *, fps: float) -> AsyncIterator[AsyncIterator[Frame]]:
+        """See `FrameSource.subscribe`."""
+        self.viewers += 1
+        try:
+            yield self._frames(1 / fps)
+        finally:
+            self.viewers -= 1
+
+    async def _frames(self, interval: float) -> AsyncIterator[Frame]:
+        shown, due = -1, 0.0
+        while not self.closed:
+            changed = self._changed
+            if self.serial == shown:
+                await changed.wait()
+                continue
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            due = time.monotonic() + interval
+            shown = self.serial
+            height, width = self.pixels.shape[:2]
+            yield Frame(shown, time.time(), width, height, self.pixels.copy().data.cast("B"))
+
+
+@dataclass(slots=True)
+class _Record:
+    """A command taken before: its action, and the run that does or did it."""
+
+    action: Action
+    run: asyncio.Task[Transition]
+
+
+class FakeSandbox:
+    """One painted machine. Its public attributes are the knobs a test may turn.
+
+    `settle_seconds`: how long its screen takes to rest; `lose_next_result`: the next act happens, but its
+    outcome is lost as in a crash; `acts`: every action really done, in order.
+    """
+
+    def __init__(self, image: str, *, width: int = 1280, height: int = 720, name: str = "fake-1") -> None:
+        self.id = name
+        self.image = image
+        self.capabilities = Capabilities(kinds=KINDS, width=width, height=height, streams=("webrtc", "stills"))
+        self.screen = FakeScreen(width, height)
+        self.frames: FrameSource | None = self.screen
+        self.vnc_socket: Path | None = None
+        self.settle_seconds = 0.0
+        self.lose_next_result = False
+        self.acts: list[Action] = []
+        self.resets = 0
+        self.typed = ""
+        self.clipboard = ""
+        self.files: dict[str, str] = {}
+        self.task: Task | None = None
+        self.blobs: OrderedDict[str, bytes] = OrderedDict()
+        self.commands: OrderedDict[str, _Record] = OrderedDict()
+        self._fence = 0
+        self._dead = False
+        self._serial = asyncio.Lock()
+        self._hurry = asyncio.Event()
+        self._clear()
+
+    def bind(self, fencing_token: int) -> Machine:
+        return FakeMachine(self, fencing_token)
+
+    async def reset(self) -> None:
+        self.alive()
+        self.resets += 1
+        self._clear()
+
+    async def healthy(self) -> bool:
+        return not self._dead
+
+    async def usage(self) -> Usage:
+        return Usage(pss=self.screen.pixels.nbytes, cpu_seconds=0.0, processes=0)
+
+    async def destroy(self) -> None:
+        self.crash()
+
+    def crash(self) -> None:
+        """Die as a killed sandbox does: every later call raises MachineGone."""
+        self._dead = True
+        self.screen.close()
+        self.frames = None
+
+    def alive(self) -> None:
+        """Raises MachineGone when this sandbox has died."""
+        if self._dead:
+            raise MachineGone(f"machine {self.id} is gone")
+
+    def admit(self, fencing_token: int) -> None:
+        """What the guest does first on every call."""
+        self.alive()
+        if fencing_token < self._fence:
+            raise StaleLease(f"fencing token {fencing_token} is behind {self._fence}")
+        self._fence = fencing_token
+
+    def hurry(self) -> None:
+        self._hurry.set()
+
+    async def observe(self, *, settle: bool) -> Observation:
+        """See `Machine.observe`."""
+        self._hurry.clear()
+        return await self.look(settle=settle)
+
+    async def look(self, *, settle: bool, text: str | None = None) -> Observation:
+        """An observation of the present picture; with `settle` after `settle_seconds` or a hurry."""
+        started = time.monotonic()
+        rest: Rest = await self._settle() if settle else "skipped"
+        self.alive()
+        height, width = self.screen.pixels.shape[:2]
+        data = simplejpeg.encode_jpeg(self.screen.pixels, quality=90, colorspace="BGRX", colorsubsampling="444")
+        ref = BlobRef.of(data, "image/jpeg")
+        keep_last(self.blobs, ref.sha256, data, KEPT_BLOBS)
+        return Observation(
+            screenshot=ref,
+            width=width,
+            height=height,
+            captured_at=datetime.now(UTC),
+            settled=rest == "rested",
+            rest=rest,
+            settle_ms=(time.monotonic() - started) * 1000,
+            text=text,
+        )
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool) -> Transition:
+        """See `Machine.perform`."""
+        known = self.commands.get(command_id)
+        if known is not None and known.action != action:
+            raise CommandConflict(f"command {command_id} was sent before with another action")
+        if known is None:
+            self._check(action)
+            known = _Record(action, asyncio.create_task(self._act(action, settle=settle)))
+            keep_last(self.commands, command_id, known, KEPT_COMMANDS)
+        # Whoever asked may go away; the act goes on and its result waits for the resend.
+        return await asyncio.shield(known.run)
+
+    def _check(self, action: Action) -> None:
+        if action.kind not in self.capabilities.kinds:
+            raise UnsupportedAction(f"this machine cannot {action.kind}")
+        point = off_screen(action, self.capabilities.width, self.capabilities.height)
+        if point is not None:
+            raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+
+    async def _act(self, action: Action, *, settle: bool) -> Transition:
+        async with self._serial:
+            self._hurry.clear()
+            started = datetime.now(UTC)
+            before = await self.look(settle=False)
+            text, error = self._do(action)
+            if self.lose_next_result:
+                self.lose_next_result = False
+                raise OutcomeUnknown("the machine crashed during the act")
+            after = await self.look(settle=settle, text=text)
+            return Transition(before=before, after=after, error=error, started_at=started, ended_at=datetime.now(UTC))
+
+    def _do(self, action: Action) -> tuple[str | None, ActionError | None]:
+        """Change the state and the picture; the text the act gave, and why it failed if it did."""
+        self.acts.append(action)
+        self._paint(action)
+        match action:
+            case TypeText():
+                self.typed += action.text
+            case SetClipboard():
+                self.clipboard = action.text
+            case GetClipboard():
+                return self.clipboard, None
+            case WriteFile():
+                self.files[action.path] = action.text
+            case ReadFile():
+                if action.path not in self.files:
+                    return None, ActionError(code="no_such_file", message=f"there is no file {action.path}")
+                return self.files[action.path], None
+        return None, None
+
+    def _paint(self, action: Action) -> None:
+        """Leave a mark that depends on the action and on how many came before, so that every act shows."""
+        digest = hashlib.sha256(f"{len(self.acts)}{action.model_dump_json()}".encode()).digest()
+        points = [(point.x, point.y) for point in points_of(action)]
+        for x, y in points or [(16 + 24 * (len(self.acts) % 50), 16)]:
+            top, left = max(0, y - MARK), max(0, x - MARK)
+            self.screen.pixels[top : y + MARK, left : x + MARK, :3] = tuple(digest[:3])
+        self.screen.touch()
+
+    def _clear(self) -> None:
+        """The image's first state: a diagonal ramp tinted by the image's name, nothing typed, no files."""
+        self.typed, self.clipboard, self.task = "", "", None
+        self.files.clear()
+        self.acts.clear()
+        height, width = self.screen.pixels.shape[:2]
+        ramp = (np.arange(height)[:, None] + np.arange(width)[None, :]) * 200 // (height + width)
+        for channel, tint in enumerate(hashlib.sha256(self.image.encode()).digest()[:3]):
+            self.screen.pixels[:, :, channel] = ramp + tint % 56
+        self.screen.touch()
+
+    async def _settle(self) -> Rest:
+        try:
+            await asyncio.wait_for(self._hurry.wait(), self.settle_seconds)
+        except TimeoutError:
+            return "rested"
+        return "hurried"
+
+
+class FakeMachine:
+    """`FakeSandbox` seen through one lease."""
+
+    def __init__(self, sandbox: FakeSandbox, fencing_token: int) -> None:
+        self._sandbox = sandbox
+        self._token = fencing_token
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._sandbox.capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        self._sandbox.admit(self._token)
+        if task.suite is not None and (task.suite != SUITE or task.name not in ("type", "answer")):
+            raise UnknownTask(f"no task {task.name} in suite {task.suite}")
+        await self._sandbox.reset()
+        self._sandbox.task = task
+        return await self._sandbox.look(settle=True)
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        self._sandbox.admit(self._token)
+        return await self._sandbox.observe(settle=settle)
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        self._sandbox.admit(self._token)
+        return await self._sandbox.perform(command_id, action, settle=settle)
+
+    async def hurry(self) -> None:
+        self._sandbox.admit(self._token)
+        self._sandbox.hurry()
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        self._sandbox.admit(self._token)
+        task = self._sandbox.task
+        if task is None or task.suite is None:
+            return Verdict(success=None, score=0.0, reason="nothing can judge this task")
+        given = {"type": self._sandbox.typed, "answer": answer}[task.name or ""]
+        solved = given == task.parameters.get("text")
+        return Verdict(success=solved, score=float(solved), reason=f"got {given!r}")
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        self._sandbox.admit(self._token)
+        try:
+            return self._sandbox.blobs[ref.sha256]
+        except KeyError:
+            raise MachineGone(f"blob {ref.sha256} is no longer kept") from None
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+class FakeHost:
+    """Makes `FakeSandbox`es; `made` lists them all, `capacity` bounds those alive."""
+
+    def __init__(self, images: tuple[str, ...] = ("desktop",), *, capacity: int = 8) -> None:
+        self.images = images
+        self.capacity = capacity
+        self.made: list[FakeSandbox] = []
+        self._numbers = itertools.count(1)
+
+    async def create(self, image: str) -> Sandbox:
+        if image not in self.images:
+            raise NoMachine(f"no image {image}")
+        alive = [sandbox for sandbox in self.made if await sandbox.healthy()]
+        if len(alive) >= self.capacity:
+            raise NoMachine(f"all {self.capacity} machines are in use")
+        sandbox = FakeSandbox(image, name=f"fake-{next(self._numbers)}")
+        self.made.append(sandbox)
+        return sandbox
+
+    async def close(self) -> None:
+        for sandbox in self.made:
+            await sandbox.destroy()
+
+
+def keep_last(kept: OrderedDict[str, V], key: str, value: V, count: int) -> None:
+    """Remember `value`, forgetting the oldest beyond `count`."""
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > count:
+        kept.popitem(last=False)
