@@ -46,16 +46,25 @@ class EpisodeStore(Protocol):
         """The snapshot, with a pending intent if a crash left one."""
         ...
 
+    async def pending_intent(self) -> Intent | None:
+        """The whole intent behind `load().pending`, from which the runner completes a step after a crash."""
+        ...
+
     async def find_command(self, command_id: str) -> CommandRecord | None:
         """The record of a command taken before."""
         ...
 
-    async def record_command(self, command_id: str, digest: str) -> None:
-        """Remember a command that is not an act (acts are remembered by their intent)."""
+    async def record_command(self, command_id: str, digest: str, note: str = "") -> None:
+        """Remember a command that is not an act (acts are remembered by their intent); `note` is what the
+        person said with it: why they leave, what they need help with."""
         ...
 
     async def save_blob(self, ref: BlobRef, data: bytes) -> None:
         """Store bytes once by their sha256, and let this episode's viewers see them."""
+        ...
+
+    async def load_blob(self, ref: BlobRef) -> bytes:
+        """Bytes saved before: the older screenshots of a prompt after a restart. Raises KeyError for others."""
         ...
 
     async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
