@@ -1,0 +1,4 @@
+/** The whole page: providers around routes. */
+export function App() {
+  return <main>Pilothouse</main>;
+}

@@ -1,0 +1,14 @@
+/** Starts the page. */
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+
+import { App } from "@/app/app";
+
+const root = document.getElementById("root");
+if (!root) throw new Error("index.html has no #root");
+
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,29 @@
+/** Build, development server and test settings of the front-end. */
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const web = "http://127.0.0.1:8000";
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: {
+    alias: {
+      "@preview": new URL("./preview", import.meta.url).pathname,
+      "@": new URL("./src", import.meta.url).pathname,
+    },
+  },
+  server: {
+    host: "127.0.0.1",
+    proxy: {
+      "/api": web,
+      "/ws": { target: web, ws: true },
+    },
+  },
+  build: { target: "es2023", chunkSizeWarningLimit: 700 },
+  test: {
+    environment: "jsdom",
+    setupFiles: ["src/test-setup.ts"],
+    include: ["src/**/*.test.{ts,tsx}"],
+    restoreMocks: true,
+  },
+});
