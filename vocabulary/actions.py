@@ -7,15 +7,17 @@ grid and the front-end converts from CSS pixels, nothing else knows about scalin
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, JsonValue, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, TypeAdapter
 
 from vocabulary.base import Frozen
+from vocabulary.keys import key_checked
 
 MAX_TEXT = 20_000
 """Longest text one action may carry (characters)."""
 
 Pixel = Annotated[int, Field(ge=0, le=32_767)]
-Key = Annotated[str, StringConstraints(min_length=1, max_length=32)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=32), AfterValidator(key_checked)]
+"""A key of `vocabulary.keys`; any spelling goes in, the canonical name is kept."""
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 Button = Literal["left", "middle", "right"]
 Direction = Literal["up", "down", "left", "right"]

@@ -1,0 +1,147 @@
+"""The names of keys: one canonical spelling for everybody, and the other spellings that mean it.
+
+The guest presses these names, the front-end captures these names (it gets them as constants with the generated
+types), dialects read every model's spelling into them. A canonical key is a name of `NAMED_KEYS` or one printable
+ASCII character other than the space, letters in lower case (an upper-case letter is `shift` and the letter).
+Keys are those of a US keyboard; anything else is text and goes by `type_text`.
+"""
+
+import re
+import string
+
+MODIFIERS = ("ctrl", "shift", "alt", "super")
+
+NAMED_KEYS = (
+    *MODIFIERS,
+    "enter",
+    "esc",
+    "tab",
+    "space",
+    "backspace",
+    "delete",
+    "insert",
+    "up",
+    "down",
+    "left",
+    "right",
+    "home",
+    "end",
+    "pageup",
+    "pagedown",
+    "capslock",
+    "numlock",
+    "scrolllock",
+    "printscreen",
+    "pause",
+    "menu",
+    *(f"f{number}" for number in range(1, 13)),
+)
+
+PRINTABLE_KEYS = tuple(sorted(set(string.printable) - set(string.whitespace) - set(string.ascii_uppercase)))
+
+KEYS = frozenset(NAMED_KEYS + PRINTABLE_KEYS)
+"""Every canonical name."""
+
+_SPELLINGS: dict[str, str] = {
+    "ctrl": "control ctl ctrll ctrlr controll controlr ctrlleft ctrlright controlleft controlright",
+    "shift": "shiftl shiftr shiftleft shiftright",
+    "alt": "altl altr altleft altright altgr option opt optionleft optionright",
+    "super": "superl superr cmd command cmdleft cmdright meta metal metar metaleft metaright "
+    "win winleft winright windows windowskey os osleft osright",
+    "enter": "return ret kpenter numpadenter",
+    "esc": "escape",
+    "space": "spacebar",
+    "backspace": "back bksp",
+    "delete": "del forwarddelete",
+    "insert": "ins",
+    "up": "arrowup uparrow",
+    "down": "arrowdown downarrow",
+    "left": "arrowleft leftarrow",
+    "right": "arrowright rightarrow",
+    "pageup": "pgup prior",
+    "pagedown": "pgdn pgdown next",
+    "capslock": "caps",
+    "printscreen": "print prtsc prtscr prtscn prntscrn",
+    "pause": "break",
+    "menu": "contextmenu apps",
+    "-": "minus hyphen dash",
+    "+": "plus",
+    "=": "equal equals",
+    ",": "comma",
+    ".": "period dot fullstop",
+    "/": "slash",
+    "\\": "backslash",
+    ";": "semicolon",
+    ":": "colon",
+    "'": "quote apostrophe",
+    "`": "backquote backtick grave",
+    "[": "bracketleft leftbracket",
+    "]": "bracketright rightbracket",
+    "*": "asterisk multiply",
+}
+
+ALIASES: dict[str, str] = {
+    **{spelling: key for key, spellings in _SPELLINGS.items() for spelling in spellings.split()},
+    **{f"key{letter}": letter for letter in string.ascii_lowercase},
+    **{f"digit{digit}": digit for digit in string.digits},
+}
+"""Other spellings of a key, in lower case without spaces, hyphens and underscores."""
+
+_WORD_BREAK = re.compile(r"(?<=\w)[ _-]+(?=\w)")
+
+
+def key_named(spelling: str) -> str | None:
+    """The canonical key a spelling means, None where it means none."""
+    if spelling == " ":
+        return "space"
+    name = spelling.strip().lower()
+    if name in KEYS:
+        return name
+    name = _WORD_BREAK.sub("", name)
+    return ALIASES.get(name) or (name if name in NAMED_KEYS else None)
+
+
+def key_checked(spelling: str) -> str:
+    """The canonical key a spelling means. Raises ValueError where it means none."""
+    key = key_named(spelling)
+    if key is None:
+        raise ValueError(f"unknown key {spelling!r}")
+    return key
+
+
+def keys_named(hotkey: str) -> tuple[str, ...]:
+    """The keys of a hotkey written with spaces, `+`, `-` or commas between them ("ctrl c", "Ctrl+Page Down").
+
+    Raises ValueError naming the first part that is no key.
+    """
+    if hotkey and not hotkey.strip():
+        return ("space",)
+    keys: list[str] = []
+    words = hotkey.split()
+    while words:
+        word = words.pop(0)
+        if word == "+" and keys and words:
+            continue
+        together = key_named(word + words[0]) if words and None in map(key_named, (word, words[0])) else None
+        if together:
+            words.pop(0)
+        keys.extend([together] if together else _chord(word))
+    return tuple(keys)
+
+
+def hotkey_text(keys: tuple[str, ...]) -> str:
+    """Keys as a hotkey that `keys_named` reads back: spaces between them, and no bare `+`."""
+    return " ".join("plus" if key == "+" else key for key in keys)
+
+
+def _chord(word: str) -> list[str]:
+    """The keys of a hotkey without spaces; a separator at the end is a key itself ("ctrl++")."""
+    if key := key_named(word):
+        return [key]
+    for separator in "+-,":
+        head, found, last = word.rpartition(separator)
+        if found and head:
+            if not last:
+                head, last = head.removesuffix(separator), separator
+            return [*_chord(head), *_chord(last)]
+    raise ValueError(f"unknown key {word!r}")

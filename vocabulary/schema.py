@@ -1,0 +1,104 @@
+"""One JSON Schema document of the shared types: `python -m vocabulary.schema`; TypeScript is generated from it.
+
+Every union and every literal type that has a name in Python has the same name in the document, so
+json-schema-to-typescript (with unreachableDefinitions and ignoreMinAndMaxItems) writes discriminated unions without
+numbered aliases. Types have no run-time values: `x-constants` holds those TypeScript needs, each for one
+`export const NAME = … as const`.
+"""
+
+import json
+import sys
+from typing import Any, get_args
+
+from pydantic import JsonValue, TypeAdapter
+
+from vocabulary import actions, dialect, messages, observations, proposals, steps, trajectories
+from vocabulary.keys import ALIASES, KEYS, MODIFIERS, NAMED_KEYS
+from vocabulary.proposals import Proposal
+from vocabulary.trajectories import Trajectory
+
+UNIONS: dict[str, Any] = {
+    "Action": actions.Action,
+    "InputEvent": actions.InputEvent,
+    "Command": messages.Command,
+    "Event": messages.Event,
+    "DurableEvent": messages.DurableEvent,
+}
+
+LITERALS: dict[str, Any] = {
+    "Button": actions.Button,
+    "Direction": actions.Direction,
+    "Platform": observations.Platform,
+    "Rest": observations.Rest,
+    "Mark": proposals.Mark,
+    "Actor": steps.Actor,
+    "Decision": steps.Decision,
+    "Origin": trajectories.Origin,
+    "Outcome": trajectories.Outcome,
+    "EpisodeStatus": messages.EpisodeStatus,
+    "Control": messages.Control,
+    "Thinking": messages.Thinking,
+}
+
+MODELS: dict[str, Any] = {
+    "EpisodeState": messages.EpisodeState,
+    "Trajectory": Trajectory,
+    "Proposal": Proposal,
+    "ChatMessage": dialect.ChatMessage,
+}
+
+CONSTANTS: dict[str, JsonValue] = {
+    "ACTION_KINDS": list(actions.ACTION_CLASSES),
+    "CONTROL_KINDS": sorted(actions.CONTROL_KINDS),
+    "INPUT_KINDS": [cls.model_fields["kind"].default for cls in get_args(get_args(actions.InputEvent)[0])],
+    "MODIFIERS": list(MODIFIERS),
+    "NAMED_KEYS": list(NAMED_KEYS),
+    "KEY_NAMES": sorted(KEYS),
+    "KEY_ALIASES": dict(sorted(ALIASES.items())),
+    "MAX_TEXT": actions.MAX_TEXT,
+}
+
+
+def document() -> dict[str, Any]:
+    """The whole document: every named type under `$defs`, the constants under `x-constants`."""
+    adapters = {name: TypeAdapter(type_) for name, type_ in {**UNIONS, **LITERALS, **MODELS}.items()}
+    schemas, shared = TypeAdapter.json_schemas(
+        [(name, "serialization", adapter) for name, adapter in adapters.items()],
+    )
+    named = {name: _bare(schemas[name, "serialization"]) for name in adapters if name not in MODELS}
+    definitions = {**_bare(shared["$defs"]), **named}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$defs": {name: _with_names(definitions[name], named, but=name) for name in sorted(definitions)},
+        "x-constants": CONSTANTS,
+    }
+
+
+def _bare(schema: Any) -> Any:
+    """The schema without titles and defaults: of a title json-schema-to-typescript would make an alias type."""
+    if isinstance(schema, dict):
+        return {key: _bare(value) for key, value in schema.items() if not _is_note(key, value)}
+    if isinstance(schema, list):
+        return [_bare(value) for value in schema]
+    return schema
+
+
+def _is_note(key: str, value: Any) -> bool:
+    return key == "default" or (key == "title" and isinstance(value, str))
+
+
+def _with_names(schema: Any, named: dict[str, Any], but: str = "") -> Any:
+    """The schema with every occurrence of a named one replaced by a reference to it."""
+    for name, whole in named.items():
+        if name != but and schema == whole:
+            return {"$ref": f"#/$defs/{name}"}
+    if isinstance(schema, dict):
+        return {key: _with_names(value, named) for key, value in schema.items()}
+    if isinstance(schema, list):
+        return [_with_names(value, named) for value in schema]
+    return schema
+
+
+if __name__ == "__main__":
+    json.dump(document(), sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
