@@ -10,7 +10,7 @@ import json
 import sys
 from typing import Any, get_args
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import TypeAdapter
 
 from vocabulary import actions, dialect, messages, observations, proposals, steps, trajectories
 from vocabulary.keys import ALIASES, KEYS, MODIFIERS, NAMED_KEYS
@@ -47,7 +47,7 @@ MODELS: dict[str, Any] = {
     "ChatMessage": dialect.ChatMessage,
 }
 
-CONSTANTS: dict[str, JsonValue] = {
+CONSTANTS: dict[str, Any] = {
     "ACTION_KINDS": list(actions.ACTION_CLASSES),
     "CONTROL_KINDS": sorted(actions.CONTROL_KINDS),
     "INPUT_KINDS": [cls.model_fields["kind"].default for cls in get_args(get_args(actions.InputEvent)[0])],

@@ -9,7 +9,7 @@ from vocabulary.proposals import Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 
-FORMAT = "pilothouse-trajectory-1"
+FORMAT: Literal["pilothouse-trajectory-1"] = "pilothouse-trajectory-1"
 
 Origin = Literal["annotation", "rollout", "recording", "synthesis"]
 Outcome = Literal["success", "failure", "infeasible", "skipped", "broken"]

@@ -1,0 +1,184 @@
+"""One example of every shared type, for the tests of this folder."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from vocabulary.actions import (
+    Action,
+    CallTool,
+    CallUser,
+    Click,
+    DoubleClick,
+    Drag,
+    EditFile,
+    Finish,
+    Gesture,
+    GetClipboard,
+    LongPress,
+    MiddleClick,
+    MouseDown,
+    MouseUp,
+    MoveTo,
+    Navigate,
+    NavigateBack,
+    OpenApp,
+    Point,
+    Press,
+    PressBack,
+    PressHome,
+    PressKeys,
+    ReadFile,
+    Release,
+    RightClick,
+    RunCode,
+    RunCommand,
+    Scroll,
+    SetClipboard,
+    Swipe,
+    TimedInput,
+    TripleClick,
+    TypeText,
+    Wait,
+    WriteFile,
+)
+from vocabulary.blobs import BlobRef
+from vocabulary.messages import EpisodeState
+from vocabulary.observations import Observation
+from vocabulary.proposals import ParseError, PolicyRef, Proposal
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+from vocabulary.trajectories import Trajectory
+
+START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+POLICY = PolicyRef(name="nano", revision="12", dialect="ui_tars_1_5")
+TASK = Task(id="task-1", instruction="Rename report.txt to final.txt.", suite="desktop", name="rename_file", seed=7)
+
+ACTIONS: tuple[Action, ...] = (
+    Click(x=512, y=388),
+    DoubleClick(x=0, y=0),
+    TripleClick(x=1, y=2),
+    RightClick(x=1279, y=719),
+    MiddleClick(x=3, y=4),
+    MoveTo(x=5, y=6),
+    MouseDown(point=Point(x=7, y=8), button="right"),
+    MouseUp(),
+    Drag(start=Point(x=10, y=20), end=Point(x=300, y=400)),
+    Scroll(point=Point(x=640, y=360), direction="down", amount=3),
+    TypeText(text='It\'s "final" — 最终\n'),
+    PressKeys(keys=("ctrl", "shift", "left")),
+    Press(key="shift"),
+    Release(key="shift"),
+    Wait(seconds=1.5),
+    Navigate(url="https://example.org/?q=a%20b"),
+    NavigateBack(),
+    LongPress(x=9, y=10, seconds=2),
+    Swipe(start=Point(x=100, y=600), end=Point(x=100, y=100)),
+    OpenApp(name="Clock"),
+    PressHome(),
+    PressBack(),
+    SetClipboard(text="copied"),
+    GetClipboard(),
+    RunCommand(command="ls -la"),
+    ReadFile(path="/home/user/a.txt"),
+    WriteFile(path="/home/user/a.txt", text="hello\n"),
+    EditFile(path="/home/user/a.txt", old="hello", new="bye"),
+    RunCode(code="print(1)"),
+    CallTool(name="search", arguments={"query": "cats", "limit": 3}),
+    Finish(answer="42"),
+    CallUser(message="Which account?"),
+    Gesture(
+        inputs=(
+            TimedInput(at_ms=0, input=MouseDown(point=Point(x=1, y=1))),
+            TimedInput(at_ms=40, input=MoveTo(x=50, y=60)),
+            TimedInput(at_ms=80, input=MouseUp()),
+        )
+    ),
+)
+"""One action of every kind."""
+
+
+def at(seconds: float) -> datetime:
+    """A moment so many seconds after the start of the example."""
+    return START + timedelta(seconds=seconds)
+
+
+def observation(name: str = "first", *, text: str | None = None, seconds: float = 0) -> Observation:
+    """A look at a 1280x720 screen whose picture is told from others by its name."""
+    return Observation(
+        screenshot=BlobRef.of(name.encode(), "image/png"),
+        width=1280,
+        height=720,
+        captured_at=at(seconds),
+        settled=True,
+        rest="rested",
+        settle_ms=120.5,
+        text=text,
+    )
+
+
+def proposal(rank: int, action: Action | None, **fields: Any) -> Proposal:
+    """A candidate; without an action one that could not be read."""
+    return Proposal(
+        id=f"p{rank}",
+        rank=rank,
+        thought=f"Thought {rank}",
+        action=action,
+        action_text=f"candidate {rank}",
+        raw_text=f"Thought: Thought {rank}\nAction: candidate {rank}",
+        error=None if action else ParseError(code="no_action", message="The reply holds no action."),
+        policy=POLICY,
+        latency_ms=250,
+        created_at=at(rank),
+        **fields,
+    )
+
+
+def step(index: int, action: Action, **fields: Any) -> Step:
+    """An executed step between the pictures `screen-index` and `screen-index+1`."""
+    values: dict[str, Any] = {
+        "index": index,
+        "command_id": f"command-{index}",
+        "actor": "human",
+        "decision": "override",
+        "thought": f"Thought of step {index}",
+        "action": action,
+        "before": observation(f"screen-{index}", seconds=index),
+        "after": observation(f"screen-{index + 1}", seconds=index + 1),
+        "policy": POLICY,
+        "started_at": at(index),
+        "ended_at": at(index + 1),
+    }
+    return Step(**{**values, **fields})
+
+
+def trajectory(*actions: Action, **fields: Any) -> Trajectory:
+    """A finished trajectory of these actions, each an override."""
+    values: dict[str, Any] = {
+        "id": "trajectory-1",
+        "task": TASK,
+        "origin": "annotation",
+        "annotator": "a1",
+        "steps": tuple(step(index, action) for index, action in enumerate(actions)),
+        "proposals": tuple(() for _ in actions),
+        "outcome": "success",
+        "terminated": True,
+        "truncated": False,
+        "created_at": at(0),
+        "finished_at": at(len(actions)),
+    }
+    return Trajectory(**{**values, **fields})
+
+
+def episode(**fields: Any) -> EpisodeState:
+    """A running episode before its first step."""
+    values: dict[str, Any] = {
+        "id": "episode-1",
+        "version": 4,
+        "status": "running",
+        "task": TASK,
+        "pool": "Desktop",
+        "capabilities": ("click", "type_text", "press_keys"),
+        "observation": observation("screen-0"),
+        "created_at": at(0),
+    }
+    return EpisodeState(**{**values, **fields})

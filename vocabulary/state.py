@@ -1,0 +1,66 @@
+"""How an event changes an episode's state: the law that store, runner and desk share.
+
+The desk keeps the same law in TypeScript; `tests/fixtures/episodes/` holds the cases both are tested with.
+"""
+
+from typing import Any
+
+from vocabulary.messages import (
+    DurableEvent,
+    EpisodeChanged,
+    EpisodeState,
+    ProposalMarked,
+    ProposalsReady,
+    ProposalsThinking,
+    ProposalsWithdrawn,
+    StepAdded,
+    StepStarted,
+)
+from vocabulary.proposals import Mark, Proposal
+
+
+def state_apply(state: EpisodeState, event: DurableEvent) -> EpisodeState:
+    """The state after the next event. Raises ValueError for any but the next version: refetch the snapshot."""
+    if event.version != state.version + 1:
+        raise ValueError(f"gap: state has version {state.version}, event has {event.version}")
+    return state.model_copy(update={"version": event.version, **_changes(state, event)})
+
+
+def state_think(state: EpisodeState, event: ProposalsThinking) -> EpisodeState:
+    """The state after news of a running inference, which carries no version and may be lost."""
+    return state.model_copy(update={"thinking": event.thinking, "thinking_error": event.message})
+
+
+def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
+    match event:
+        case StepStarted():
+            return {"pending": event.pending, "thinking": "idle", "thinking_error": ""}
+        case StepAdded():
+            return {
+                "steps": (*state.steps, event.step),
+                "observation": event.step.after or state.observation,
+                "pending": None,
+                **_offered((), "idle"),
+            }
+        case ProposalsReady():
+            return {"policy": event.policy, **_offered(event.proposals, "ready")}
+        case ProposalsWithdrawn():
+            return _offered((), "idle")
+        case ProposalMarked():
+            return {"proposals": _marked(state.proposals, event.proposal_id, event.mark)}
+        case EpisodeChanged():
+            return _set_fields(event)
+
+
+def _offered(proposals: tuple[Proposal, ...], thinking: str) -> dict[str, Any]:
+    return {"proposals": proposals, "thinking": thinking, "thinking_error": ""}
+
+
+def _marked(proposals: tuple[Proposal, ...], proposal_id: str, mark: Mark | None) -> tuple[Proposal, ...]:
+    return tuple(p.model_copy(update={"mark": mark}) if p.id == proposal_id else p for p in proposals)
+
+
+def _set_fields(event: EpisodeChanged) -> dict[str, Any]:
+    """The fields an event sets: those that are not None."""
+    names = EpisodeChanged.model_fields.keys() - {"type", "version"}
+    return {name: value for name in names if (value := getattr(event, name)) is not None}
