@@ -9,6 +9,8 @@ BridgeError                 every error of this package; `code` is stable
 ├── OutcomeUnknown          a crash left open whether the act happened
 ├── NoMachine               nothing free within the wait
 ├── UnknownTask             no such suite or task
+├── UnknownBlob             the bytes of a picture are no longer kept
+├── InvalidOffer            a viewer's WebRTC offer cannot be answered
 ├── TicketRefused           a stream ticket is forged, expired, used or bound to something else
 └── BridgeUnavailable       the bridge did not answer in time
 """
@@ -64,6 +66,16 @@ class UnknownTask(BridgeError):
     status = 404
 
 
+class UnknownBlob(BridgeError):
+    code = "unknown_blob"
+    status = 404
+
+
+class InvalidOffer(BridgeError):
+    code = "invalid_offer"
+    status = 422
+
+
 class TicketRefused(BridgeError):
     code = "ticket_refused"
     status = 403
@@ -86,6 +98,8 @@ ERRORS: dict[str, type[BridgeError]] = {
         OutcomeUnknown,
         NoMachine,
         UnknownTask,
+        UnknownBlob,
+        InvalidOffer,
         TicketRefused,
         BridgeUnavailable,
     )

@@ -22,6 +22,7 @@ from vm_bridge.errors import (
     NoMachine,
     OutcomeUnknown,
     StaleLease,
+    UnknownBlob,
     UnknownTask,
     UnsupportedAction,
 )
@@ -315,7 +316,7 @@ class FakeMachine:
         try:
             return self._sandbox.blobs[ref.sha256]
         except KeyError:
-            raise MachineGone(f"blob {ref.sha256} is no longer kept") from None
+            raise UnknownBlob(f"blob {ref.sha256} is no longer kept") from None
 
     async def close(self) -> None:
         """Nothing is held."""
