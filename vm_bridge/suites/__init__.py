@@ -1,0 +1,60 @@
+"""Bundled tasks: what a suite must do, and what it may use. Suites run inside the bridge; nobody else imports them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from vocabulary.observations import Verdict
+from vocabulary.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command left: its exit status (None when its time ran out) and its combined output, bounded."""
+
+    code: int | None
+    output: str
+
+
+class Desk(Protocol):
+    """The inside of one sandbox, as its ordinary user; relative paths start at the home folder.
+
+    Errors: any `BridgeError`; a command that fails is no exception but a `Ran`.
+    """
+
+    async def run(self, argv: Sequence[str], *, timeout: float = 30.0) -> Ran:
+        """Run a command to its end; `timeout` in seconds, at most 600."""
+        ...
+
+    async def read(self, path: str) -> str | None:
+        """A text file's first 64 KiB; None when there is no such file."""
+        ...
+
+    async def write(self, path: str, text: str) -> None:
+        """Create or replace a file, and the folders above it. Raises InvalidAction when that cannot be."""
+        ...
+
+    async def start(self, argv: Sequence[str]) -> None:
+        """Start a program that lives on. Raises InvalidAction when it is not installed."""
+        ...
+
+    async def wait_for_window(self, title: str, *, timeout: float = 15.0) -> bool:
+        """Whether a window whose title holds `title` shows within `timeout` seconds."""
+        ...
+
+
+class Suite(Protocol):
+    """A set of tasks with their start states and verifiers. Tasks it does not know raise UnknownTask."""
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every task it offers."""
+        ...
+
+    async def prepare(self, task: Task, desk: Desk) -> None:
+        """Make a fresh sandbox into the task's start state."""
+        ...
+
+    async def evaluate(self, task: Task, desk: Desk, answer: str) -> Verdict:
+        """Judge the present state, and the answer given with it."""
+        ...
