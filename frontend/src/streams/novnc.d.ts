@@ -1,21 +1,14 @@
-/** The part of noVNC we use; the package ships no types. */
+/** The part of noVNC that is used here; the package ships no types. */
 declare module "@novnc/novnc" {
-  export interface RFBOptions {
-    shared?: boolean;
-    credentials?: { username?: string; password?: string; target?: string };
-    wsProtocols?: string[];
-  }
-
-  export default class RFB extends EventTarget {
-    constructor(target: HTMLElement, channel: string | WebSocket | RTCDataChannel, options?: RFBOptions);
+  export default class RFB {
+    constructor(target: HTMLElement, channel: string | WebSocket, options?: { shared?: boolean });
     viewOnly: boolean;
     scaleViewport: boolean;
-    clipViewport: boolean;
-    resizeSession: boolean;
-    showDotCursor: boolean;
-    background: string;
     qualityLevel: number;
     compressionLevel: number;
+    background: string;
+    addEventListener(type: "connect", listener: () => void): void;
+    addEventListener(type: "disconnect", listener: (event: CustomEvent<{ clean: boolean }>) => void): void;
     disconnect(): void;
   }
 }

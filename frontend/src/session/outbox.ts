@@ -1,0 +1,71 @@
+/** Commands the server has not answered yet, in order and bounded; purely. */
+
+import type { Command, Event, EpisodeState } from "@/generated/vocabulary";
+
+/** Commands that carry an id; a ping does not, and is never resent. */
+export type Identified = Exclude<Command, { type: "ping" }>;
+
+export interface Entry {
+  readonly command: Identified;
+  /** When the person gave it (milliseconds since the epoch). */
+  readonly at: number;
+}
+
+export type Outbox = readonly Entry[];
+
+/** More than a person gives in the longest outage worth bridging. */
+export const CAPACITY = 200;
+
+/** A command older than this (milliseconds) was meant for another screen: it waits for a person's word. */
+export const FRESH_FOR = 60_000;
+
+export function isFull(outbox: Outbox): boolean {
+  return outbox.length >= CAPACITY;
+}
+
+export function put(outbox: Outbox, command: Identified, at: number): Outbox {
+  if (isFull(outbox)) throw new RangeError("outbox full");
+  return [...outbox, { command, at }];
+}
+
+export function drop(outbox: Outbox, commandId: string): Outbox {
+  return outbox.filter(({ command }) => command.command_id !== commandId);
+}
+
+/** The outbox after an event: what was acknowledged, refused, begun or recorded is no longer waiting. */
+export function settle(outbox: Outbox, event: Event): Outbox {
+  const settled = settledBy(event);
+  if (settled.size === 0) return outbox;
+  const rest = outbox.filter(({ command }) => !settled.has(command.command_id));
+  return rest.length === outbox.length ? outbox : rest;
+}
+
+/** Those to send again after a reconnect, and those too old to send unasked. */
+export function split(outbox: Outbox, now: number): { fresh: Outbox; held: Outbox } {
+  return {
+    fresh: outbox.filter(({ at }) => now - at < FRESH_FOR),
+    held: outbox.filter(({ at }) => now - at >= FRESH_FOR),
+  };
+}
+
+function settledBy(event: Event): ReadonlySet<string> {
+  switch (event.type) {
+    case "acknowledged":
+      return new Set([event.command_id]);
+    case "rejected":
+      return new Set(event.command_id === null ? [] : [event.command_id]);
+    case "step.started":
+      return new Set([event.pending.command_id]);
+    case "step.added":
+      return new Set([event.step.command_id]);
+    case "snapshot":
+      return recorded(event.state);
+    default:
+      return new Set();
+  }
+}
+
+function recorded(episode: EpisodeState): ReadonlySet<string> {
+  const ids = episode.steps.map((step) => step.command_id);
+  return new Set(episode.pending === null ? ids : [...ids, episode.pending.command_id]);
+}

@@ -1,0 +1,133 @@
+/** What the desk knows of an episode: a snapshot and the events applied to it, purely. */
+
+import type {
+  Control,
+  DurableEvent,
+  EpisodeState,
+  Event,
+  Partial as PartialCandidate,
+  Proposal,
+  Step,
+} from "@/generated/vocabulary";
+
+/** The episode as seen from this socket. `gap` says that an event was missed: refetch the snapshot. */
+export interface EpisodeView {
+  readonly episode: EpisodeState;
+  readonly control: Control;
+  readonly holder: string;
+  readonly partials: readonly PartialCandidate[];
+  readonly withdrawn: string;
+  /** What was offered at each step, as far as this page saw it (by step index). */
+  readonly offered: Readonly<Record<number, readonly Proposal[]>>;
+  readonly gap: boolean;
+}
+
+export function viewOf(episode: EpisodeState, control: Control = "nobody"): EpisodeView {
+  return { episode, control, holder: "", partials: [], withdrawn: "", offered: {}, gap: false };
+}
+
+/** The view after one event; events already applied change nothing, a missing one only raises `gap`. */
+export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView | null {
+  if (event.type === "snapshot") return applySnapshot(view, event.state, event.control);
+  if (view === null) return null;
+  switch (event.type) {
+    case "control.changed":
+      return { ...view, control: event.control, holder: event.holder };
+    case "proposals.thinking":
+      return {
+        ...view,
+        partials: event.partials,
+        episode: { ...view.episode, thinking: event.thinking, thinking_error: event.message },
+      };
+    case "pong":
+      return event.version > view.episode.version ? { ...view, gap: true } : view;
+    case "acknowledged":
+    case "rejected":
+      return view;
+    default:
+      if (event.version <= view.episode.version) return view;
+      if (event.version > view.episode.version + 1) return { ...view, gap: true };
+      return applyDurable(view, event);
+  }
+}
+
+/** A snapshot replaces everything, unless it is older than what was already applied. */
+export function applySnapshot(
+  view: EpisodeView | null,
+  episode: EpisodeState,
+  control: Control,
+): EpisodeView {
+  if (view === null || view.episode.id !== episode.id) return viewOf(episode, control);
+  if (episode.version < view.episode.version) return { ...view, control };
+  return { ...view, episode, control, partials: [], gap: false };
+}
+
+function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
+  const episode = { ...view.episode, version: event.version };
+  switch (event.type) {
+    case "step.started":
+      return { ...view, partials: [], episode: { ...episode, pending: event.pending, thinking: "idle", thinking_error: "" } };
+    case "step.added":
+      return stepAdded({ ...view, episode }, event.step);
+    case "proposals.ready":
+      return {
+        ...view,
+        partials: [],
+        withdrawn: "",
+        episode: {
+          ...episode,
+          proposals: event.proposals,
+          policy: event.policy,
+          thinking: "ready",
+          thinking_error: "",
+        },
+      };
+    case "proposals.withdrawn":
+      return {
+        ...view,
+        partials: [],
+        withdrawn: event.reason,
+        episode: { ...episode, proposals: [], thinking: "idle", thinking_error: "" },
+      };
+    case "proposal.marked":
+      return {
+        ...view,
+        episode: {
+          ...episode,
+          proposals: episode.proposals.map((proposal) =>
+            proposal.id === event.proposal_id ? { ...proposal, mark: event.mark } : proposal,
+          ),
+        },
+      };
+    case "episode.changed":
+      return { ...view, episode: changed(episode, event) };
+  }
+}
+
+function stepAdded(view: EpisodeView, step: Step): EpisodeView {
+  const { episode } = view;
+  return {
+    ...view,
+    partials: [],
+    withdrawn: "",
+    offered: { ...view.offered, [step.index]: episode.proposals },
+    episode: {
+      ...episode,
+      steps: [...episode.steps, step],
+      pending: null,
+      proposals: [],
+      thinking: "idle",
+      thinking_error: "",
+      observation: step.after ?? episode.observation,
+    },
+  };
+}
+
+function changed(
+  episode: EpisodeState,
+  event: Extract<Event, { type: "episode.changed" }>,
+): EpisodeState {
+  const { type: _type, version: _version, ...fields } = event;
+  const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return { ...episode, ...set };
+}

@@ -1,0 +1,188 @@
+/** One socket, whatever the network does: nothing is lost, nothing is sent to the wrong screen. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { Command, Event } from "@/generated/vocabulary";
+
+import { CAPACITY, FRESH_FOR, type Identified, type Outbox } from "./outbox";
+import { EpisodeSocket, PING_EVERY, SILENCE_LIMIT, type Connection, type Wire } from "./socket";
+
+class FakeWire implements Wire {
+  onopen: Wire["onopen"] = null;
+  onmessage: Wire["onmessage"] = null;
+  onclose: Wire["onclose"] = null;
+  readonly sent: Command[] = [];
+  send(text: string): void {
+    this.sent.push(JSON.parse(text) as Command);
+  }
+  close(): void {
+    this.onclose?.({ code: 1000 });
+  }
+  receive(event: Event): void {
+    this.onmessage?.({ data: JSON.stringify(event) });
+  }
+  get acts(): Command[] {
+    return this.sent.filter(({ type }) => type !== "ping");
+  }
+}
+
+const click = (id: string): Identified => ({
+  type: "act",
+  command_id: id,
+  action: { kind: "click", x: 1, y: 2 },
+  thought: "",
+  proposal_id: null,
+});
+
+function desk(outbox: Outbox = []) {
+  const wires: FakeWire[] = [];
+  const seen: Connection[] = [];
+  let kept: Outbox = [];
+  const socket = new EpisodeSocket({
+    url: "/ws/",
+    open: () => {
+      const wire = new FakeWire();
+      wires.push(wire);
+      return wire;
+    },
+    onEvent: () => undefined,
+    onConnection: (connection) => seen.push(connection),
+    onOutbox: (entries) => (kept = entries),
+    outbox,
+  });
+  const wire = () => {
+    const last = wires.at(-1);
+    if (last === undefined) throw new Error("never connected");
+    return last;
+  };
+  return { socket, wires, wire, last: () => seen.at(-1), kept: () => kept };
+}
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+describe("resending", () => {
+  it("sends what was not answered again, under the same id, after a reconnect", () => {
+    const { socket, wires, wire } = desk();
+    socket.connect();
+    wire().onopen?.();
+    socket.send(click("command-1"));
+    socket.send(click("command-2"));
+    wire().receive({ type: "acknowledged", command_id: "command-1" });
+    wire().onclose?.({ code: 1006 });
+    vi.advanceTimersByTime(1_000);
+    expect(wires).toHaveLength(2);
+    wire().onopen?.();
+    expect(wire().acts).toEqual([click("command-2")]);
+  });
+
+  it("keeps what is given while offline and sends it in order", () => {
+    const { socket, wire, last, kept } = desk();
+    socket.connect();
+    socket.send(click("command-1"));
+    socket.send(click("command-2"));
+    expect(wire().sent).toEqual([]);
+    expect(kept()).toHaveLength(2);
+    wire().onopen?.();
+    expect(wire().acts.map((command) => "command_id" in command && command.command_id)).toEqual(["command-1", "command-2"]);
+    expect(last()?.phase).toBe("online");
+  });
+
+  it("asks before sending what was meant for a screen long gone", () => {
+    const { socket, wire, last } = desk([{ command: click("command-1"), at: Date.now() - FRESH_FOR }]);
+    socket.connect();
+    wire().onopen?.();
+    expect(wire().acts).toEqual([]);
+    expect(last()?.held).toHaveLength(1);
+    socket.decideHeld("send");
+    expect(wire().acts).toHaveLength(1);
+    expect(last()?.held).toEqual([]);
+  });
+
+  it("forgets a command whose step the server has", () => {
+    const { socket, wire, last } = desk();
+    socket.connect();
+    wire().onopen?.();
+    socket.send(click("command-1"));
+    const step = { command_id: "command-1" };
+    wire().receive({ type: "step.added", version: 1, step } as Event);
+    expect(last()?.waiting).toEqual([]);
+  });
+
+  it("refuses a command when the outbox is full, and keeps the others", () => {
+    const { socket, kept } = desk();
+    for (let count = 0; count < CAPACITY; count += 1) expect(socket.send(click(`command-${count}`))).toBe(true);
+    expect(socket.send(click("one-too-many"))).toBe(false);
+    expect(kept()).toHaveLength(CAPACITY);
+  });
+
+  it("withdraws only what is not on its way", () => {
+    const { socket, wire, kept } = desk();
+    socket.connect();
+    socket.send(click("command-1"));
+    expect(socket.withdraw("command-1")).toBe(true);
+    expect(kept()).toEqual([]);
+    wire().onopen?.();
+    socket.send(click("command-2"));
+    expect(socket.withdraw("command-2")).toBe(false);
+  });
+});
+
+describe("reconnecting", () => {
+  it("waits longer each time, within bounds", () => {
+    const { socket, wire, wires, last } = desk();
+    socket.connect();
+    const waits: number[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      wire().onclose?.({ code: 1006 });
+      waits.push((last()?.retryAt ?? 0) - Date.now());
+      vi.advanceTimersByTime(10_000);
+    }
+    expect(wires).toHaveLength(11);
+    expect(waits[0]).toBeLessThanOrEqual(250);
+    expect(waits.at(-1)).toBeGreaterThanOrEqual(5_000);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(10_000);
+  });
+
+  it.each([
+    [4401, "signed_out"],
+    [4403, "forbidden"],
+    [4404, "missing"],
+  ])("does not knock again after %i", (code, phase) => {
+    const { socket, wire, wires, last } = desk();
+    socket.connect();
+    wire().onclose?.({ code });
+    vi.advanceTimersByTime(60_000);
+    expect(last()?.phase).toBe(phase);
+    expect(wires).toHaveLength(1);
+  });
+
+  it("takes silence for a dead connection", () => {
+    const { socket, wire, wires } = desk();
+    socket.connect();
+    wire().onopen?.();
+    vi.advanceTimersByTime(SILENCE_LIMIT);
+    expect(wires).toHaveLength(1);
+    vi.advanceTimersByTime(PING_EVERY + 1_000);
+    expect(wires).toHaveLength(2);
+  });
+
+  it("measures the round trip", () => {
+    const { socket, wire, last } = desk();
+    socket.connect();
+    wire().onopen?.();
+    const at = Date.now();
+    vi.advanceTimersByTime(42);
+    wire().receive({ type: "pong", at, version: 0 });
+    expect(last()?.latency).toBe(42);
+  });
+
+  it("stays closed once closed", () => {
+    const { socket, wires, last } = desk();
+    socket.connect();
+    socket.close();
+    vi.advanceTimersByTime(60_000);
+    socket.connect();
+    expect(wires).toHaveLength(1);
+    expect(last()?.phase).not.toBe("online");
+  });
+});

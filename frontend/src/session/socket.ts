@@ -1,0 +1,188 @@
+/**
+ * The one WebSocket of an episode: commands up, events down.
+ *
+ * Commands stay in the outbox until the server answers and are resent under their `command_id` after a reconnect;
+ * the server answers a repeat from its record. Silence, a wake-up and a returning network all lead to one reconnect.
+ */
+import type { Command, Event } from "@/generated/vocabulary";
+
+import { delay, type Backoff } from "./backoff";
+import { drop, isFull, put, settle, split, type Identified, type Outbox } from "./outbox";
+
+export type Phase = "connecting" | "online" | "offline" | "signed_out" | "forbidden" | "missing" | "closed";
+
+export interface Connection {
+  readonly phase: Phase;
+  /** Round trip (milliseconds), null until measured. */
+  readonly latency: number | null;
+  /** When the next attempt is due (milliseconds since the epoch), null while none is planned. */
+  readonly retryAt: number | null;
+  /** Commands not answered yet; `held` are too old to be sent without a person's word. */
+  readonly waiting: Outbox;
+  readonly held: Outbox;
+}
+
+/** What the socket needs of a WebSocket; the browser's own fits. */
+export interface Wire {
+  onopen: (() => void) | null;
+  onmessage: ((message: { data: unknown }) => void) | null;
+  onclose: ((reason: { code: number }) => void) | null;
+  send(text: string): void;
+  close(): void;
+}
+
+export interface SocketOptions {
+  readonly url: string;
+  readonly open: (url: string) => Wire;
+  readonly onEvent: (event: Event) => void;
+  readonly onConnection: (connection: Connection) => void;
+  readonly outbox?: Outbox;
+  readonly onOutbox?: (outbox: Outbox) => void;
+  readonly now?: () => number;
+}
+
+const TERMINAL: Readonly<Record<number, Phase>> = { 4401: "signed_out", 4403: "forbidden", 4404: "missing" };
+const FLOODING = 4429;
+const BACKOFF: Backoff = { base: 250, cap: 10_000 };
+const FLOODING_BACKOFF: Backoff = { base: 5_000, cap: 30_000 };
+export const PING_EVERY = 5_000;
+export const SILENCE_LIMIT = 12_000;
+
+export class EpisodeSocket {
+  private wire: Wire | null = null;
+  private phase: Phase = "connecting";
+  private latency: number | null = null;
+  private retryAt: number | null = null;
+  private attempt = 0;
+  private heardAt = 0;
+  private outbox: Outbox;
+  private held: Outbox = [];
+  private retryTimer: ReturnType<typeof setTimeout> | undefined;
+  private pingTimer: ReturnType<typeof setInterval> | undefined;
+  private readonly now: () => number;
+
+  constructor(private readonly options: SocketOptions) {
+    this.now = options.now ?? Date.now;
+    const { fresh, held } = split(options.outbox ?? [], this.now());
+    this.outbox = fresh;
+    this.held = held;
+  }
+
+  /** Connects now, unless connected; also called when the network or the tab comes back. */
+  connect(): void {
+    if (this.wire !== null || this.phase === "closed") return;
+    clearTimeout(this.retryTimer);
+    this.retryAt = null;
+    this.phase = "connecting";
+    const wire = this.options.open(this.options.url);
+    this.wire = wire;
+    wire.onopen = () => this.opened();
+    wire.onmessage = ({ data }) => this.received(data);
+    wire.onclose = ({ code }) => {
+      if (this.wire === wire) this.lost(code);
+    };
+    this.heardAt = this.now();
+    this.pingTimer = setInterval(() => this.beat(), PING_EVERY);
+    this.report();
+  }
+
+  /** Sends a command, now or when the connection is back; false where the outbox is full and nothing was kept. */
+  send(command: Identified): boolean {
+    if (isFull(this.outbox)) return false;
+    this.outbox = put(this.outbox, command, this.now());
+    this.transmit(command);
+    this.kept();
+    return true;
+  }
+
+  /** A person's word on the commands that grew old while offline. */
+  decideHeld(decision: "send" | "discard"): void {
+    const { held } = this;
+    this.held = [];
+    if (decision === "send") for (const { command } of held) this.send(command);
+    this.kept();
+  }
+
+  /** Takes back a command that was not sent yet; false where it is already on its way. */
+  withdraw(commandId: string): boolean {
+    if (this.phase === "online") return false;
+    this.outbox = drop(this.outbox, commandId);
+    this.kept();
+    return true;
+  }
+
+  close(): void {
+    this.phase = "closed";
+    clearTimeout(this.retryTimer);
+    this.disconnect();
+  }
+
+  private opened(): void {
+    this.phase = "online";
+    this.heardAt = this.now();
+    const { fresh, held } = split(this.outbox, this.now());
+    this.outbox = fresh;
+    this.held = [...this.held, ...held];
+    for (const { command } of this.outbox) this.transmit(command);
+    this.ping();
+    this.kept();
+  }
+
+  private received(data: unknown): void {
+    if (typeof data !== "string") return;
+    this.heardAt = this.now();
+    this.attempt = 0;
+    const event = JSON.parse(data) as Event;
+    if (event.type === "pong") this.latency = Math.max(0, this.now() - event.at);
+    const before = this.outbox;
+    this.outbox = settle(this.outbox, event);
+    this.held = settle(this.held, event);
+    this.options.onEvent(event);
+    if (event.type === "pong" || this.outbox !== before) this.kept();
+  }
+
+  private lost(code: number): void {
+    this.disconnect();
+    this.latency = null;
+    const terminal = TERMINAL[code];
+    if (terminal === undefined) {
+      const wait = delay(this.attempt++, code === FLOODING ? FLOODING_BACKOFF : BACKOFF);
+      this.phase = "offline";
+      this.retryAt = this.now() + wait;
+      this.retryTimer = setTimeout(() => this.connect(), wait);
+    } else {
+      this.phase = terminal;
+    }
+    this.report();
+  }
+
+  private disconnect(): void {
+    clearInterval(this.pingTimer);
+    const { wire } = this;
+    this.wire = null;
+    wire?.close();
+  }
+
+  private beat(): void {
+    if (this.now() - this.heardAt > SILENCE_LIMIT) this.lost(1006);
+    else this.ping();
+  }
+
+  private ping(): void {
+    this.transmit({ type: "ping", at: this.now() });
+  }
+
+  private transmit(command: Command): void {
+    if (this.phase === "online") this.wire?.send(JSON.stringify(command));
+  }
+
+  private kept(): void {
+    this.options.onOutbox?.([...this.held, ...this.outbox]);
+    this.report();
+  }
+
+  private report(): void {
+    const { phase, latency, retryAt, outbox: waiting, held } = this;
+    this.options.onConnection({ phase, latency, retryAt, waiting, held });
+  }
+}

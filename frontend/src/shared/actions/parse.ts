@@ -1,0 +1,218 @@
+/** Reads the call a person wrote into an action; never evaluates anything. */
+
+import { tokenize, type Token } from "./tokens";
+import { keyNamed, keysNamed } from "./keys";
+import { argumentsOf, isOptional, kindNamed, type Argument, type TypedAction, type TypedKind } from "./table";
+
+export type ErrorCode =
+  | "empty"
+  | "unknown_action"
+  | "not_a_call"
+  | "bad_token"
+  | "missing_argument"
+  | "too_many_arguments"
+  | "unknown_argument"
+  | "wrong_type"
+  | "out_of_range"
+  | "off_screen"
+  | "unknown_key"
+  | "unknown_direction"
+  | "unknown_button"
+  | "unsupported_action";
+
+export interface ParseFailure {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  /** What the message names: an argument, a word. */
+  readonly subject: string;
+  /** Where in the text the trouble lies. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export type Parsed = { readonly ok: true; readonly action: TypedAction } | ParseFailure;
+
+/** What the machine at hand allows; without it any well-formed action passes. */
+export interface Limits {
+  readonly width: number;
+  readonly height: number;
+  readonly capabilities: readonly string[];
+}
+
+class Refusal extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    readonly subject: string,
+    readonly at: Pick<Token, "from" | "to">,
+  ) {
+    super(code);
+  }
+}
+
+/** The action a text means, or why it means none. */
+export function parseAction(text: string, limits?: Limits): Parsed {
+  try {
+    return { ok: true, action: read(text, limits) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { ok: false, code: error.code, subject: error.subject, from: error.at.from, to: error.at.to };
+  }
+}
+
+function read(text: string, limits: Limits | undefined): TypedAction {
+  if (text.trim() === "") throw new Refusal("empty", "", { from: 0, to: text.length });
+  const tokens = tokenize(text);
+  const bad = tokens.find((token) => token.type === "bad");
+  if (bad) throw new Refusal("bad_token", bad.text, bad);
+  const [name, open, ...rest] = tokens;
+  if (name?.type !== "word") throw new Refusal("not_a_call", "", name ?? { from: 0, to: text.length });
+  const kind = kindNamed(name.text);
+  if (kind === null) throw new Refusal("unknown_action", name.text, name);
+  if (limits && !allowed(kind, limits.capabilities)) throw new Refusal("unsupported_action", kind, name);
+  if (open?.text !== "(") throw new Refusal("not_a_call", kind, name);
+  const close = rest.pop();
+  if (close?.text !== ")") throw new Refusal("not_a_call", kind, close ?? open);
+  return build(kind, separated(rest, open), close, limits);
+}
+
+const ALWAYS: readonly TypedKind[] = ["finish", "call_user"];
+
+function allowed(kind: TypedKind, capabilities: readonly string[]): boolean {
+  return ALWAYS.includes(kind) || capabilities.includes(kind);
+}
+
+interface Given {
+  readonly name: Token | null;
+  readonly value: Token;
+}
+
+/** The arguments between the brackets: values, some of them named, with a comma between each two. */
+function separated(tokens: readonly Token[], open: Token): Given[] {
+  const given: Given[] = [];
+  let rest = tokens;
+  while (rest.length > 0) {
+    const named = rest[0]?.type === "word" && rest[1]?.text === "=";
+    const name = named ? (rest[0] ?? null) : null;
+    const value = rest[named ? 2 : 0];
+    if (value === undefined || value.type === "mark") throw new Refusal("bad_token", value?.text ?? "", value ?? open);
+    given.push({ name, value });
+    const comma = rest[named ? 3 : 1];
+    if (comma !== undefined && comma.text !== ",") throw new Refusal("bad_token", comma.text, comma);
+    rest = rest.slice(named ? 4 : 2);
+  }
+  return given;
+}
+
+/** Names other grammars give these arguments. */
+const ARGUMENT_ALIASES: Readonly<Record<string, readonly string[]>> = {
+  text: ["content"],
+  keys: ["key"],
+  seconds: ["time"],
+  answer: ["content"],
+  url: ["content"],
+  name: ["app_name"],
+};
+
+function build(kind: TypedKind, given: readonly Given[], close: Token, limits: Limits | undefined): TypedAction {
+  const table = argumentsOf(kind);
+  const positional = given.filter(({ name }) => name === null).map(({ value }) => value);
+  const fields: Record<string, unknown> = { kind };
+  const used = new Set<Given>();
+  for (const argument of table) {
+    const named = given.find(({ name }) => name !== null && answersTo(argument, name.text));
+    if (named) {
+      used.add(named);
+      fields[argument.field] = valueOf(argument, [named.value], limits);
+    } else {
+      fields[argument.field] = fromPosition(argument, positional, close, limits);
+    }
+  }
+  const stray = given.find((one) => one.name !== null && !used.has(one));
+  if (stray?.name) throw new Refusal("unknown_argument", stray.name.text, stray.name);
+  const extra = positional[0];
+  if (extra) throw new Refusal("too_many_arguments", kind, extra);
+  return fields as unknown as TypedAction;
+}
+
+function answersTo(argument: Argument, name: string): boolean {
+  return argument.field === name || (ARGUMENT_ALIASES[argument.field]?.includes(name) ?? false);
+}
+
+/** Takes the next positional values for an argument off the front of `positional`. */
+function fromPosition(argument: Argument, positional: Token[], close: Token, limits: Limits | undefined): unknown {
+  const count = argument.type === "point" ? 2 : 1;
+  const absent = positional[0] === undefined || (argument.type === "point" && positional[0].type !== "number");
+  if (absent && isOptional(argument)) return argument.fallback;
+  const values = positional.splice(0, count);
+  if (values.length < count) throw new Refusal("missing_argument", argument.field, close);
+  return valueOf(argument, values, limits);
+}
+
+function valueOf(argument: Argument, tokens: readonly Token[], limits: Limits | undefined): unknown {
+  const [first, second] = tokens;
+  if (first === undefined) throw new RangeError("an argument without a token");
+  switch (argument.type) {
+    case "x":
+      return pixel(argument, first, limits?.width);
+    case "y":
+      return pixel(argument, first, limits?.height);
+    case "point":
+      if (second === undefined) throw new Refusal("wrong_type", argument.field, first);
+      return { x: pixel(argument, first, limits?.width), y: pixel(argument, second, limits?.height) };
+    case "integer":
+    case "number":
+      return numeric(argument, first);
+    case "object":
+      if (first.type !== "object") throw new Refusal("wrong_type", argument.field, first);
+      return first.value;
+    default:
+      return fromText(argument, first);
+  }
+}
+
+const LARGEST_PIXEL = 32_767;
+
+function pixel(argument: Argument, token: Token, size = LARGEST_PIXEL + 1): number {
+  const value = numeric({ ...argument, type: "integer", least: 0 }, token);
+  if (value >= size) throw new Refusal("off_screen", String(value), token);
+  return value;
+}
+
+function numeric(argument: Argument, token: Token): number {
+  const value = token.type === "number" ? Number(token.value) : NaN;
+  if (Number.isNaN(value)) throw new Refusal("wrong_type", argument.field, token);
+  if (argument.type === "integer" && !Number.isInteger(value)) throw new Refusal("wrong_type", argument.field, token);
+  const { least = -Infinity, most = Infinity } = argument;
+  if (value < least || value > most) throw new Refusal("out_of_range", argument.field, token);
+  return value;
+}
+
+const DIRECTIONS: readonly string[] = ["up", "down", "left", "right"];
+const BUTTONS: readonly string[] = ["left", "middle", "right"];
+const MOST_KEYS = 5;
+
+function fromText(argument: Argument, token: Token): unknown {
+  if (token.type !== "text" || typeof token.value !== "string") throw new Refusal("wrong_type", argument.field, token);
+  const text = token.value;
+  switch (argument.type) {
+    case "keys":
+      return hotkey(text, token);
+    case "key":
+      return keyNamed(text) ?? refuse("unknown_key", text, token);
+    case "direction":
+      return DIRECTIONS.includes(text) ? text : refuse("unknown_direction", text, token);
+    case "button":
+      return BUTTONS.includes(text) ? text : refuse("unknown_button", text, token);
+    default:
+      return text;
+  }
+}
+
+function hotkey(text: string, token: Token): string[] {
+  const keys = keysNamed(text) ?? refuse("unknown_key", text, token);
+  return keys.length <= MOST_KEYS ? keys : refuse("out_of_range", text, token);
+}
+
+function refuse(code: ErrorCode, subject: string, at: Token): never {
+  throw new Refusal(code, subject, at);
+}
