@@ -7,11 +7,46 @@ from typing import Protocol
 from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
-from vocabulary.messages import DurableEvent, EpisodeState, Event, Partial
+from vocabulary.messages import (
+    Accept,
+    Act,
+    Autopilot,
+    CallForHelp,
+    DurableEvent,
+    EpisodeState,
+    Event,
+    FinishEpisode,
+    Hurry,
+    LeaveEpisode,
+    MarkProposal,
+    Partial,
+    Pause,
+    Resample,
+    Takeover,
+    TakeoverInput,
+    Undo,
+)
 from vocabulary.observations import Observation
-from vocabulary.proposals import PolicyRef, Proposal
+from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Actor, Decision, Step
 from vocabulary.tasks import Task
+
+EpisodeCommand = (
+    Act
+    | Accept
+    | Resample
+    | MarkProposal
+    | FinishEpisode
+    | LeaveEpisode
+    | CallForHelp
+    | Pause
+    | Autopilot
+    | Takeover
+    | TakeoverInput
+    | Undo
+    | Hurry
+)
+"""What a runner takes; pings and the control lease are the socket's own business."""
 
 
 class Intent(Frozen):
@@ -83,7 +118,7 @@ class EpisodeStore(Protocol):
         """Void the pending offers, keeping their rows → proposals.withdrawn."""
         ...
 
-    async def mark_proposal(self, proposal_id: str, mark: str | None) -> DurableEvent:
+    async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
         """Judge an offer → proposal.marked."""
         ...
 
