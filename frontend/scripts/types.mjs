@@ -3,7 +3,8 @@
  *
  *   python -m vocabulary.schema | node scripts/types.mjs src/generated/vocabulary.ts
  *
- * Reads a JSON schema with `$defs`, or an OpenAPI document with `components.schemas`; every definition becomes one exported type.
+ * Reads a JSON schema with `$defs`, or an OpenAPI document with `components.schemas`; every definition becomes one exported
+ * type, and every value under `x-constants` an `export const`.
  */
 import { writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
@@ -26,25 +27,11 @@ function stripTitles(node) {
   );
 }
 
-/** Every member of a named union written out in place becomes a reference to that name. */
-function nameUnions(node, unions, self) {
-  if (Array.isArray(node)) return node.map((item) => nameUnions(item, unions));
-  if (node === null || typeof node !== "object") return node;
-  const name = node.oneOf && unions.get(JSON.stringify(node.oneOf));
-  if (name && name !== self) return { $ref: `#/$defs/${name}` };
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, nameUnions(value, unions)]));
-}
-
 const document = JSON.parse(await text(process.stdin));
 const definitions = stripTitles(document.$defs ?? document.components.schemas);
 const local = JSON.parse(JSON.stringify(definitions).replaceAll("#/components/schemas/", "#/$defs/"));
 if (local.JsonValue) local.JsonValue = { tsType: "unknown" };
-const unions = new Map(
-  Object.entries(local).flatMap(([name, schema]) => (schema.oneOf ? [[JSON.stringify(schema.oneOf), name]] : [])),
-);
-const named = Object.fromEntries(
-  Object.entries(local).map(([name, schema]) => [name, { title: name, ...nameUnions(schema, unions, name) }]),
-);
+const named = Object.fromEntries(Object.entries(local).map(([name, schema]) => [name, { title: name, ...schema }]));
 
 const source = await compile({ $defs: named, type: "object", additionalProperties: false }, "Schemas", {
   additionalProperties: false,
@@ -56,4 +43,8 @@ const source = await compile({ $defs: named, type: "object", additionalPropertie
 const provenance = /( \*\n)? \* This interface was referenced by `Schemas`'s JSON-Schema\n \* via the `definition` "\w+"\.\n/g;
 const emptyComment = /\/\*\*\n \*\/\n/g;
 const root = /export interface Schemas \{\}\n+/;
-writeFileSync(target, source.replace(provenance, "").replace(emptyComment, "").replace(root, ""));
+const types = source.replace(provenance, "").replace(emptyComment, "").replace(root, "");
+const constants = Object.entries(document["x-constants"] ?? {}).map(
+  ([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;\n`,
+);
+writeFileSync(target, [types, ...constants].join("\n"));

@@ -1,0 +1,67 @@
+/** Mantine's controls, dressed in the variables of theme.css. */
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from "@mantine/core";
+
+const indigo: MantineColorsTuple = [
+  "#eef0fc",
+  "#dcdff6",
+  "#b7bdee",
+  "#8f99e5",
+  "#6d7ade",
+  "#5766d9",
+  "#4050c8",
+  "#3544b4",
+  "#2d3ba1",
+  "#22308e",
+];
+
+const dark: MantineColorsTuple = [
+  "#ececef",
+  "#c9cad0",
+  "#a3a4ae",
+  "#73747f",
+  "#45464e",
+  "#2c2d33",
+  "#1f2024",
+  "#18191c",
+  "#111214",
+  "#0a0a0b",
+];
+
+export const theme = createTheme({
+  primaryColor: "indigo",
+  primaryShade: { light: 6, dark: 5 },
+  colors: { indigo, dark },
+  defaultRadius: 6,
+  fontFamily: "var(--ph-font)",
+  fontFamilyMonospace: "var(--ph-mono)",
+  fontSizes: { xs: "12px", sm: "13px", md: "13px", lg: "15px", xl: "20px" },
+  headings: { fontWeight: "600", sizes: { h1: { fontSize: "20px" }, h2: { fontSize: "15px" }, h3: { fontSize: "13px" } } },
+  respectReducedMotion: true,
+  components: {
+    Button: { defaultProps: { size: "xs" } },
+    TextInput: { defaultProps: { size: "xs" } },
+    PasswordInput: { defaultProps: { size: "sm" } },
+    Textarea: { defaultProps: { size: "xs" } },
+    Select: { defaultProps: { size: "xs" } },
+    SegmentedControl: { defaultProps: { size: "xs" } },
+    ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
+    Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
+    Modal: { defaultProps: { centered: true, radius: 10 } },
+  },
+});
+
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {
+    "--mantine-color-body": "var(--ph-bg)",
+    "--mantine-color-text": "var(--ph-text)",
+    "--mantine-color-dimmed": "var(--ph-text-2)",
+    "--mantine-color-placeholder": "var(--ph-text-2)",
+    "--mantine-color-default": "var(--ph-surface)",
+    "--mantine-color-default-hover": "var(--ph-hover)",
+    "--mantine-color-default-border": "var(--ph-border)",
+    "--mantine-color-error": "var(--ph-danger)",
+    "--mantine-color-anchor": "var(--ph-accent)",
+  },
+  light: {},
+  dark: {},
+});

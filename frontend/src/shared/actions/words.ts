@@ -1,0 +1,84 @@
+/** An action in words a person reads; pure. */
+import type { Action } from "@/generated/vocabulary";
+import type { I18n } from "@/shared/i18n/i18n";
+
+type Of<Kind extends Action["kind"]> = Extract<Action, { kind: Kind }>;
+type Words = { [Kind in Action["kind"]]: (action: Of<Kind>, i18n: I18n) => string };
+
+const LONGEST = 80;
+
+const at = ({ x, y }: { x: number; y: number }) => `(${x}, ${y})`;
+
+/** Text on one line, cut where a reader has seen enough. */
+export function oneLine(text: string, longest = LONGEST): string {
+  const line = text.replaceAll("\n", "⏎").replaceAll("\t", "⇥");
+  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
+}
+
+/** "ctrl" + "c" → "Ctrl+C". */
+export function keysInWords(keys: readonly string[]): string {
+  return keys.map((key) => key.charAt(0).toUpperCase() + key.slice(1)).join("+");
+}
+
+const WORDS: Words = {
+  click: (a, { t }) => t("action.click", { at: at(a) }),
+  double_click: (a, { t }) => t("action.double_click", { at: at(a) }),
+  triple_click: (a, { t }) => t("action.triple_click", { at: at(a) }),
+  right_click: (a, { t }) => t("action.right_click", { at: at(a) }),
+  middle_click: (a, { t }) => t("action.middle_click", { at: at(a) }),
+  move_to: (a, { t }) => t("action.move_to", { at: at(a) }),
+  mouse_down: ({ point, button }, { t }) => {
+    const name = t(`button.${button}`);
+    return point ? t("action.mouse_down", { at: at(point), button: name }) : t("action.mouse_down_here", { button: name });
+  },
+  mouse_up: ({ point, button }, { t }) => {
+    const name = t(`button.${button}`);
+    return point ? t("action.mouse_up", { at: at(point), button: name }) : t("action.mouse_up_here", { button: name });
+  },
+  drag: ({ start, end, button }, { t }) => {
+    const way = { from: at(start), to: at(end) };
+    return button === "left" ? t("action.drag", way) : t("action.drag_with", { ...way, button: t(`button.${button}`) });
+  },
+  scroll: ({ point, direction, amount }, { t }) => {
+    const turn = { direction: t(`direction.${direction}`), count: amount };
+    return point ? t("action.scroll", { ...turn, at: at(point) }) : t("action.scroll_here", turn);
+  },
+  type_text: (a, { t }) => t("action.type_text", { text: oneLine(a.text) }),
+  press_keys: (a, { t }) => t("action.press_keys", { keys: keysInWords(a.keys) }),
+  press: (a, { t }) => t("action.press", { keys: keysInWords([a.key]) }),
+  release: (a, { t }) => t("action.release", { keys: keysInWords([a.key]) }),
+  wait: (a, { t }) => t("action.wait", { seconds: a.seconds }),
+  navigate: (a, { t }) => t("action.navigate", { url: oneLine(a.url) }),
+  navigate_back: (_, { t }) => t("action.navigate_back"),
+  long_press: (a, { t }) => t("action.long_press", { at: at(a), seconds: a.seconds }),
+  swipe: ({ start, end }, { t }) => t("action.swipe", { from: at(start), to: at(end) }),
+  open_app: (a, { t }) => t("action.open_app", { name: a.name }),
+  press_home: (_, { t }) => t("action.press_home"),
+  press_back: (_, { t }) => t("action.press_back"),
+  set_clipboard: (a, { t }) => t("action.set_clipboard", { text: oneLine(a.text) }),
+  get_clipboard: (_, { t }) => t("action.get_clipboard"),
+  run_command: (a, { t }) => t("action.run_command", { text: oneLine(a.command) }),
+  read_file: (a, { t }) => t("action.read_file", { path: a.path }),
+  write_file: (a, { t }) => t("action.write_file", { path: a.path }),
+  edit_file: (a, { t }) => t("action.edit_file", { path: a.path }),
+  run_code: (a, { t }) => t("action.run_code", { text: oneLine(a.code) }),
+  call_tool: (a, { t }) => t("action.call_tool", { name: a.name }),
+  finish: (a, { t }) => (a.answer ? t("action.finish_with", { text: oneLine(a.answer) }) : t("action.finish")),
+  call_user: (a, { t }) =>
+    a.message ? t("action.call_user_with", { text: oneLine(a.message) }) : t("action.call_user"),
+  gesture: ({ inputs }, { t, duration }) =>
+    t("action.gesture", { count: inputs.length, duration: duration(inputs.at(-1)?.at_ms ?? 0) }),
+};
+
+/** The action as a sentence in the reader's language. */
+export function actionInWords(action: Action, i18n: I18n): string {
+  const words = WORDS[action.kind] as (action: Action, i18n: I18n) => string;
+  return words(action, i18n);
+}
+
+/** Where an action touches the screen, in order: one point for a click, two for a drag. */
+export function pointsOf(action: Action): { x: number; y: number }[] {
+  if ("start" in action) return [action.start, action.end];
+  if ("x" in action) return [{ x: action.x, y: action.y }];
+  return "point" in action && action.point ? [action.point] : [];
+}

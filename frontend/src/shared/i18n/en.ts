@@ -1,0 +1,6 @@
+/** The English catalogue: the one that defines which messages exist. */
+import { deskMessages } from "./en/desk";
+import { sharedMessages } from "./en/shared";
+import { shellMessages } from "./en/shell";
+
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages } as const;

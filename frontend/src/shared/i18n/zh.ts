@@ -1,0 +1,6 @@
+/** The Chinese catalogue; a missing or a surplus message fails the type check. */
+import { deskMessages } from "./zh/desk";
+import { sharedMessages } from "./zh/shared";
+import { shellMessages } from "./zh/shell";
+
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages };

@@ -1,0 +1,45 @@
+/** A small picture of an observation, or words where it has none. */
+import type { Observation } from "@/generated/vocabulary";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import styles from "./thumbnail.module.css";
+
+/** Where an episode's pictures are: sha256 → address. */
+export type BlobUrl = (sha256: string) => string;
+
+type Props = {
+  observation: Observation | null;
+  blobUrl: BlobUrl;
+  alt: string;
+  /** Pixels of the observation to dot: where an action touched. */
+  points?: readonly { x: number; y: number }[];
+};
+
+export function Thumbnail({ observation, blobUrl, alt, points = [] }: Props) {
+  const { t } = useI18n();
+  const screenshot = observation?.screenshot;
+  if (!screenshot) {
+    return <span className={styles.none}>{observation?.text?.slice(0, 200) ?? t("thumbnail.none")}</span>;
+  }
+  return (
+    <span className={styles.frame}>
+      <img
+        className={styles.picture}
+        src={blobUrl(screenshot.sha256)}
+        width={observation.width}
+        height={observation.height}
+        alt={alt}
+        loading="lazy"
+        decoding="async"
+        draggable={false}
+      />
+      {points.map(({ x, y }, index) => (
+        <span
+          key={index}
+          className={styles.point}
+          style={{ left: `${(100 * x) / observation.width}%`, top: `${(100 * y) / observation.height}%` }}
+        />
+      ))}
+    </span>
+  );
+}
