@@ -1,0 +1,201 @@
+"""The bridge as its callers see it: `BridgeClient` leases machines, `RemoteMachine` drives one."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+import httpx
+from pydantic import TypeAdapter, ValidationError
+
+from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable
+from vm_bridge.machine import Capabilities, Lease, Machine
+from vm_bridge.wire import (
+    FENCING_HEADER,
+    Allocate,
+    Evaluate,
+    Failure,
+    Observe,
+    Perform,
+    Renew,
+    Warm,
+    answer_unpack,
+)
+from vocabulary.actions import Action, Gesture, Wait
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import Observation, Transition, Verdict
+from vocabulary.tasks import Task
+
+CONNECT_TIMEOUT = 2.0
+CALL_TIMEOUT = 15.0
+"""Longest silence of an answer, beyond what the call itself may take (seconds)."""
+PREPARE_TIMEOUT = 90.0
+PAUSES = (0.05, 0.2, 0.8)
+"""Before each further try after a lost connection (seconds)."""
+KEPT_BLOBS = 24
+TASKS = TypeAdapter(tuple[Task, ...])
+
+
+class BridgeClient:
+    """Leases machines of the bridge at `base_url`; an async context manager.
+
+    Every method raises the `BridgeError` the bridge raised, or BridgeUnavailable when it does not answer in
+    time. A call that may be repeated without harm is repeated after a lost connection.
+    """
+
+    def __init__(self, base_url: str, secret: str) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._http = httpx.AsyncClient(
+            headers={"Authorization": f"Bearer {secret}"},
+            timeout=httpx.Timeout(CALL_TIMEOUT, connect=CONNECT_TIMEOUT),
+            limits=httpx.Limits(max_connections=200, max_keepalive_connections=100),
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def allocate(self, *, image: str, holder: str, ttl: float = 60, wait: float = 30) -> Lease:
+        """A lease on a machine of `image` for `ttl` seconds, waiting at most `wait`. Raises NoMachine."""
+        body = Allocate(image=image, holder=holder, ttl=ttl, wait=wait)
+        url = f"{self._base_url}/v1/leases"
+        answer = await self.call("POST", url, body, patience=wait + CALL_TIMEOUT, repeat=False)
+        return Lease.model_validate_json(answer)
+
+    async def renew(self, lease: Lease, *, ttl: float = 60) -> Lease:
+        """The same lease with a later end. Raises StaleLease when it has ended."""
+        url = f"{self._base_url}/v1/leases/{lease.machine_id}/renew"
+        return Lease.model_validate_json(await self.call("POST", url, Renew(ttl=ttl), headers=fence(lease)))
+
+    async def release(self, lease: Lease) -> None:
+        """End a lease. Idempotent."""
+        await self.call("DELETE", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fence(lease))
+
+    async def warm(self, *, image: str, count: int) -> None:
+        """Make sure that `count` machines of `image` stand ready, as far as there is room."""
+        await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", Warm(count=count))
+
+    async def suite_tasks(self, suite: str) -> tuple[Task, ...]:
+        """The bundled tasks of a suite. Raises UnknownTask."""
+        return TASKS.validate_json(await self.call("GET", f"{self._base_url}/v1/suites/{suite}/tasks"))
+
+    def machine(self, lease: Lease) -> Machine:
+        """The machine a lease holds."""
+        return RemoteMachine(self, lease)
+
+    async def call(
+        self,
+        method: str,
+        url: str,
+        body: Frozen | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        patience: float = CALL_TIMEOUT,
+        repeat: bool = True,
+    ) -> bytes:
+        """One request's answer; `patience` bounds each silence, `repeat` says that doing it twice does no harm."""
+        request = self._http.build_request(
+            method,
+            url,
+            content=None if body is None else body.model_dump_json(),
+            headers={**(headers or {}), "Content-Type": "application/json"},
+            timeout=httpx.Timeout(patience, connect=CONNECT_TIMEOUT),
+        )
+        repeatable = (httpx.NetworkError, httpx.RemoteProtocolError) if repeat else (httpx.ConnectError,)
+        pauses = iter(PAUSES)
+        while True:
+            try:
+                return _content(await self._http.send(request))
+            except httpx.TransportError as error:
+                pause = next(pauses, None)
+                if pause is None or not isinstance(error, repeatable):
+                    raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
+            await asyncio.sleep(pause)
+
+
+class RemoteMachine:
+    """A leased machine behind the bridge; see `Machine`."""
+
+    def __init__(self, client: BridgeClient, lease: Lease) -> None:
+        self._client = client
+        self._lease = lease
+        self._url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}"
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._lease.capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        return Observation.model_validate_json(await self._look("prepare", task, patience=PREPARE_TIMEOUT))
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return Observation.model_validate_json(await self._look("observe", Observe(settle=settle)))
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        body = Perform(command_id=command_id, action=action, settle=settle)
+        answer = await self._look("perform", body, patience=CALL_TIMEOUT + duration_of(action))
+        return Transition.model_validate_json(answer)
+
+    async def hurry(self) -> None:
+        await self._call("POST", "hurry")
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        return Verdict.model_validate_json(
+            await self._call("POST", "evaluate", Evaluate(answer=answer), patience=PREPARE_TIMEOUT)
+        )
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        kept = self._blobs.get(ref.sha256)
+        return kept if kept is not None else await self._call("GET", f"blobs/{ref.sha256}")
+
+    async def close(self) -> None:
+        self._blobs.clear()
+
+    async def _look(self, name: str, body: Frozen, *, patience: float = CALL_TIMEOUT) -> str:
+        text, blobs = answer_unpack(await self._call("POST", name, body, patience=patience))
+        for sha256, data in blobs.items():
+            self._blobs[sha256] = data
+            self._blobs.move_to_end(sha256)
+        while len(self._blobs) > KEPT_BLOBS:
+            self._blobs.popitem(last=False)
+        return text
+
+    async def _call(
+        self, method: str, name: str, body: Frozen | None = None, *, patience: float = CALL_TIMEOUT
+    ) -> bytes:
+        return await self._client.call(
+            method, f"{self._url}/{name}", body, headers=fence(self._lease), patience=patience
+        )
+
+
+def fence(lease: Lease) -> dict[str, str]:
+    """The header that says under which lease a call is made."""
+    return {FENCING_HEADER: str(lease.fencing_token)}
+
+
+def duration_of(action: Action) -> float:
+    """How long an action may take by its own words (seconds)."""
+    if isinstance(action, Wait):
+        return action.seconds
+    if isinstance(action, Gesture):
+        return action.inputs[-1].at_ms / 1000
+    return float(getattr(action, "timeout", 0.0))
+
+
+def _content(response: httpx.Response) -> bytes:
+    """The body of a success. Raises the error an answer speaks of."""
+    if response.is_success:
+        return response.content
+    try:
+        failure = Failure.model_validate_json(response.content)
+    except ValidationError:
+        raise BridgeUnavailable(f"the bridge answered {response.status_code}") from None
+    raise ERRORS.get(failure.code, BridgeError)(failure.message)

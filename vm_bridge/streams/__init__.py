@@ -1,0 +1,1 @@
+"""Pixels to the browser, and nothing back: WebRTC, still frames, and VNC."""

@@ -1,0 +1,170 @@
+"""One capture and one encode of a desktop for all who watch it; none while nobody does."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import av
+
+from vm_bridge.sandbox import Frame, FrameSource
+from vm_bridge.streams.h264 import CLOCK, TIME_BASE, Converter, H264Encoder
+
+KEY_INTERVAL = 0.5
+"""Requests for a key frame are answered together, at most this often (seconds)."""
+REFINE_AFTER = 0.1
+"""When a picture that was squeezed to fit the burst is sent again, sharper (seconds)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture of a broadcast: raw, and encoded where some viewer wants it so."""
+
+    picture: av.VideoFrame
+    packet: "av.Packet[Any] | None"
+
+
+class Viewer(Protocol):
+    """One who watches."""
+
+    wants_packets: bool
+    """Whether it takes H.264; else it encodes the pictures itself."""
+
+    def offer(self, shot: Shot) -> None:
+        """Never waits: a viewer that cannot keep up drops."""
+        ...
+
+    def end(self) -> None:
+        """The desktop is gone."""
+        ...
+
+
+class Broadcast:
+    """The live picture of one desktop. `ended` is called when the desktop ends, not when the viewers leave."""
+
+    def __init__(self, source: FrameSource, *, fps: float, bitrate: int, ended: Callable[[], None]) -> None:
+        self._source = source
+        self._fps = fps
+        self._bitrate = bitrate
+        self._ended = ended
+        self._viewers: set[Viewer] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._worker: ThreadPoolExecutor | None = None
+        self._converter = Converter()
+        self._encoder: H264Encoder | None = None
+        self._wake = asyncio.Event()
+        self._key_due: float | None = None
+        self._key_at = 0.0
+        self._pts = 0
+
+    def join(self, viewer: Viewer) -> None:
+        """Show the picture to one more, beginning with a key frame at once."""
+        self._viewers.add(viewer)
+        self._ask_key(time.monotonic())
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+
+    def leave(self, viewer: Viewer) -> None:
+        """The last to leave stops the capture."""
+        self._viewers.discard(viewer)
+        if not self._viewers and self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def request_key(self) -> None:
+        """A viewer lost something; a key frame follows within KEY_INTERVAL."""
+        self._ask_key(max(time.monotonic(), self._key_at + KEY_INTERVAL))
+
+    def _ask_key(self, due: float) -> None:
+        self._key_due = due if self._key_due is None else min(due, self._key_due)
+        self._wake.set()
+
+    async def _run(self) -> None:
+        self._worker = worker = ThreadPoolExecutor(1, thread_name_prefix="encode")
+        self._encoder = None
+        try:
+            async with self._source.subscribe(fps=self._fps) as frames:
+                await self._relay(frames, worker)
+        finally:
+            worker.shutdown(wait=False)
+        self._task = None
+        for viewer in tuple(self._viewers):
+            viewer.end()
+        self._ended()
+
+    async def _relay(self, frames: AsyncIterator[Frame], worker: ThreadPoolExecutor) -> None:
+        """Send what changes; send what stands again when a key frame or a sharper picture is due."""
+        loop = asyncio.get_running_loop()
+        picture: av.VideoFrame | None = None
+        refine_at: float | None = None
+        pending: asyncio.Future[Frame | None] = asyncio.ensure_future(_next(frames))
+        try:
+            while True:
+                await self._until(pending, refine_at if picture is not None else None, can_key=picture is not None)
+                if pending.done():
+                    frame = pending.result()
+                    if frame is None:
+                        return
+                    picture = await loop.run_in_executor(
+                        worker, self._converter.convert, frame.pixels, frame.width, frame.height
+                    )
+                    pending = asyncio.ensure_future(_next(frames))
+                    pts = self._tick(frame.captured_at)
+                else:
+                    pts = self._tick(time.time())
+                assert picture is not None
+                squeezed = await self._send(picture, pts, worker)
+                refine_at = time.monotonic() + REFINE_AFTER if squeezed else None
+        finally:
+            pending.cancel()
+
+    async def _until(self, pending: "asyncio.Future[Frame | None]", refine_at: float | None, *, can_key: bool) -> None:
+        """Wait for a frame, or until a key frame or a sharper picture is due."""
+        while not pending.done():
+            self._wake.clear()
+            dues = [due for due in (refine_at, self._key_due if can_key else None) if due is not None]
+            patience = max(0.0, min(dues) - time.monotonic()) if dues else None
+            if patience == 0:
+                return
+            wake = asyncio.ensure_future(self._wake.wait())
+            either: set[asyncio.Future[Any]] = {pending, wake}
+            try:
+                await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                wake.cancel()
+
+    async def _send(self, picture: av.VideoFrame, pts: int, worker: ThreadPoolExecutor) -> bool:
+        """Offer the picture to everyone; whether its packet was squeezed and deserves a second, sharper one."""
+        now = time.monotonic()
+        key = self._key_due is not None and self._key_due <= now
+        if key:
+            self._key_due, self._key_at = None, now
+        packet: av.Packet[Any] | None = None
+        squeezed = False
+        if any(viewer.wants_packets for viewer in self._viewers):
+            encoder = self._encoder_of(picture)
+            packet = await asyncio.get_running_loop().run_in_executor(
+                worker, lambda: encoder.encode(picture, pts, key=key)
+            )
+            squeezed = packet.size > encoder.burst / 2
+        picture.pts, picture.time_base = pts, TIME_BASE
+        for viewer in tuple(self._viewers):
+            viewer.offer(Shot(picture, packet))
+        return squeezed
+
+    def _encoder_of(self, picture: av.VideoFrame) -> H264Encoder:
+        size = (picture.width, picture.height)
+        if self._encoder is None or self._encoder.size != size:
+            self._encoder = H264Encoder(*size, fps=self._fps, bitrate=self._bitrate)
+        return self._encoder
+
+    def _tick(self, at: float) -> int:
+        """The timestamp of a moment, later than every one before."""
+        self._pts = max(self._pts + 1, int(at * CLOCK))
+        return self._pts
+
+
+async def _next(frames: AsyncIterator[Frame]) -> Frame | None:
+    return await anext(frames, None)

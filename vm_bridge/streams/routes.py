@@ -1,0 +1,86 @@
+"""The streams over HTTP: a ticket opens one stream, once, while its lease lasts."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header
+from fastapi.responses import StreamingResponse
+from pydantic import StringConstraints
+
+from vm_bridge.errors import MachineGone, TicketRefused
+from vm_bridge.ledger import Ledger
+from vm_bridge.sandbox import Sandbox
+from vm_bridge.streams.stills import MEDIA_TYPE, stills
+from vm_bridge.streams.webrtc import MAX_OFFER, WebRtc
+from vm_bridge.tickets import StreamKind, verify
+from vocabulary.base import Frozen
+
+
+class Offer(Frozen):
+    """`POST /streams/webrtc`: what the browser's peer connection offers, and the ticket."""
+
+    ticket: Annotated[str, StringConstraints(max_length=2_000)]
+    sdp: Annotated[str, StringConstraints(max_length=MAX_OFFER)]
+    type: Literal["offer"]
+
+
+class Answer(Frozen):
+    """What the browser sets as its remote description."""
+
+    sdp: str
+    type: Literal["answer"] = "answer"
+
+
+class Streams:
+    """Who watches the machines of this host."""
+
+    def __init__(self, *, secret: str, ledger: Ledger, webrtc: WebRtc) -> None:
+        self._secret = secret
+        self._ledger = ledger
+        self._webrtc = webrtc
+        self._over: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    async def end(self, machine_id: str) -> None:
+        """Let go of everyone who watches a machine: its lease ended."""
+        self._over.pop(machine_id, asyncio.Event()).set()
+        await self._webrtc.end(machine_id)
+
+    async def close(self) -> None:
+        """Let go of everyone."""
+        for over in self._over.values():
+            over.set()
+        await self._webrtc.close()
+
+    def routes(self, sandbox_of: Callable[[str], Sandbox]) -> APIRouter:
+        """The two calls; `sandbox_of` raises MachineGone."""
+        router = APIRouter(prefix="/streams")
+
+        async def admit(ticket_text: str, kind: StreamKind) -> Sandbox:
+            ticket = verify(self._secret, ticket_text, kind)
+            await self._ledger.redeem(ticket)
+            return sandbox_of(ticket.claim.machine_id)
+
+        @router.post("/webrtc")
+        async def webrtc(body: Offer) -> Answer:
+            """Answer a viewer's offer. Non-trickle: the answer holds every candidate."""
+            sandbox = await admit(body.ticket, "webrtc")
+            return Answer(sdp=await self._webrtc.answer(sandbox, body.sdp))
+
+        @router.get("/stills", response_class=StreamingResponse, responses={200: {"content": {MEDIA_TYPE: {}}}})
+        async def still_frames(authorization: Annotated[str, Header()] = "") -> StreamingResponse:
+            """JPEG parts, each with `X-Captured-At` (ms since the epoch), at most 5 a second."""
+            scheme, _, text = authorization.partition(" ")
+            if scheme != "Bearer":
+                raise TicketRefused("a ticket is needed")
+            sandbox = await admit(text, "stills")
+            if sandbox.frames is None:
+                raise MachineGone(f"machine {sandbox.id} has no picture")
+            return StreamingResponse(
+                stills(sandbox.frames, self._over[sandbox.id]),
+                media_type=MEDIA_TYPE,
+                headers={"Cache-Control": "no-store"},
+            )
+
+        return router

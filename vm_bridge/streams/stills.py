@@ -1,0 +1,56 @@
+"""Still frames over plain HTTP, where neither WebRTC nor VNC gets through."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import numpy as np
+import simplejpeg
+
+from vm_bridge.sandbox import Frame, FrameSource
+
+FPS = 5.0
+QUALITY = 80
+BOUNDARY = "frame"
+MEDIA_TYPE = f"multipart/x-mixed-replace; boundary={BOUNDARY}"
+QUIET = 10.0
+"""The last picture is sent again after so long without a change, so that a dead viewer is noticed (seconds)."""
+
+
+async def stills(source: FrameSource, over: asyncio.Event) -> AsyncIterator[bytes]:
+    """JPEG parts as the picture changes, at most FPS a second, until the machine ends or `over` is set."""
+    ended = asyncio.create_task(over.wait())
+    pending: asyncio.Future[Frame | None] | None = None
+    try:
+        async with source.subscribe(fps=FPS) as frames:
+            part = b""
+            while not ended.done():
+                pending = pending or asyncio.ensure_future(_next(frames))
+                either: set[asyncio.Future[Any]] = {pending, ended}
+                await asyncio.wait(either, timeout=QUIET, return_when=asyncio.FIRST_COMPLETED)
+                if ended.done():
+                    return
+                if pending.done():
+                    frame, pending = pending.result(), None
+                    if frame is None:
+                        return
+                    part = await asyncio.to_thread(_part, frame)
+                yield part
+    finally:
+        ended.cancel()
+        if pending is not None:
+            pending.cancel()
+
+
+def _part(frame: Frame) -> bytes:
+    screen = np.frombuffer(frame.pixels, np.uint8).reshape(frame.height, frame.width, 4)
+    data: bytes = simplejpeg.encode_jpeg(screen, quality=QUALITY, colorspace="BGRX", colorsubsampling="420")
+    captured = int(frame.captured_at * 1000)
+    head = (
+        f"--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(data)}\r\nX-Captured-At: {captured}\r\n\r\n"
+    )
+    return head.encode() + data + b"\r\n"
+
+
+async def _next(frames: AsyncIterator[Frame]) -> Frame | None:
+    return await anext(frames, None)

@@ -1,0 +1,239 @@
+"""WebRTC out of one broadcast: each viewer gets the same packets, or pictures where its browser lacks H.264."""
+
+import asyncio
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+import aioice.ice
+import av
+from aiortc import (
+    MediaStreamTrack,
+    RTCConfiguration,
+    RTCIceServer,
+    RTCPeerConnection,
+    RTCRtpSender,
+    RTCSessionDescription,
+)
+from aiortc.exceptions import InvalidAccessError, InvalidStateError, OperationError
+from aiortc.mediastreams import MediaStreamError
+from av.video.frame import PictureType
+
+from vm_bridge.errors import InvalidOffer, MachineGone
+from vm_bridge.sandbox import Sandbox
+from vm_bridge.streams.broadcast import Broadcast, Shot
+
+logger = logging.getLogger(__name__)
+
+CONNECT_WITHIN = 15.0
+"""A viewer that is not connected by then is let go (seconds)."""
+QUEUE = 8
+"""Most packets that wait for one viewer."""
+NOWHERE = "a=candidate:0 1 udp 1 127.0.0.1 9 typ host\r\n"
+"""The discard port: aioice gives up at once on an empty list instead of waiting to be found."""
+MAX_CANDIDATES = 64
+MAX_OFFER = 64 * 1024
+"""Longest offer read (characters)."""
+UNREADABLE = (
+    *(ValueError, LookupError, AttributeError, TypeError, AssertionError),
+    *(InvalidAccessError, InvalidStateError, OperationError),
+)
+"""What aiortc raises on an offer it cannot take: its parser trusts the peer."""
+
+
+class PacketTrack(MediaStreamTrack):
+    """A viewer of H.264 packets; when it falls behind it drops all up to the next key frame."""
+
+    kind = "video"
+    wants_packets = True
+
+    def __init__(self, broadcast: Broadcast) -> None:
+        super().__init__()
+        self._broadcast = broadcast
+        self._queue: asyncio.Queue[av.Packet[Any] | None] = asyncio.Queue(QUEUE)
+        self._needs_key = True
+
+    def offer(self, shot: Shot) -> None:
+        packet = shot.packet
+        if packet is None or (self._needs_key and not packet.is_keyframe):
+            return
+        if self._queue.full():
+            _drain(self._queue)
+            self._needs_key = True
+            self._broadcast.request_key()
+            return
+        self._needs_key = False
+        self._queue.put_nowait(packet)
+
+    def end(self) -> None:
+        _drain(self._queue)
+        self._queue.put_nowait(None)
+
+    async def recv(self) -> "av.Packet[Any]":
+        """The next packet. Raises MediaStreamError at the end."""
+        packet = await self._queue.get()
+        if packet is None:
+            raise MediaStreamError
+        return packet
+
+
+class PictureTrack(MediaStreamTrack):
+    """A viewer aiortc encodes for (VP8); only the newest picture waits."""
+
+    kind = "video"
+    wants_packets = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._queue: asyncio.Queue[av.VideoFrame | None] = asyncio.Queue(1)
+
+    def offer(self, shot: Shot) -> None:
+        _drain(self._queue)
+        self._queue.put_nowait(shot.picture)
+
+    def end(self) -> None:
+        _drain(self._queue)
+        self._queue.put_nowait(None)
+
+    async def recv(self) -> av.VideoFrame:
+        """The newest picture. Raises MediaStreamError at the end."""
+        picture = await self._queue.get()
+        if picture is None:
+            raise MediaStreamError
+        # aiortc never takes the type back: left alone, every VP8 frame after a key frame would be one.
+        picture.pict_type = PictureType.NONE
+        return picture
+
+
+class WebRtc:
+    """Every peer connection of this host, by machine."""
+
+    def __init__(self, *, fps: float, bitrate: int, ice_servers: Iterable[RTCIceServer] = ()) -> None:
+        self._fps = fps
+        self._bitrate = bitrate
+        # Without a list of its own aiortc asks a public STUN server.
+        self._configuration = RTCConfiguration(iceServers=list(ice_servers))
+        self._broadcasts: dict[str, Broadcast] = {}
+        self._peers: defaultdict[str, set[RTCPeerConnection]] = defaultdict(set)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def answer(self, sandbox: Sandbox, offer: str) -> str:
+        """The SDP that answers a viewer's. Raises InvalidOffer, MachineGone."""
+        _check(offer)
+        broadcast = self._broadcast_of(sandbox)
+        h264 = "H264/90000" in offer and "packetization-mode=1" in offer
+        track = PacketTrack(broadcast) if h264 else PictureTrack()
+        peer = RTCPeerConnection(self._configuration)
+        self._peers[sandbox.id].add(peer)
+        try:
+            transceiver = peer.addTransceiver(track, direction="sendonly")
+            codecs = RTCRtpSender.getCapabilities("video").codecs
+            name = "video/H264" if h264 else "video/VP8"
+            # Before setRemoteDescription, or aiortc does not heed it.
+            transceiver.setCodecPreferences([codec for codec in codecs if codec.mimeType in (name, "video/rtx")])
+            _hear_key_requests(transceiver.sender, broadcast)
+            await peer.setRemoteDescription(RTCSessionDescription(_reachable(offer), "offer"))
+            await peer.setLocalDescription(await peer.createAnswer())
+        except UNREADABLE as error:
+            await self._let_go(sandbox.id, peer)
+            raise InvalidOffer(f"this offer cannot be answered: {error}") from error
+        self._follow(sandbox.id, peer, broadcast, track)
+        return str(peer.localDescription.sdp)
+
+    async def end(self, machine_id: str) -> None:
+        """Let go of everyone who watches a machine."""
+        self._broadcasts.pop(machine_id, None)
+        for peer in tuple(self._peers.pop(machine_id, ())):
+            await peer.close()
+
+    async def close(self) -> None:
+        """Let go of everyone."""
+        for machine_id in tuple(self._peers):
+            await self.end(machine_id)
+
+    def _broadcast_of(self, sandbox: Sandbox) -> Broadcast:
+        if sandbox.frames is None:
+            raise MachineGone(f"machine {sandbox.id} has no picture")
+        known = self._broadcasts.get(sandbox.id)
+        if known is None:
+            known = self._broadcasts[sandbox.id] = Broadcast(
+                sandbox.frames,
+                fps=self._fps,
+                bitrate=self._bitrate,
+                ended=lambda: self._spawn(self.end(sandbox.id)),
+            )
+        return known
+
+    def _follow(
+        self, machine_id: str, peer: RTCPeerConnection, broadcast: Broadcast, track: PacketTrack | PictureTrack
+    ) -> None:
+        """Feed the viewer once it is connected; let go of it when it leaves or never comes."""
+        loop = asyncio.get_running_loop()
+        late = loop.call_later(CONNECT_WITHIN, lambda: self._spawn(self._let_go(machine_id, peer)))
+
+        @peer.on("connectionstatechange")
+        def changed() -> None:
+            if peer.connectionState == "connected":
+                late.cancel()
+                broadcast.join(track)
+            elif peer.connectionState in ("failed", "closed"):
+                late.cancel()
+                broadcast.leave(track)
+                self._spawn(self._let_go(machine_id, peer))
+
+    async def _let_go(self, machine_id: str, peer: RTCPeerConnection) -> None:
+        self._peers[machine_id].discard(peer)
+        if not self._peers[machine_id]:
+            del self._peers[machine_id]
+        await peer.close()
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def offer_addresses(addresses: tuple[str, ...]) -> None:
+    """Offer browsers these addresses; with none given, those of every interface and the loopback's.
+
+    aioice leaves 127.0.0.1 out, so that a page on the same machine could not connect without a network.
+    """
+    found = aioice.ice.get_host_addresses
+
+    def chosen(use_ipv4: bool, use_ipv6: bool) -> list[str]:
+        return list(addresses) or [*found(use_ipv4, use_ipv6), *(["127.0.0.1"] if use_ipv4 else [])]
+
+    aioice.ice.get_host_addresses = chosen
+
+
+def _check(offer: str) -> None:
+    """Refuse at once what no viewer of ours sends. Raises InvalidOffer."""
+    if len(offer) > MAX_OFFER or offer.count("a=candidate:") > MAX_CANDIDATES:
+        raise InvalidOffer("this offer is too long")
+    if re.findall(r"^m=(\w+)", offer, re.MULTILINE) != ["video"]:
+        raise InvalidOffer("an offer has one video section and nothing else")
+
+
+def _reachable(offer: str) -> str:
+    """The offer without mDNS names: resolving one takes a second, and the browser finds us without it."""
+    lines = [line for line in offer.splitlines() if not re.match(r"a=candidate:.*\.local |a=end-of-candidates", line)]
+    text = "".join(f"{line}\r\n" for line in lines if line)
+    return text if "a=candidate:" in text else text + NOWHERE
+
+
+def _hear_key_requests(sender: RTCRtpSender, broadcast: Broadcast) -> None:
+    """Bring a browser's PLI and FIR to the broadcast: aiortc keeps them to its own encoders."""
+    own = sender._send_keyframe
+
+    def send_keyframe() -> None:
+        own()
+        broadcast.request_key()
+
+    sender._send_keyframe = send_keyframe  # type: ignore[method-assign]
+
+
+def _drain(queue: asyncio.Queue[Any]) -> None:
+    while not queue.empty():
+        queue.get_nowait()

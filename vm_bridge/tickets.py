@@ -1,0 +1,71 @@
+"""Single-use passes to a stream: minted by the web app, checked without asking it."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+import time
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from vm_bridge.errors import TicketRefused
+from vocabulary.base import Frozen
+
+StreamKind = Literal["webrtc", "vnc", "stills"]
+MAX_LENGTH = 2_000
+"""Longest ticket looked at (characters)."""
+
+
+class TicketClaim(Frozen):
+    """Who may watch what: bound to one lease of one machine by its fencing token."""
+
+    kind: StreamKind
+    user: str
+    episode: str
+    machine_id: str
+    fencing_token: int = Field(ge=1)
+
+
+class Ticket(Frozen):
+    """A claim, when it ends (seconds since the epoch), and the number by which it is used once."""
+
+    claim: TicketClaim
+    expires: float
+    nonce: str
+
+
+def mint(secret: str, claim: TicketClaim, *, ttl: float = 30) -> str:
+    """A ticket for `claim`, good for `ttl` seconds: text that is safe in a URL."""
+    ticket = Ticket(claim=claim, expires=time.time() + ttl, nonce=secrets.token_urlsafe(12))
+    body = _encode(ticket.model_dump_json().encode())
+    return f"{body}.{_encode(_sign(secret, body))}"
+
+
+def verify(secret: str, text: str, kind: StreamKind) -> Ticket:
+    """The ticket that `text` is, if this secret signed it, in time, for this kind of stream.
+
+    Whether it was used before and whether its lease still stands, only the ledger knows.
+    Raises TicketRefused.
+    """
+    body, _, signature = text[:MAX_LENGTH].partition(".")
+    if not hmac.compare_digest(_encode(_sign(secret, body)).encode(), signature.encode()):
+        raise TicketRefused("this ticket is forged")
+    try:
+        ticket = Ticket.model_validate_json(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    except (binascii.Error, ValidationError):
+        raise TicketRefused("this ticket cannot be read") from None
+    if ticket.expires < time.time():
+        raise TicketRefused("this ticket has expired")
+    if ticket.claim.kind != kind:
+        raise TicketRefused(f"this ticket is for {ticket.claim.kind}, not for {kind}")
+    return ticket
+
+
+def _sign(secret: str, body: str) -> bytes:
+    return hmac.new(secret.encode(), b"ticket:" + body.encode(), hashlib.sha256).digest()
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

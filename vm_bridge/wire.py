@@ -1,0 +1,85 @@
+"""What travels between client and server: bodies, and answers that carry the pictures they speak of."""
+
+from typing import Annotated, Any
+
+import msgpack
+from pydantic import BaseModel, Field, StringConstraints
+
+from vm_bridge.machine import Machine
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.messages import CommandId
+from vocabulary.observations import Observation, Transition
+
+MEDIA_TYPE = "application/msgpack"
+FENCING_HEADER = "X-Fencing-Token"
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
+"""A machine, an image or a suite."""
+Ttl = Annotated[float, Field(ge=1, le=3600)]
+
+
+class Allocate(Frozen):
+    """`POST /v1/leases`; seconds."""
+
+    image: Name
+    holder: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    ttl: Ttl = 60
+    wait: Annotated[float, Field(ge=0, le=300)] = 30
+
+
+class Renew(Frozen):
+    """`POST /v1/leases/{machine_id}/renew`; seconds."""
+
+    ttl: Ttl = 60
+
+
+class Warm(Frozen):
+    """`PUT /v1/images/{image}/warm`."""
+
+    count: Annotated[int, Field(ge=0, le=1_000)]
+
+
+class Observe(Frozen):
+    """`POST /v1/machines/{machine_id}/observe`."""
+
+    settle: bool = False
+
+
+class Perform(Frozen):
+    """`POST /v1/machines/{machine_id}/perform`."""
+
+    command_id: CommandId
+    action: Action
+    settle: bool = True
+
+
+class Evaluate(Frozen):
+    """`POST /v1/machines/{machine_id}/evaluate`."""
+
+    answer: Annotated[str, StringConstraints(max_length=20_000)] = ""
+
+
+class Failure(Frozen):
+    """Every answer that is no success; `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
+
+
+async def answer_pack(machine: Machine, value: Observation | Transition) -> bytes:
+    """A msgpack map: `json` is the value, `blobs` the bytes of its pictures by their sha256."""
+    blobs = {ref.sha256: await machine.blob(ref) for ref in pictures_of(value)}
+    return bytes(msgpack.packb({"json": value.model_dump_json(), "blobs": blobs}))
+
+
+def answer_unpack(data: bytes) -> tuple[str, dict[str, bytes]]:
+    """The JSON text and the pictures of an answer."""
+    answer: dict[str, Any] = msgpack.unpackb(data)
+    return answer["json"], answer["blobs"]
+
+
+def pictures_of(value: BaseModel) -> tuple[BlobRef, ...]:
+    """The references an observation or a transition holds."""
+    observations = (value.before, value.after) if isinstance(value, Transition) else (value,)
+    return tuple(o.screenshot for o in observations if isinstance(o, Observation) and o.screenshot is not None)
