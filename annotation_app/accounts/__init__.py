@@ -1,0 +1,1 @@
+"""People: users, their roles, signing in."""

@@ -1,0 +1,83 @@
+"""Signing in and out, and what a person sets for themselves."""
+
+from typing import Any
+
+from django.contrib.auth import login, logout
+from django.http import HttpRequest
+from django.middleware.csrf import get_token
+from ninja import Router
+from pydantic import JsonValue
+
+from annotation_app.accounts import services
+from annotation_app.endpoint import Plain, csrf_required, user_of
+from vocabulary.base import Frozen
+
+router = Router(tags=["accounts"])
+
+
+class UserOut(Frozen):
+    """A person, as they see themselves."""
+
+    id: int
+    username: str
+    name: str
+    roles: tuple[str, ...]
+    preferences: dict[str, JsonValue]
+
+
+class SessionOut(Frozen):
+    """Who is signed in, and the token that changes must carry as X-CSRFToken."""
+
+    user: UserOut | None
+    csrf: str
+
+
+class SignIn(Frozen):
+    """A name and a password."""
+
+    username: Plain
+    password: Plain
+
+
+class PreferencesIn(Frozen):
+    """A JSON object the front-end owns."""
+
+    preferences: dict[str, JsonValue]
+
+
+def _user_out(user: Any) -> UserOut:
+    return UserOut(
+        id=user.id, username=user.username, name=user.name, roles=tuple(user.roles), preferences=user.preferences
+    )
+
+
+def _session_out(request: HttpRequest) -> SessionOut:
+    user = _user_out(request.user) if request.user.is_authenticated else None
+    return SessionOut(user=user, csrf=get_token(request))
+
+
+@router.get("/session", auth=None, response=SessionOut)
+def session_get(request: HttpRequest) -> SessionOut:
+    """Who is signed in."""
+    return _session_out(request)
+
+
+@router.post("/session", auth=None, response=SessionOut)
+def session_start(request: HttpRequest, body: SignIn) -> SessionOut:
+    """Sign in."""
+    csrf_required(request)
+    login(request, services.credentials_check(request=request, username=body.username, password=body.password))
+    return _session_out(request)
+
+
+@router.delete("/session", response=SessionOut)
+def session_end(request: HttpRequest) -> SessionOut:
+    """Sign out."""
+    logout(request)
+    return _session_out(request)
+
+
+@router.patch("/me", response=UserOut)
+def me_change(request: HttpRequest, body: PreferencesIn) -> UserOut:
+    """Keep preferences: theme, language, key map."""
+    return _user_out(services.preferences_set(user=user_of(request), preferences=body.preferences))

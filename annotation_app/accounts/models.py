@@ -1,0 +1,30 @@
+"""Users."""
+
+from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class Role(models.TextChoices):
+    """What a person may do here; one person may have several."""
+
+    ANNOTATOR = "annotator"
+    REVIEWER = "reviewer"
+    ADMIN = "admin"
+    RESEARCHER = "researcher"
+
+
+class User(AbstractUser):
+    """A person with roles and the preferences their front-end keeps."""
+
+    roles = ArrayField(models.CharField(max_length=16, choices=Role.choices), default=list, blank=True)
+    preferences = models.JSONField(default=dict, blank=True)
+
+    @property
+    def name(self) -> str:
+        """What to call them."""
+        return self.get_full_name() or self.username
+
+    def has_role(self, *roles: str) -> bool:
+        """Whether they have any of these roles; a superuser has all."""
+        return self.is_superuser or any(role in self.roles for role in roles)

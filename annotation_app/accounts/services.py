@@ -1,0 +1,58 @@
+"""Changing users and signing them in."""
+
+import json
+from typing import Any
+
+from django.contrib.auth import authenticate
+from django.core.cache import cache
+from django.db import transaction
+from django.http import HttpRequest
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Invalid, TooLarge, TooMany
+
+PREFERENCES_LIMIT = 16 * 1024
+"""Most bytes of preferences a user may keep."""
+ATTEMPTS = 10
+ATTEMPT_WINDOW = 300
+"""So many failed sign-ins in so many seconds, for one name from one address, and they must wait."""
+
+WRONG_PASSWORD = "The name or the password is wrong."
+WAIT_BEFORE_SIGN_IN = "Too many failed sign-ins; wait five minutes."
+
+
+def credentials_check(*, request: HttpRequest, username: str, password: str) -> User:
+    """The user with this name and password. Raises TooMany and Invalid."""
+    address = request.META.get("REMOTE_ADDR", "")
+    key = f"sign-in:{address}:{username.casefold()}".encode().hex()
+    cache.add(key, 0, ATTEMPT_WINDOW)
+    if cache.incr(key) > ATTEMPTS:
+        raise TooMany(WAIT_BEFORE_SIGN_IN, code="sign_in_throttled")
+    user = authenticate(request, username=username, password=password)
+    if not isinstance(user, User):
+        raise Invalid(WRONG_PASSWORD, code="wrong_credentials")
+    cache.delete(key)
+    return user
+
+
+@transaction.atomic(durable=True)
+def preferences_set(*, user: User, preferences: dict[str, Any]) -> User:
+    """Replace what the front-end keeps for this user. Raises TooLarge."""
+    if len(json.dumps(preferences).encode()) > PREFERENCES_LIMIT:
+        raise TooLarge(f"Preferences may hold {PREFERENCES_LIMIT} bytes.")
+    user.preferences = preferences
+    user.save(update_fields=["preferences"])
+    return user
+
+
+def user_ensure(*, username: str, password: str, name: str, roles: list[str], staff: bool = False) -> User:
+    """The user of this name, made where there is none; an existing one is left as it is."""
+    found = User.objects.filter(username=username).first()
+    if found is not None:
+        return found
+    user = User(username=username, first_name=name, roles=roles, is_staff=staff, is_superuser=staff)
+    user.set_password(password)
+    user.save()
+    audit_record(actor=None, verb="user.created", subject=f"user:{username}", details={"roles": roles})
+    return user

@@ -1,0 +1,1 @@
+"""Immutable bytes by their sha256."""

@@ -1,0 +1,105 @@
+"""The HTTP interface's frame: who may call, how errors look, how answers are written."""
+
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.operation import Operation
+from ninja.renderers import BaseRenderer
+from ninja.security import APIKeyCookie
+from ninja.utils import check_csrf
+from pydantic import StringConstraints
+from pydantic_core import to_json
+
+from annotation_app.errors import ApplicationError, Forbidden, Invalid, NotFound, NotSignedIn
+
+if TYPE_CHECKING:
+    from annotation_app.accounts.models import User
+
+Plain = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\x00]*$")]
+"""A short text PostgreSQL can store: it refuses NUL."""
+
+
+class PydanticRenderer(BaseRenderer):
+    """Writes times and numbers as the WebSocket does, so that one state never has two spellings."""
+
+    media_type = "application/json"
+
+    def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:
+        return to_json(data, inf_nan_mode="constants")
+
+
+class SignedIn(APIKeyCookie):
+    """The session cookie with its CSRF header: what every route asks for unless it says otherwise."""
+
+    param_name = "sessionid"
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
+        return request.user if request.user.is_authenticated else None
+
+
+def user_of(request: HttpRequest) -> "User":
+    """The signed-in person of a route that asks for one."""
+    return cast("User", request.user)
+
+
+def csrf_required(request: HttpRequest) -> None:
+    """For routes that ask for no sign-in. Raises Forbidden where the token is missing or wrong."""
+    if check_csrf(request) is not None:
+        raise Forbidden("The page's token is missing or out of date; load the page again.", code="csrf")
+
+
+def _error_body(error: ApplicationError) -> dict[str, Any]:
+    return {"code": error.code, "message": error.message, "extra": error.extra}
+
+
+def _field_errors(error: ValidationError) -> ApplicationError:
+    """What is wrong with which field, without repeating the input."""
+    fields = [
+        {"field": ".".join(str(part) for part in e["loc"][2:] or e["loc"]), "message": e["msg"]} for e in error.errors
+    ]
+    return Invalid("The request is not understood.", extra={"fields": fields})
+
+
+def _http_error(error: HttpError) -> ApplicationError:
+    if error.status_code == Forbidden.status:
+        return Forbidden("The page's token is missing or out of date; load the page again.", code="csrf")
+    return Invalid(error.message)
+
+
+class Api(NinjaAPI):
+    """Operations are named after their functions, so that generated clients read well."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
+
+
+def api_make() -> Api:
+    """An API that is closed by default and answers every error in one shape."""
+    api = Api(title="Pilothouse", version="1", auth=SignedIn(), docs_url=None, renderer=PydanticRenderer())
+
+    def answer(request: HttpRequest, error: ApplicationError) -> HttpResponse:
+        return api.create_response(request, _error_body(error), status=error.status)
+
+    @api.exception_handler(ApplicationError)
+    def refused(request: HttpRequest, error: ApplicationError) -> HttpResponse:
+        return answer(request, error)
+
+    @api.exception_handler(AuthenticationError)
+    def not_signed_in(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+        return answer(request, NotSignedIn("Sign in first."))
+
+    @api.exception_handler(HttpError)
+    def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+        return answer(request, _http_error(error))
+
+    @api.exception_handler(Http404)
+    def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+        return answer(request, NotFound("There is no such thing."))
+
+    @api.exception_handler(ValidationError)
+    def not_understood(request: HttpRequest, error: ValidationError) -> HttpResponse:
+        return answer(request, _field_errors(error))
+
+    return api

@@ -1,0 +1,72 @@
+"""Episodes over HTTP: lists, replay, screenshots, review."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Query, Router
+from pydantic import Field
+
+from annotation_app.blobs.selectors import blob_read
+from annotation_app.endpoint import Plain, user_of
+from annotation_app.episodes import selectors, services
+from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, ReviewState
+from annotation_app.errors import NotFound
+from vocabulary.base import Frozen
+from vocabulary.blobs import Sha256
+from vocabulary.messages import EpisodeStatus
+from vocabulary.trajectories import Trajectory
+
+router = Router(tags=["episodes"])
+
+
+class ReviewIn(Frozen):
+    """A reviewer's decision; a return needs a reason."""
+
+    decision: Literal["accept", "return"]
+    reason: Plain = ""
+
+
+@router.get("/episodes", response=EpisodePage)
+def episodes_list(
+    request: HttpRequest,
+    status: EpisodeStatus | None = None,
+    review: ReviewState | None = None,
+    pool: int | None = None,
+    annotator: Plain | None = None,
+    page: Annotated[int, Query(), Field(ge=1, le=100_000)] = 1,
+) -> EpisodePage:
+    """The episodes this person may see, newest first."""
+    return selectors.episodes_page(
+        user=user_of(request), status=status, review=review, pool=pool, annotator=annotator, page=page
+    )
+
+
+@router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory)
+def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
+    """Every step with what was offered at it."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    return selectors.episode_trajectory(episode_id=episode_id)
+
+
+@router.get("/episodes/{uuid:episode_id}/blobs/{sha256}", response={200: None})
+def episode_blob(request: HttpRequest, episode_id: UUID, sha256: Annotated[Sha256, Path()]) -> HttpResponse:
+    """The bytes of a screenshot of this episode."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    blob = selectors.episode_blob(episode_id=episode_id, sha256=sha256)
+    if blob is None:
+        raise NotFound("This episode has no such picture.")
+    return HttpResponse(
+        blob_read(blob.sha256),
+        content_type=blob.media_type,
+        headers={"Cache-Control": "private, max-age=31536000, immutable", "ETag": f'"{blob.sha256}"'},
+    )
+
+
+@router.post("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)
+def episode_review(request: HttpRequest, episode_id: UUID, body: ReviewIn) -> EpisodeSummary:
+    """Accept a finished episode, or send it back to its annotator."""
+    user = user_of(request)
+    selectors.episode_of(user=user, episode_id=episode_id)
+    services.episode_review(reviewer=user, episode_id=episode_id, accept=body.decision == "accept", reason=body.reason)
+    return selectors.episode_summary(episode_id=episode_id)

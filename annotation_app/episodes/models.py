@@ -1,0 +1,151 @@
+"""The tables of an episode; database triggers refuse changes to stored steps."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+import vocabulary.proposals
+import vocabulary.steps
+from annotation_app.blobs.models import Blob
+from annotation_app.documents import DocumentField
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.tasks.models import Assignment, Task
+from vocabulary.base import Frozen
+from vocabulary.messages import PendingAct, Thinking
+from vocabulary.observations import Observation, Verdict
+from vocabulary.proposals import PolicyRef
+
+
+class Desk(Frozen):
+    """What the desk shows of an episode beside its columns, steps and proposals."""
+
+    capabilities: tuple[str, ...] = ()
+    can_undo: bool = False
+    observation: Observation | None = None
+    policy: PolicyRef | None = None
+    pending: PendingAct | None = None
+    thinking: Thinking = "idle"
+    thinking_error: str = ""
+    autopilot: bool = False
+    takeover: bool = False
+    answer: str = ""
+    verdict: Verdict | None = None
+    error: str = ""
+
+
+class Review(models.TextChoices):
+    """What a reviewer said of a finished episode."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    RETURNED = "returned"
+
+
+class Episode(models.Model):
+    """One attempt. `version` rises by one with every durable event.
+
+    `runner`, `runner_token` and `runner_until` are the lease of the process that drives it; a writer with
+    another token is refused. `machine` is the bridge's lease, so that any process can go on with it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="episodes")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="episodes")
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="episode")
+    policy = models.ForeignKey(PolicyRevision, null=True, on_delete=models.PROTECT, related_name="episodes")
+    version = models.PositiveIntegerField(default=0)
+    status = models.CharField(max_length=8, default="warming")
+    outcome = models.CharField(max_length=12, default="", blank=True)
+    help_requested = models.BooleanField(default=False)
+    desk: DocumentField[Desk] = DocumentField(Desk)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    review = models.CharField(max_length=8, choices=Review.choices, default=Review.PENDING)
+    review_reason = models.TextField(blank=True)
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    reviewed_at = models.DateTimeField(null=True)
+
+    runner = models.CharField(max_length=200, blank=True)
+    runner_token = models.PositiveIntegerField(default=0)
+    runner_until = models.DateTimeField(null=True)
+    machine = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("-created_at", "id")
+        indexes = [
+            models.Index(fields=("annotator", "status", "-created_at"), name="episode_mine"),
+            models.Index(fields=("review", "status"), name="episode_review"),
+            models.Index(fields=("runner",), name="episode_runner"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Command(models.Model):
+    """A command taken once; `intent` is what an act was about to do, stored before it was done."""
+
+    command_id = models.CharField(max_length=64, unique=True)
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="commands")
+    digest = models.CharField(max_length=64)
+    note = models.TextField(blank=True)
+    intent = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.command_id
+
+
+class Step(models.Model):
+    """An executed step, never changed; the columns are those of the document that are searched for."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="steps")
+    index = models.PositiveIntegerField()
+    command_id = models.CharField(max_length=64, unique=True)
+    actor = models.CharField(max_length=8)
+    decision = models.CharField(max_length=8)
+    document: DocumentField[vocabulary.steps.Step] = DocumentField(vocabulary.steps.Step)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("index",)
+        constraints = [models.UniqueConstraint(fields=("episode", "index"), name="step_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.index}"
+
+
+class Proposal(models.Model):
+    """A candidate that was offered, kept whatever became of it. `open`: it can still be accepted."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="proposals")
+    key = models.CharField(max_length=64, help_text="The proposal's id on the wire")
+    index = models.PositiveIntegerField(help_text="The step it was offered for")
+    policy = models.CharField(max_length=130)
+    open = models.BooleanField(default=True)
+    mark = models.CharField(max_length=16, blank=True)
+    document: DocumentField[vocabulary.proposals.Proposal] = DocumentField(vocabulary.proposals.Proposal)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [models.UniqueConstraint(fields=("episode", "key"), name="proposal_once")]
+        indexes = [models.Index(fields=("episode", "index"), name="proposal_step")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class EpisodeBlob(models.Model):
+    """That an episode shows a blob: who may see the one may see the other."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="blobs")
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=("episode", "blob"), name="episode_blob_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.blob_id}"

@@ -1,0 +1,40 @@
+"""What is shown of episodes outside the desk."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from vocabulary.base import Frozen
+from vocabulary.messages import EpisodeStatus
+from vocabulary.observations import Verdict
+from vocabulary.trajectories import Outcome
+
+ReviewState = Literal["pending", "accepted", "returned"]
+
+
+class EpisodeSummary(Frozen):
+    """One line of a list of episodes; `steps` counts them."""
+
+    id: UUID
+    task_id: str
+    instruction: str
+    pool: str
+    status: EpisodeStatus
+    outcome: Outcome | None
+    verdict: Verdict | None
+    steps: int
+    annotator: str
+    practice: bool
+    help_requested: bool
+    created_at: datetime
+    finished_at: datetime | None
+    review: ReviewState
+    returned_reason: str
+
+
+class EpisodePage(Frozen):
+    """A page of episodes, newest first; `next` is the following page's number, if any."""
+
+    items: tuple[EpisodeSummary, ...]
+    total: int
+    next: int | None

@@ -1,0 +1,231 @@
+"""Reading episodes; nothing here writes."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.accounts.selectors import sees_everything
+from annotation_app.blobs.models import Blob
+from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Review
+from annotation_app.episodes.models import Proposal as ProposalRow
+from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
+from annotation_app.errors import NotFound
+from annotation_app.tasks.models import AssignmentState
+from vocabulary.messages import EpisodeState
+from vocabulary.proposals import Proposal
+from vocabulary.steps import Step
+from vocabulary.trajectories import Trajectory
+
+NO_EPISODE = "There is no such episode."
+OPEN_STATUSES = ("warming", "running", "paused")
+ENDED_STATUSES = ("finished", "left", "failed")
+PAGE = 50
+"""Episodes on a page."""
+
+
+def episodes_visible(user: User) -> QuerySet[Episode]:
+    """The episodes this person may see: their own, or all for reviewers, admins and researchers."""
+    return Episode.objects.all() if sees_everything(user) else Episode.objects.filter(annotator=user)
+
+
+def episode_of(*, user: User, episode_id: UUID) -> Episode:
+    """One episode this person may see. Raises NotFound, also for what they may not see."""
+    found = (
+        episodes_visible(user)
+        .select_related("task__pool", "annotator", "policy", "assignment")
+        .filter(pk=episode_id)
+        .first()
+    )
+    if found is None:
+        raise NotFound(NO_EPISODE)
+    return found
+
+
+def _summary(episode: Episode) -> EpisodeSummary:
+    task = episode.task
+    return EpisodeSummary(
+        id=episode.id,
+        task_id=task.key,
+        instruction=task.definition.instruction,
+        pool=task.pool.name,
+        status=episode.status,  # type: ignore[arg-type]  # services only store the literals
+        outcome=episode.outcome or None,  # type: ignore[arg-type]
+        verdict=episode.desk.verdict,
+        steps=episode.step_count,  # type: ignore[attr-defined]  # annotated by _listed
+        annotator=episode.annotator.username,
+        practice=task.pool.practice,
+        help_requested=episode.help_requested,
+        created_at=episode.created_at,
+        finished_at=episode.finished_at,
+        review=episode.review,  # type: ignore[arg-type]
+        returned_reason=episode.review_reason if episode.review == Review.RETURNED else "",
+    )
+
+
+def _listed(episodes: QuerySet[Episode]) -> QuerySet[Episode]:
+    return episodes.select_related("task__pool", "annotator").annotate(step_count=Count("steps"))
+
+
+def episodes_page(
+    *,
+    user: User,
+    status: str | None = None,
+    review: str | None = None,
+    pool: int | None = None,
+    annotator: str | None = None,
+    page: int = 1,
+) -> EpisodePage:
+    """A page of the episodes this person may see, newest first."""
+    wanted = Q()
+    if status:
+        wanted &= Q(status=status)
+    if review:
+        wanted &= Q(review=review)
+    if pool is not None:
+        wanted &= Q(task__pool_id=pool)
+    if annotator:
+        wanted &= Q(annotator__username=annotator)
+    found = episodes_visible(user).filter(wanted)
+    total, end = found.count(), page * PAGE
+    items = tuple(_summary(e) for e in _listed(found)[end - PAGE : end])
+    return EpisodePage(items=items, total=total, next=page + 1 if end < total else None)
+
+
+def episodes_current(*, user: User) -> tuple[EpisodeSummary, ...]:
+    """What this person has open, newest first."""
+    return tuple(_summary(e) for e in _listed(user.episodes.filter(status__in=OPEN_STATUSES)))
+
+
+def episodes_returned(*, user: User) -> tuple[EpisodeSummary, ...]:
+    """What a reviewer sent back to this person and they have not taken up again."""
+    waiting = user.assignments.filter(state=AssignmentState.RETURNED).values("task_id")
+    return tuple(_summary(e) for e in _listed(user.episodes.filter(review=Review.RETURNED, task_id__in=waiting)))
+
+
+def episodes_recent(*, user: User, most: int = 10) -> tuple[EpisodeSummary, ...]:
+    """What this person ended last."""
+    return tuple(_summary(e) for e in _listed(user.episodes.filter(status__in=ENDED_STATUSES))[:most])
+
+
+def episode_state(*, episode_id: UUID) -> EpisodeState:
+    """All the desk shows of an episode. Raises NotFound."""
+    episode = Episode.objects.select_related("task__pool", "assignment").filter(pk=episode_id).first()
+    if episode is None:
+        raise NotFound(NO_EPISODE)
+    return state_of(
+        episode,
+        steps=tuple(step.document for step in episode.steps.all()),
+        proposals=tuple(_marked(row) for row in episode.proposals.filter(open=True)),
+    )
+
+
+def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple[Proposal, ...] = ()) -> EpisodeState:
+    """The state an episode's own row makes, with these steps and proposals."""
+    pool, desk = episode.task.pool, episode.desk
+    return EpisodeState(
+        id=str(episode.id),
+        version=episode.version,
+        status=episode.status,  # type: ignore[arg-type]  # services only store the literals
+        task=episode.task.definition,
+        pool=pool.name,
+        instructions=pool.instructions,
+        thought_required=pool.thought_required,
+        steps=steps,
+        proposals=proposals,
+        help_requested=episode.help_requested,
+        outcome=episode.outcome or None,  # type: ignore[arg-type]
+        lease_expires_at=episode.assignment.expires_at,
+        created_at=episode.created_at,
+        finished_at=episode.finished_at,
+        **{name: getattr(desk, name) for name in Desk.model_fields},
+    )
+
+
+def _marked(row: ProposalRow) -> Proposal:
+    return row.document.model_copy(update={"mark": row.mark or None})
+
+
+def episode_trajectory(*, episode_id: UUID) -> Trajectory:
+    """The whole attempt as it is exported. Raises NotFound."""
+    episode = Episode.objects.select_related("task", "annotator").filter(pk=episode_id).first()
+    if episode is None:
+        raise NotFound(NO_EPISODE)
+    return trajectory_of(episode)
+
+
+def trajectory_of(episode: Episode) -> Trajectory:
+    """An episode's steps with everything that was offered at each, whatever became of it."""
+    steps = tuple(step.document for step in episode.steps.all())
+    offered = defaultdict(list)
+    for row in episode.proposals.all():
+        offered[row.index].append(_marked(row))
+    return Trajectory(
+        id=str(episode.id),
+        task=episode.task.definition,
+        origin="annotation",
+        annotator=f"annotator-{episode.annotator_id}",
+        steps=steps,
+        proposals=tuple(tuple(offered[step.index]) for step in steps),
+        outcome=episode.outcome or None,  # type: ignore[arg-type]
+        answer=episode.desk.answer,
+        verdict=episode.desk.verdict,
+        terminated=episode.status == "finished",
+        truncated=episode.status != "finished",
+        created_at=episode.created_at,
+        finished_at=episode.finished_at,
+    )
+
+
+def command_record(*, episode_id: UUID, command_id: str) -> tuple[str, str] | None:
+    """(command_id, digest) of a command of this episode taken before."""
+    return (
+        Command.objects.filter(episode_id=episode_id, command_id=command_id).values_list("command_id", "digest").first()
+    )
+
+
+def pending_intent(*, episode_id: UUID) -> str | None:
+    """The stored intent whose step is not known yet, as it was stored."""
+    return (
+        Episode.objects.filter(pk=episode_id, pending__isnull=False).values_list("pending__intent", flat=True).first()
+    )
+
+
+def episode_blob(*, episode_id: UUID, sha256: str) -> Blob | None:
+    """A blob, if this episode shows it."""
+    link = EpisodeBlob.objects.select_related("blob").filter(episode_id=episode_id, blob_id=sha256).first()
+    return link.blob if link else None
+
+
+def episodes_abandoned() -> tuple[UUID, ...]:
+    """Open episodes whose lease has run out."""
+    return tuple(
+        Episode.objects.filter(status__in=OPEN_STATUSES, assignment__expires_at__lte=timezone.now()).values_list(
+            "pk", flat=True
+        )
+    )
+
+
+def episode_summary(*, episode_id: UUID) -> EpisodeSummary:
+    """One episode's line. Raises Episode.DoesNotExist."""
+    return _summary(_listed(Episode.objects.all()).get(pk=episode_id))
+
+
+def trajectories_finished(
+    *, pool_id: int | None, review: str | None, outcome: str | None, annotator: str | None
+) -> tuple[int, Iterator[Trajectory]]:
+    """How many finished trajectories there are, practice left out, and each of them, oldest first."""
+    wanted = Q(status="finished", task__pool__practice=False)
+    for column, value in (
+        ("task__pool_id", pool_id),
+        ("review", review),
+        ("outcome", outcome),
+        ("annotator__username", annotator),
+    ):
+        if value is not None:
+            wanted &= Q(**{column: value})
+    found = Episode.objects.filter(wanted).select_related("task", "annotator").order_by("created_at", "id")
+    return found.count(), (trajectory_of(episode) for episode in found.iterator(chunk_size=50))

@@ -1,0 +1,61 @@
+"""What a request can be refused for.
+
+ApplicationError            every refusal of the web app: a stable `code`, a message for people, `extra` for programs
+├── NotSignedIn             401
+├── Forbidden               403
+├── NotFound                404, also where telling would say that something exists
+├── Conflict                409, with a code of its own
+├── TooLarge                413
+├── Invalid                 422
+└── TooMany                 429
+"""
+
+from typing import Any, ClassVar
+
+
+class ApplicationError(Exception):
+    """Base of all; becomes `{"code", "message", "extra"}` with `status`."""
+
+    status: ClassVar[int] = 400
+    code: str = "application_error"
+
+    def __init__(self, message: str, *, code: str | None = None, extra: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.extra = extra or {}
+
+
+class NotSignedIn(ApplicationError):
+    status = 401
+    code = "not_signed_in"
+
+
+class Forbidden(ApplicationError):
+    status = 403
+    code = "forbidden"
+
+
+class NotFound(ApplicationError):
+    status = 404
+    code = "not_found"
+
+
+class Conflict(ApplicationError):
+    status = 409
+    code = "conflict"
+
+
+class TooLarge(ApplicationError):
+    status = 413
+    code = "too_large"
+
+
+class Invalid(ApplicationError):
+    status = 422
+    code = "invalid"
+
+
+class TooMany(ApplicationError):
+    status = 429
+    code = "too_many"

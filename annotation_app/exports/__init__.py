@@ -1,0 +1,1 @@
+"""Accepted trajectories as files."""

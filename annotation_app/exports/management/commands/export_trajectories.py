@@ -1,0 +1,34 @@
+"""`manage.py export_trajectories FOLDER`: accepted trajectories as JSON Lines and images."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation_app.errors import ApplicationError
+from annotation_app.exports.schemas import ExportFilters
+from annotation_app.exports.services import export_to
+
+
+class Command(BaseCommand):
+    help = "Write finished trajectories to a folder a trainer can read."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="where to; it must not exist yet")
+        parser.add_argument("--pool", help="only this pool (its name)")
+        parser.add_argument("--review", choices=("accepted", "pending", "returned", "any"), default="accepted")
+        parser.add_argument("--outcome", choices=("success", "failure", "infeasible"))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        folder: Path = options["folder"]
+        if folder.exists():
+            raise CommandError(f"{folder} exists already.")
+        filters = ExportFilters(
+            review=None if options["review"] == "any" else options["review"], outcome=options["outcome"]
+        )
+        try:
+            manifest = export_to(target=folder, pool_name=options["pool"], filters=filters)
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(f"{manifest.counts.trajectories} trajectories, {manifest.counts.images} images: {folder}")

@@ -1,0 +1,64 @@
+"""Reading export jobs."""
+
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.errors import Conflict, Forbidden, NotFound
+from annotation_app.exports.models import Export, ExportState
+from annotation_app.exports.schemas import ExportFilters, ExportOut
+
+LISTED = 100
+
+
+def exporter_check(user: User) -> None:
+    """Raises Forbidden for all but researchers and admins."""
+    if not user.has_role(Role.RESEARCHER, Role.ADMIN):
+        raise Forbidden("Only researchers and admins export.")
+
+
+def export_of(*, user: User, export_id: UUID) -> Export:
+    """One job. Raises Forbidden and NotFound."""
+    exporter_check(user)
+    export = Export.objects.filter(pk=export_id).first()
+    if export is None:
+        raise NotFound("There is no such export.")
+    return export
+
+
+def exports_list(*, user: User) -> list[ExportOut]:
+    """The newest jobs. Raises Forbidden."""
+    exporter_check(user)
+    return [export_out(export) for export in Export.objects.all()[:LISTED]]
+
+
+def export_out(export: Export) -> ExportOut:
+    """A job as it is shown."""
+    return ExportOut(
+        id=export.id,
+        pool_id=export.pool_id,
+        filters=ExportFilters.model_validate(export.filters),
+        status=export.status,  # type: ignore[arg-type]  # the column's choices are these literals
+        progress=export.progress,
+        trajectories=export.trajectories,
+        bytes=export.bytes,
+        error=export.error,
+        created_at=export.created_at,
+        finished_at=export.finished_at,
+    )
+
+
+def export_folder(export_id: UUID) -> Path:
+    """Where a finished export lies."""
+    folder: Path = settings.ENV.data / "exports" / str(export_id)
+    return folder
+
+
+def export_folder_of(*, user: User, export_id: UUID) -> Path:
+    """A finished export's folder. Raises Forbidden, NotFound and Conflict."""
+    export = export_of(user=user, export_id=export_id)
+    if export.status != ExportState.DONE:
+        raise Conflict("This export is not finished.", code="not_finished")
+    return export_folder(export.id)

@@ -1,0 +1,88 @@
+"""Making exports."""
+
+from functools import partial
+from pathlib import Path
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.episodes.selectors import trajectories_finished
+from annotation_app.errors import NotFound
+from annotation_app.exports.folder import Manifest, folder_write
+from annotation_app.exports.models import Export, ExportState
+from annotation_app.exports.schemas import ExportFilters
+from annotation_app.exports.selectors import export_folder, exporter_check
+from annotation_app.tasks.models import Pool
+
+
+@transaction.atomic(durable=True)
+def export_request(*, user: User, pool_id: int | None, filters: ExportFilters) -> Export:
+    """Queue an export. Raises Forbidden and NotFound."""
+    from annotation_app.exports.jobs import export_write_job
+
+    exporter_check(user)
+    if pool_id is not None and not Pool.objects.filter(pk=pool_id).exists():
+        raise NotFound("There is no such pool.")
+    export = Export.objects.create(pool_id=pool_id, filters=filters.model_dump(mode="json"), requested_by=user)
+    audit_record(actor=user, verb="export.requested", subject=f"export:{export.id}", details=export.filters)
+    transaction.on_commit(partial(export_write_job.delay, str(export.id)))
+    return export
+
+
+def export_write(*, export_id: UUID) -> None:
+    """Write a queued export's folder, and say how it went; one that is done is left as it is."""
+    export = Export.objects.select_related("pool").get(pk=export_id)
+    if export.status == ExportState.DONE:
+        return
+    Export.objects.filter(pk=export_id).update(status=ExportState.RUNNING, progress=0, error="")
+    try:
+        manifest = _folder_fill(export)
+    except OSError as error:
+        _export_close(export, status=ExportState.FAILED, error=f"{type(error).__name__}: {error.strerror}")
+        return
+    _export_close(
+        export,
+        status=ExportState.DONE,
+        progress=1,
+        trajectories=manifest.counts.trajectories,
+        bytes=sum(file.size for file in manifest.files),
+    )
+
+
+def _export_close(export: Export, **fields: object) -> None:
+    Export.objects.filter(pk=export.pk).update(finished_at=timezone.now(), **fields)
+
+
+def _folder_fill(export: Export) -> Manifest:
+    filters = ExportFilters.model_validate(export.filters)
+    total, trajectories = trajectories_finished(pool_id=export.pool_id, **filters.model_dump())
+
+    def progress(written: int) -> None:
+        Export.objects.filter(pk=export.pk).update(progress=written / max(total, 1), trajectories=written)
+
+    return folder_write(
+        target=export_folder(export.id),
+        trajectories=trajectories,
+        filters=filters,
+        pool=export.pool.name if export.pool else None,
+        created_at=export.created_at,
+        progress=progress,
+    )
+
+
+def export_to(*, target: Path, pool_name: str | None, filters: ExportFilters) -> Manifest:
+    """Write an export to a folder of the caller's choice. Raises NotFound."""
+    pool = Pool.objects.filter(name=pool_name).first() if pool_name else None
+    if pool_name and pool is None:
+        raise NotFound(f"There is no pool {pool_name!r}.")
+    _total, trajectories = trajectories_finished(pool_id=pool.pk if pool else None, **filters.model_dump())
+    return folder_write(
+        target=target,
+        trajectories=trajectories,
+        filters=filters,
+        pool=pool_name,
+        created_at=timezone.now(),
+    )

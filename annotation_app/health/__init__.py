@@ -1,0 +1,1 @@
+"""Whether the web app and what it stands on answer."""

@@ -1,0 +1,1 @@
+"""The annotation desk: sockets, runners, and the one place where the layers are joined."""

@@ -1,0 +1,89 @@
+"""What the desk and the queue ask over HTTP."""
+
+from typing import Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Router
+
+from annotation_app.endpoint import user_of
+from annotation_app.episodes import selectors, services
+from annotation_app.episodes.schemas import EpisodeSummary
+from annotation_app.live import wiring
+from annotation_app.tasks.schemas import PoolSummary
+from annotation_app.tasks.selectors import pools_of
+from vocabulary.base import Frozen
+from vocabulary.messages import Snapshot
+
+router = Router(tags=["desk"])
+
+
+class Queue(Frozen):
+    """What a person has open, what came back to them, what they ended last, and what waits."""
+
+    current: tuple[EpisodeSummary, ...]
+    returned: tuple[EpisodeSummary, ...]
+    recent: tuple[EpisodeSummary, ...]
+    pools: tuple[PoolSummary, ...]
+
+
+class NextIn(Frozen):
+    """Which pool to take from; practice tasks come only when asked for."""
+
+    pool_id: int | None = None
+    practice: bool = False
+
+
+class NextOut(Frozen):
+    """The episode to work on; None when nothing waits."""
+
+    episode_id: UUID | None
+
+
+class TicketIn(Frozen):
+    """Which kind of picture the ticket is for."""
+
+    kind: Literal["webrtc", "vnc", "stills"]
+
+
+class TicketOut(Frozen):
+    """A single-use ticket, where to redeem it, and for how long it holds (seconds)."""
+
+    ticket: str
+    url: str
+    expires_in: float
+
+
+@router.get("/queue", response=Queue)
+def queue_get(request: HttpRequest) -> Queue:
+    """The queue page."""
+    user = user_of(request)
+    return Queue(
+        current=selectors.episodes_current(user=user),
+        returned=selectors.episodes_returned(user=user),
+        recent=selectors.episodes_recent(user=user),
+        pools=tuple(pools_of(user=user)),
+    )
+
+
+@router.post("/queue/next", response=NextOut)
+def queue_next(request: HttpRequest, body: NextIn) -> NextOut:
+    """Go on with what is open, else claim the next task."""
+    episode = services.episode_next(user=user_of(request), pool_id=body.pool_id, practice=body.practice)
+    return NextOut(episode_id=episode.id if episode else None)
+
+
+@router.get("/episodes/{uuid:episode_id}", response=Snapshot)
+def episode_snapshot(request: HttpRequest, episode_id: UUID) -> Snapshot:
+    """The whole state; `control` is a matter of sockets, so it says nothing here."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    return Snapshot(state=selectors.episode_state(episode_id=episode_id), control="nobody")
+
+
+@router.post("/episodes/{uuid:episode_id}/tickets", response=TicketOut)
+def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn) -> TicketOut:
+    """A ticket for the live picture."""
+    user = user_of(request)
+    episode = selectors.episode_of(user=user, episode_id=episode_id)
+    ticket, url = wiring.ticket_mint(kind=body.kind, user=user.username, episode=episode, host=request.get_host())
+    return TicketOut(ticket=ticket, url=url, expires_in=wiring.TICKET_TTL)

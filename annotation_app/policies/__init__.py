@@ -1,0 +1,1 @@
+"""Which policies propose, revision by revision."""

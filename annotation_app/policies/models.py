@@ -1,0 +1,23 @@
+"""Policy revisions."""
+
+from django.db import models
+
+
+class PolicyRevision(models.Model):
+    """One revision of a policy behind an OpenAI-compatible server."""
+
+    name = models.CharField(max_length=64)
+    revision = models.CharField(max_length=64)
+    dialect = models.CharField(max_length=64)
+    base_url = models.URLField(max_length=500, help_text="Root of the OpenAI-compatible API, ending in /v1")
+    model = models.CharField(max_length=200, help_text="Name the server knows the model by")
+    sampling = models.JSONField(default=dict, blank=True, help_text="temperature, top_p, max_tokens, …")
+    scripted = models.BooleanField(default=False, help_text="No model: answers from a script, and is labelled so")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-id",)
+        constraints = [models.UniqueConstraint(fields=("name", "revision"), name="policy_revision_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.revision}"

@@ -1,0 +1,1 @@
+"""Django settings: `env` reads the environment, `base` holds what never differs."""

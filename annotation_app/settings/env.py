@@ -1,0 +1,74 @@
+"""The environment of the web app, read once; a wrong value fails at start, with its name."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import ProgrammingError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+PREFIX = "PILOTHOUSE_"
+
+
+class Environment(BaseModel):
+    """Every variable the web app reads: the field's name in capitals after `PILOTHOUSE_`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    database_url: str = "postgresql://pilothouse@127.0.0.1:5432/pilothouse"
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    secret_key: str = ""
+    """Signs sessions. Empty: made once and kept under `data` (not in production)."""
+    secret: str = ""
+    """Shared with the bridge: authorises calls, signs stream tickets."""
+    data: Path = Path(".data")
+    allowed_hosts: str = "localhost,127.0.0.1,[::1]"
+    web_origins: str = ""
+    """Origins (scheme://host:port) people use, comma separated; needed behind a proxy."""
+    secure: bool = False
+    """Whether people come over HTTPS."""
+    bridge_url: str = "http://127.0.0.1:8801"
+    bridge_public_url: str = "http://{host}:8801"
+    vnc_public_url: str = "ws://{host}:8802"
+    scripted_url: str = "http://127.0.0.1:8803/v1"
+    policy_api_key: str = ""
+    """Sent to policy servers that ask for one."""
+    frontend: Path = Path("frontend/dist")
+    log_level: str = "INFO"
+    body_limit: int = Field(default=1024 * 1024, gt=0)
+    """Largest request body (bytes)."""
+
+    def list_of(self, name: str) -> list[str]:
+        """A comma-separated field as a list."""
+        return [part.strip() for part in getattr(self, name).split(",") if part.strip()]
+
+    @property
+    def celery_url(self) -> str:
+        """The Redis address as Celery spells it."""
+        return self.redis_url.replace("unix://", "redis+socket://", 1)
+
+
+def environment_read(source: Mapping[str, str] = os.environ) -> Environment:
+    """The environment as a typed value. Raises ImproperlyConfigured with the variable's name."""
+    given = {
+        name: source[PREFIX + name.upper()] for name in Environment.model_fields if PREFIX + name.upper() in source
+    }
+    try:
+        return Environment.model_validate(given)
+    except ValidationError as error:
+        lines = [f"{PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors()]
+        raise ImproperlyConfigured("; ".join(lines)) from error
+
+
+def database_settings(url: str) -> dict[str, Any]:
+    """Django's DATABASES entry for a PostgreSQL address (any libpq form, Unix sockets included)."""
+    try:
+        parts = conninfo_to_dict(url)
+    except ProgrammingError as error:
+        raise ImproperlyConfigured("PILOTHOUSE_DATABASE_URL is no PostgreSQL address") from error
+    names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+    given = {django: str(parts.pop(libpq)) for libpq, django in names.items() if libpq in parts}
+    return {"ENGINE": "django.db.backends.postgresql", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts, **given}

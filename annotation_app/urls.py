@@ -1,0 +1,23 @@
+"""Every HTTP route on one page."""
+
+from django.contrib import admin
+from django.urls import path, re_path
+
+from annotation_app.accounts.api import router as accounts
+from annotation_app.endpoint import api_make
+from annotation_app.episodes.api import router as episodes
+from annotation_app.exports.api import router as exports
+from annotation_app.health.api import router as health
+from annotation_app.live.api import router as live
+from annotation_app.tasks.api import router as tasks
+from annotation_app.web.views import page
+
+api = api_make()
+for router in (health, accounts, tasks, live, episodes, exports):
+    api.add_router("", router)
+
+urlpatterns = [
+    path("api/", api.urls),
+    path("admin/", admin.site.urls),
+    re_path(r"^(?!api/|admin/|static/|assets/|ws/).*$", page, name="page"),
+]
