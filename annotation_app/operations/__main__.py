@@ -1,0 +1,125 @@
+"""The command line behind `./pilothouse`."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from annotation_app.operations import demo
+from annotation_app.operations.checks import chosen_tests, full_tests, quick_tests, run_checks, static_checks
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError
+from annotation_app.operations.frontend import ensure_frontend_packages
+from annotation_app.operations.generated import check_types, write_types
+from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
+from annotation_app.operations.stack import LOOPBACK, ROOT
+
+BENCHMARKS = ROOT / "benchmarks"
+Command = Callable[[argparse.Namespace, list[str], Console], int]
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one sub-command; gives the exit status."""
+    arguments, rest = _parser().parse_known_args(words)
+    if rest and not arguments.takes_rest:
+        _parser().error(f"unknown: {' '.join(rest)}")
+    console = Console()
+    command: Command = arguments.command
+    try:
+        return command(arguments, rest, console)
+    except OperationsError as error:
+        console.problem(error)
+        return 1
+    except KeyboardInterrupt:
+        console.say()
+        return 130
+
+
+def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_setup(Purpose.RUN, console)
+    if arguments.reset:
+        demo.reset(arguments.data, console, sure=arguments.yes)
+    return _serve(arguments, rest, console)
+
+
+def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """The demo without its set-up: what tests start."""
+    with demo.only_one(arguments.data):
+        stack = demo.stack_of(arguments.data, host=arguments.host, port=arguments.port, console=console)
+        demo.run_until_stopped(stack, console, storage_only=arguments.storage_only)
+    return 0
+
+
+def _setup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_setup(Purpose.DEVELOP, console)
+    console.step("Everything is installed.")
+    return 0
+
+
+def _check(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_setup(Purpose.DEVELOP, console)
+    node = ensure_frontend_packages(console, LOG)
+    return int(run_checks((*static_checks(node), *quick_tests(node)), console).failed > 0)
+
+
+def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_setup(Purpose.DEVELOP, console)
+    node = ensure_frontend_packages(console, LOG)
+    if rest:
+        checks = chosen_tests(rest)
+    elif arguments.quick:
+        checks = quick_tests(node)
+    else:
+        checks = (*static_checks(node), *quick_tests(node), *full_tests())
+    return int(run_checks(checks, console).failed > 0)
+
+
+def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_python_packages(Purpose.DEVELOP, console)
+    (check_types if arguments.check else write_types)(console, LOG)
+    return 0
+
+
+def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    names = sorted(path.stem for path in BENCHMARKS.glob("[a-z]*.py"))
+    if arguments.name not in names:
+        raise OperationsError(
+            f"There is no benchmark {arguments.name}.", hint=f"There are: {', '.join(names) or 'none'}"
+        )
+    ensure_setup(Purpose.DEVELOP, console)
+    os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="./pilothouse", description="Set up, run and check Pilothouse on this machine."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, command: Command, about: str, *, takes_rest: bool = False) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=about, description=about)
+        added.set_defaults(command=command, takes_rest=takes_rest)
+        return added
+
+    demo_parser = add("demo", _demo, "install what is missing, start everything, until Ctrl-C")
+    demo_parser.add_argument("--reset", action="store_true", help="wipe the data first, after asking")
+    demo_parser.add_argument("--yes", action="store_true", help="do not ask")
+    for each in (demo_parser, add("serve", _serve, "start everything without installing anything")):
+        each.add_argument("--data", type=Path, default=ROOT / ".data", help="where everything is kept (.data)")
+        each.add_argument("--host", default=LOOPBACK, help="address browsers reach (127.0.0.1)")
+        each.add_argument("--port", type=int, help="port of the web pages (8000 or the next free one); 0: any, for all")
+        each.add_argument("--storage-only", action="store_true", help="only PostgreSQL and Redis")
+    test = add("test", _test, "all checks and tests; with pytest arguments only those tests", takes_rest=True)
+    test.add_argument("--quick", action="store_true", help="only what needs no servers")
+    add("setup", _setup, "install what running and developing need")
+    add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
+    types = add("types", _types, "write the TypeScript types made from the Python ones")
+    types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
+    bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
+    bench.add_argument("name")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

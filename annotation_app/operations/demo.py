@@ -1,0 +1,143 @@
+"""The platform on one machine, from nothing to an address in the terminal, until Ctrl-C."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotation_app.operations.commands import run
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError
+from annotation_app.operations.ports import exact_port, first_free_port, free_port
+from annotation_app.operations.secrets import Secrets
+from annotation_app.operations.stack import ROOT, Ports, Stack
+from annotation_app.operations.stamps import digest_of, is_fresh, stamp
+from annotation_app.operations.supervisor import Supervisor
+
+NOTE = Path("run") / "platform.json"
+SIGN_INS = "sign-ins.txt"
+ANY_PORT = 0
+
+
+def stack_of(data: Path, *, host: str, port: int | None, console: Console) -> Stack:
+    """The stack of this folder. `port` is the web's: None takes the first free one from 8000 on, 0 takes any free
+    ports for all programs (tests), another number that one or nothing (OperationsError)."""
+    data.mkdir(parents=True, exist_ok=True)
+    first = Ports()
+    names = ("web", "bridge", "vnc", "model", "redis")
+    if port == ANY_PORT:
+        chosen = {name: free_port(host) for name in names}
+    else:
+        chosen = {
+            name: first_free_port(name, getattr(first, name), host, console)
+            for name in names
+            if name != "web" or not port
+        }
+        if port:
+            chosen["web"] = exact_port("web", port, host)
+    return Stack(data=data, host=host, ports=Ports(**chosen), secrets=Secrets.kept_in(data / "secrets.json"))
+
+
+async def serve(stack: Stack, console: Console, *, storage_only: bool = False) -> None:
+    """Run until cancelled. While it runs, `run/platform.json` in the data folder says where everything is."""
+    began = time.monotonic()
+    async with Supervisor(stack.data, console) as supervisor:
+        await supervisor.start(*stack.storage())
+        if not storage_only:
+            await asyncio.to_thread(_load, stack, console)
+            await supervisor.start(*stack.services())
+            _welcome(stack, console, seconds=time.monotonic() - began)
+        with _noted(stack):
+            await supervisor.watch()
+
+
+def _load(stack: Stack, console: Console) -> None:
+    """Tables and demo contents, when the code that makes them has changed since they were last made."""
+    sources = [*ROOT.glob("annotation_app/*/migrations/*.py"), *ROOT.glob("annotation_app/**/management/**/*.py")]
+    digest = digest_of(sources)
+    done = stack.data / "loaded.stamp"
+    if is_fresh(done, digest):
+        return
+    manage = (sys.executable, str(ROOT / "manage.py"))
+    environment, log = stack.environment(), stack.data / "logs" / "setup.log"
+    run("Making the database tables", (*manage, "migrate"), console=console, log=log, environment=environment)
+    sign_ins = stack.data / SIGN_INS
+    sign_ins.unlink(missing_ok=True)
+    run(
+        "Loading users, pools and tasks", (*manage, "seed_demo"), console=console, log=sign_ins, environment=environment
+    )
+    stamp(done, digest)
+
+
+def _welcome(stack: Stack, console: Console, *, seconds: float) -> None:
+    console.say()
+    console.say(f"  Pilothouse is ready after {seconds:.1f} s:  {console.paint(stack.url, 36)}")
+    console.say()
+    for line in (stack.data / SIGN_INS).read_text().splitlines():
+        console.say(f"  {line}")
+    console.say()
+    console.say("  Ctrl-C stops everything; what was done is kept.")
+    console.say()
+
+
+@contextlib.contextmanager
+def _noted(stack: Stack) -> Iterator[None]:
+    note = stack.data / NOTE
+    fresh = note.with_suffix(".new")
+    fresh.touch(mode=0o600)
+    fresh.write_text(stack.note())
+    fresh.rename(note)
+    try:
+        yield
+    finally:
+        note.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def only_one(data: Path) -> Iterator[None]:
+    """Hold the data folder; OperationsError when another run has it. The lock ends when the process does."""
+    data.mkdir(parents=True, exist_ok=True)
+    with (data / "lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise OperationsError(
+                f"It is already running on {data} (process {lock.read() or 'unknown'}).",
+                hint="Stop it first with Ctrl-C there, or give this one another folder: --data FOLDER.",
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def run_until_stopped(stack: Stack, console: Console, *, storage_only: bool) -> None:
+    """Serve until Ctrl-C, SIGTERM or a closed terminal; then stop everything, in reverse order."""
+
+    async def main() -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, task.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await serve(stack, console, storage_only=storage_only)
+        console.step("Stopped.")
+
+    asyncio.run(main())
+
+
+def reset(data: Path, console: Console, *, sure: bool) -> None:
+    """Wipe the data folder, after asking unless `sure`. OperationsError when the person does not agree."""
+    if not data.exists():
+        return
+    if not sure and input(f"Delete everything under {data} (users, episodes, screenshots)? [y/N] ").lower() != "y":
+        raise OperationsError("Nothing was deleted.")
+    shutil.rmtree(data)
+    console.step(f"Deleted {data}.")

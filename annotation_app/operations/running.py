@@ -1,0 +1,82 @@
+"""A platform of one's own, started and stopped from Python: for integration tests, end-to-end tests, benchmarks."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotation_app.operations.demo import ANY_PORT, NOTE
+from annotation_app.operations.errors import StartFailed
+from annotation_app.operations.stack import ROOT
+
+START_SECONDS = 120.0
+STOP_SECONDS = 60.0
+MANAGE_SECONDS = 120.0
+POLL_SECONDS = 0.05
+TAIL_BYTES = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A platform that is up."""
+
+    data: Path
+    url: str
+    """Where its pages are."""
+    environment: dict[str, str]
+    """What its programs read: addresses and secrets."""
+    supervisor: int
+    """The process that keeps it up."""
+
+    def pid(self, program: str) -> int:
+        """The process of one program now; FileNotFoundError while it is down."""
+        return int((self.data / "run" / f"{program}.pid").read_text())
+
+    def log(self, program: str) -> str:
+        """What a program has said so far."""
+        return (self.data / "logs" / f"{program}.log").read_text()
+
+    def manage(self, *words: str) -> str:
+        """The output of a management command on its database. Raises CalledProcessError, TimeoutExpired."""
+        return subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *words],
+            env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=MANAGE_SECONDS, check=True,
+        ).stdout  # fmt: skip
+
+
+@contextlib.contextmanager
+def running(data: Path, *, storage_only: bool = False) -> Iterator[Running]:
+    """The whole platform, or only its PostgreSQL and Redis, in `data` and on free ports; stopped on leaving.
+    StartFailed with its last lines when it does not come up."""
+    data.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "annotation_app.operations", "serve", "--data", str(data), "--port", str(ANY_PORT)]
+    only = ["--storage-only"] if storage_only else []
+    with (data / "platform.log").open("wb") as log:
+        process = subprocess.Popen([*command, *only], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        yield _await_note(data, process)
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()  # its guard ends what it leaves
+            process.wait()
+
+
+def _await_note(data: Path, process: "subprocess.Popen[bytes]") -> Running:
+    note = data / NOTE
+    deadline = time.monotonic() + START_SECONDS
+    while not note.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            last = (data / "platform.log").read_bytes()[-TAIL_BYTES:].decode(errors="replace")
+            raise StartFailed("The platform did not come up.", hint=last)
+        time.sleep(POLL_SECONDS)
+    known = json.loads(note.read_text())
+    return Running(data=data, url=known["url"], environment=known["environment"], supervisor=process.pid)

@@ -1,0 +1,127 @@
+"""Which programs make the platform on one machine, and their environment: one definition for demo, tests and bench."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotation_app.operations.postgres import Postgres
+from annotation_app.operations.programs import Answers, Listens, Program, Says
+from annotation_app.operations.redis import Redis
+from annotation_app.operations.secrets import Secrets
+
+ROOT = Path(__file__).resolve().parents[2]
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """TCP ports; the defaults are the first choices of the demo."""
+
+    web: int = 8000
+    bridge: int = 8801
+    vnc: int = 8802
+    model: int = 8803
+    redis: int = 8804
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Everything under one data folder."""
+
+    data: Path
+    host: str
+    """The address that browsers reach; the other programs stay on the loopback interface."""
+    ports: Ports
+    secrets: Secrets
+
+    @property
+    def url(self) -> str:
+        """Where a browser on this machine finds the platform."""
+        return f"http://{'localhost' if self.host == LOOPBACK else self.host}:{self.ports.web}"
+
+    @property
+    def postgres(self) -> Postgres:
+        return Postgres(self.data / "postgres")
+
+    @property
+    def redis(self) -> Redis:
+        return Redis(self.data / "redis", self.ports.redis, self.secrets.redis)
+
+    def environment(self) -> dict[str, str]:
+        """What every program reads; docs/wire.md names the variables."""
+        ports = self.ports
+        origins = [f"http://{name}:{ports.web}" for name in dict.fromkeys(("localhost", LOOPBACK, self.host))]
+        only_here = {"PILOTHOUSE_ICE_ADDRESSES": LOOPBACK} if self.host == LOOPBACK else {}
+        return {
+            **only_here,
+            "DJANGO_SETTINGS_MODULE": "annotation_app.settings.local",
+            "PILOTHOUSE_DATA": str(self.data.absolute()),
+            "PILOTHOUSE_DATABASE_URL": self.postgres.url,
+            "PILOTHOUSE_REDIS_URL": self.redis.url,
+            "PILOTHOUSE_SECRET_KEY": self.secrets.django,
+            "PILOTHOUSE_SECRET": self.secrets.bridge,
+            "PILOTHOUSE_BRIDGE_BIND": f"{self.host}:{ports.bridge}",
+            "PILOTHOUSE_VNC_BIND": f"{self.host}:{ports.vnc}",
+            "PILOTHOUSE_BRIDGE_URL": f"http://{LOOPBACK}:{ports.bridge}",
+            "PILOTHOUSE_BRIDGE_PUBLIC_URL": f"http://{{host}}:{ports.bridge}",
+            "PILOTHOUSE_VNC_PUBLIC_URL": f"ws://{{host}}:{ports.vnc}",
+            "PILOTHOUSE_SCRIPTED_URL": f"http://{LOOPBACK}:{ports.model}/v1",
+            "PILOTHOUSE_WEB_ORIGINS": ",".join(origins),
+        }
+
+    def storage(self) -> tuple[Program, ...]:
+        """What must run before anything else; creates the folders these need."""
+        self.postgres.create()
+        self.redis.create()
+        return self.postgres.program(), self.redis.program()
+
+    def services(self) -> tuple[Program, ...]:
+        """The platform's own programs; they find each other when they are all up, in any order."""
+        host, ports = self.host, self.ports
+        celery = ("-m", "celery", "-A", "annotation_app")
+        return (
+            self._python(
+                "web", "-m", "daphne", "-b", host, "-p", str(ports.web), "annotation_app.asgi:application",
+                ready=Answers(f"http://{self._reachable}:{ports.web}/api/health"),
+            ),
+            self._python(
+                "bridge", "-m", "vm_bridge",
+                ready=Answers(f"http://{self._reachable}:{ports.bridge}/openapi.json"),
+            ),
+            self._python(
+                "vnc", "-m", "vm_bridge.streams.vnc",
+                ready=Listens(self._reachable, ports.vnc),
+            ),
+            self._python(
+                "model", "-m", "agent_backend.scripted", "--host", LOOPBACK, "--port", str(ports.model),
+                ready=Listens(LOOPBACK, ports.model),
+            ),
+            self._python(
+                "worker", *celery, "worker", "--loglevel", "INFO", "--concurrency", "2",
+                "--without-mingle", "--without-gossip",
+                ready=Says(" ready."),
+            ),
+            self._python(
+                "beat", *celery, "beat", "--loglevel", "INFO", "--pidfile", "", "--schedule", str(self.data / "beat"),
+                ready=Says("beat: Starting"),
+            ),
+        )  # fmt: skip
+
+    def note(self) -> str:
+        """What tests and tools need to find a running platform, as JSON. Holds the secrets."""
+        return json.dumps({"url": self.url, "environment": self.environment()}, indent=1)
+
+    @property
+    def _reachable(self) -> str:
+        return LOOPBACK if self.host in ("0.0.0.0", "::") else self.host
+
+    def _python(self, name: str, *arguments: str, ready: Answers | Listens | Says) -> Program:
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+        return Program(
+            name=name,
+            command=(sys.executable, *arguments),
+            ready=ready,
+            environment={**self.environment(), "PYTHONPATH": path},
+        )

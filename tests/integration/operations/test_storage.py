@@ -1,0 +1,136 @@
+"""Private PostgreSQL and Redis servers: they keep their data, and the system's own are left alone."""
+
+import asyncio
+import io
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis.exceptions
+from redis.asyncio import Redis as Client
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError, StartFailed
+from annotation_app.operations.ports import free_port
+from annotation_app.operations.postgres import Postgres
+from annotation_app.operations.redis import Redis
+from annotation_app.operations.running import running
+from annotation_app.operations.supervisor import Supervisor
+
+BOUND = 20.0
+
+
+@pytest.fixture
+def postgres(tmp_path: Path) -> Postgres:
+    return Postgres(tmp_path / "postgres")
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Redis:
+    return Redis(tmp_path / "redis", free_port("127.0.0.1"), "the-password")
+
+
+async def test_postgres_keeps_its_data_over_a_second_start(postgres: Postgres, tmp_path: Path) -> None:
+    postgres.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(postgres.program())
+        with psycopg.connect(postgres.url) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 'żółw' AS word")
+    postgres.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(postgres.program())
+        with psycopg.connect(postgres.url) as connection:
+            assert connection.execute("SELECT word FROM kept").fetchone() == ("żółw",)
+
+
+async def test_postgres_survives_being_killed(postgres: Postgres, tmp_path: Path) -> None:
+    postgres.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(postgres.program())
+        with psycopg.connect(postgres.url) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 1 AS one")
+        os.kill(int((tmp_path / "run" / "postgres.pid").read_text()), signal.SIGKILL)
+        async with asyncio.timeout(BOUND):
+            while True:
+                try:
+                    with psycopg.connect(postgres.url) as connection:
+                        assert connection.execute("SELECT one FROM kept").fetchone() == (1,)
+                        break
+                except psycopg.OperationalError:
+                    await asyncio.sleep(0.05)
+
+
+async def test_postgres_listens_on_no_port_and_only_its_owner_reaches_it(postgres: Postgres, tmp_path: Path) -> None:
+    postgres.create()
+    assert stat.S_IMODE(postgres.folder.stat().st_mode) == 0o700
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(postgres.program())
+        with psycopg.connect(postgres.url) as connection:
+            assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+
+
+def test_half_an_initdb_is_begun_again(postgres: Postgres) -> None:
+    (postgres.folder / "data" / "base").mkdir(parents=True)
+    postgres.create()
+    assert (postgres.folder / "data" / "PG_VERSION").exists()
+    assert (postgres.folder / "created").exists()
+
+
+def test_a_socket_path_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OperationsError, match="too long"):
+        Postgres(tmp_path / ("x" * 100))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a folder that another user cannot reach")
+async def test_postgres_works_in_a_home_that_its_own_user_cannot_enter(postgres: Postgres, tmp_path: Path) -> None:
+    os.chmod(tmp_path, 0o700)
+    postgres.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(postgres.program())
+        with psycopg.connect(postgres.url) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+async def test_redis_asks_for_its_password(redis_server: Redis, tmp_path: Path) -> None:
+    redis_server.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(redis_server.program())
+        async with Client.from_url(redis_server.url) as client:
+            assert await client.ping()
+        async with Client(port=redis_server.port) as stranger:
+            with pytest.raises(redis.exceptions.AuthenticationError):
+                await stranger.ping()
+    assert stat.S_IMODE(redis_server.folder.stat().st_mode) == 0o700
+
+
+async def test_redis_says_why_it_cannot_start(redis_server: Redis, tmp_path: Path) -> None:
+    redis_server.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(redis_server.program())
+        second = Redis(tmp_path / "second", redis_server.port, "other")
+        second.create()
+        with pytest.raises(StartFailed, match="redis ended before it was ready") as failure:
+            await supervisor.start(second.program())
+    assert "in use" in failure.value.hint
+
+
+def test_a_second_run_on_the_same_folder_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path, storage_only=True) as first:
+        command = [sys.executable, "-m", "annotation_app.operations", "serve", "--data", str(tmp_path), "--port", "0"]
+        second = subprocess.run(command, capture_output=True, text=True, timeout=BOUND, check=False)
+        assert second.returncode == 1
+        assert f"It is already running on {tmp_path} (process {first.supervisor})" in second.stdout
+        with psycopg.connect(first.environment["PILOTHOUSE_DATABASE_URL"]) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_what_names_a_running_platform_is_private_and_goes_with_it(tmp_path: Path) -> None:
+    note = tmp_path / "run" / "platform.json"
+    with running(tmp_path, storage_only=True):
+        assert stat.S_IMODE(note.stat().st_mode) == 0o600
+    assert not note.exists()
