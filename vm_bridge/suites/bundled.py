@@ -1,0 +1,15 @@
+"""Every suite that comes with the bridge, by name."""
+
+from vm_bridge.errors import UnknownTask
+from vm_bridge.suites import Suite
+from vm_bridge.suites.desktop import DesktopSuite
+
+SUITES: dict[str, Suite] = {"desktop": DesktopSuite()}
+
+
+def suite_named(name: str) -> Suite:
+    """The suite of this name. Raises UnknownTask."""
+    suite = SUITES.get(name)
+    if suite is None:
+        raise UnknownTask(f"there is no suite {name}")
+    return suite

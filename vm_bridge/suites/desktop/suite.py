@@ -1,0 +1,59 @@
+"""The desktop suite: lays out a task's files, opens its windows, and judges what became of them."""
+
+from vm_bridge.errors import MachineGone, UnknownTask
+from vm_bridge.suites import Desk
+from vm_bridge.suites.desktop.tasks import TASKS, DesktopTask
+from vocabulary.observations import Verdict
+from vocabulary.tasks import Task
+
+NAME = "desktop"
+
+
+class DesktopSuite:
+    """Implements `Suite` over the table of tasks."""
+
+    def __init__(self, tasks: tuple[DesktopTask, ...] = TASKS) -> None:
+        self._by_name = {task.name: task for task in tasks}
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every task, as it is offered to people and policies."""
+        return tuple(
+            Task(
+                id=f"{NAME}/{task.name}",
+                instruction=task.instruction,
+                platform="desktop",
+                suite=NAME,
+                name=task.name,
+                parameters={"practice": True} if task.practice else {},
+                max_steps=task.max_steps,
+            )
+            for task in self._by_name.values()
+        )
+
+    async def prepare(self, task: Task, desk: Desk) -> None:
+        """Write the files first: a window may open one of them."""
+        wanted = self._find(task)
+        for path, text in wanted.files.items():
+            await desk.write(path, text)
+        for window in wanted.windows:
+            await desk.start(window.argv)
+            if not await desk.wait_for_window(window.title):
+                raise MachineGone(f"the window {window.title} of task {wanted.name} did not open")
+
+    async def evaluate(self, task: Task, desk: Desk, answer: str) -> Verdict:
+        """Success when no check finds fault; the score is the share of checks that found none."""
+        checks = self._find(task).checks
+        faults = [await check(desk, answer) for check in checks]
+        reasons = [fault for fault in faults if fault]
+        return Verdict(
+            success=not reasons,
+            score=(len(checks) - len(reasons)) / len(checks),
+            reason="; ".join(reasons),
+        )
+
+    def _find(self, task: Task) -> DesktopTask:
+        found = self._by_name.get(task.name or "")
+        if found is None:
+            raise UnknownTask(f"there is no task {task.name} in the suite {NAME}")
+        return found
