@@ -24,6 +24,7 @@ from av.video.frame import PictureType
 from vm_bridge.errors import InvalidOffer, MachineGone
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.streams.broadcast import Broadcast, Shot
+from vm_bridge.streams.sender import fit_sender, offer_playout_delay
 
 logger = logging.getLogger(__name__)
 
@@ -118,6 +119,7 @@ class WebRtc:
         self._broadcasts: dict[str, Broadcast] = {}
         self._peers: defaultdict[str, set[RTCPeerConnection]] = defaultdict(set)
         self._tasks: set[asyncio.Task[None]] = set()
+        offer_playout_delay()
 
     async def answer(self, sandbox: Sandbox, offer: str) -> str:
         """The SDP that answers a viewer's. Raises InvalidOffer, MachineGone."""
@@ -133,7 +135,7 @@ class WebRtc:
             name = "video/H264" if h264 else "video/VP8"
             # Before setRemoteDescription, or aiortc does not heed it.
             transceiver.setCodecPreferences([codec for codec in codecs if codec.mimeType in (name, "video/rtx")])
-            _hear_key_requests(transceiver.sender, broadcast)
+            fit_sender(transceiver.sender, broadcast.request_key)
             await peer.setRemoteDescription(RTCSessionDescription(_reachable(offer), "offer"))
             await peer.setLocalDescription(await peer.createAnswer())
         except UNREADABLE as error:
@@ -221,17 +223,6 @@ def _reachable(offer: str) -> str:
     lines = [line for line in offer.splitlines() if not re.match(r"a=candidate:.*\.local |a=end-of-candidates", line)]
     text = "".join(f"{line}\r\n" for line in lines if line)
     return text if "a=candidate:" in text else text + NOWHERE
-
-
-def _hear_key_requests(sender: RTCRtpSender, broadcast: Broadcast) -> None:
-    """Bring a browser's PLI and FIR to the broadcast: aiortc keeps them to its own encoders."""
-    own = sender._send_keyframe
-
-    def send_keyframe() -> None:
-        own()
-        broadcast.request_key()
-
-    sender._send_keyframe = send_keyframe  # type: ignore[method-assign]
 
 
 def _drain(queue: asyncio.Queue[Any]) -> None:
