@@ -70,7 +70,7 @@ export class EpisodeSocket {
 
   /** Connects now, unless connected; also called when the network or the tab comes back. */
   connect(): void {
-    if (this.wire !== null || this.phase === "closed") return;
+    if (this.wire !== null) return;
     clearTimeout(this.retryTimer);
     this.retryAt = null;
     this.phase = "connecting";
@@ -111,6 +111,7 @@ export class EpisodeSocket {
     return true;
   }
 
+  /** Ends it until `connect` is called. */
   close(): void {
     this.phase = "closed";
     clearTimeout(this.retryTimer);

@@ -1,0 +1,91 @@
+/** What may be written where the caret stands: actions, directions, keys, texts used lately; pure. */
+
+import { KEY_NAMES, MODIFIERS, NAMED_KEYS } from "@/generated/vocabulary";
+import { ALIASES, KINDS, type TypedKind } from "@/shared/actions/table";
+
+import { placeAt, slotsOf } from "./call";
+
+export interface Suggestion {
+  readonly label: string;
+  /** What is written instead of `from`…`to`, and where the caret goes, from its beginning. */
+  readonly insert: string;
+  readonly caret: number;
+  readonly detail: string;
+}
+
+export interface Suggestions {
+  readonly from: number;
+  readonly to: number;
+  readonly options: readonly Suggestion[];
+}
+
+export interface CompletionContext {
+  readonly capabilities: readonly string[];
+  readonly recentTexts: readonly string[];
+}
+
+const CHOICES = {
+  direction: ["up", "down", "left", "right"],
+  button: ["left", "middle", "right"],
+} as const;
+
+/** The suggestions at the caret; null where there are none. */
+export function suggestionsAt(text: string, caret: number, context: CompletionContext): Suggestions | null {
+  const place = placeAt(text, caret);
+  if (place === null) return actionNames(text, caret, context);
+  const slot = place.slot === null ? undefined : place.slots[place.slot];
+  const part = place.slot === null ? undefined : place.parts[place.slot];
+  if (slot === undefined || part === undefined) return null;
+  const lead = /^\s*/.exec(text.slice(part.from, part.to))?.[0].length ?? 0;
+  const from = Math.min(part.from + lead, caret);
+  const written = text.slice(from, caret).replace(/^["']/, "");
+  const values = valuesFor(slot.type, written, context).filter((value) => value.toLowerCase().startsWith(written.toLowerCase()));
+  const options = values
+    .filter((value) => value !== written)
+    .map((value) => ({ label: value, insert: JSON.stringify(value), caret: JSON.stringify(value).length, detail: slot.field }));
+  return options.length === 0 ? null : { from, to: part.to, options };
+}
+
+function valuesFor(type: string, written: string, context: CompletionContext): readonly string[] {
+  switch (type) {
+    case "direction":
+    case "button":
+      return CHOICES[type];
+    case "key":
+      return KEY_NAMES;
+    case "keys": {
+      const held = /^(.*[+\s])[^+\s]*$/.exec(written)?.[1] ?? "";
+      return [...MODIFIERS.map((modifier) => `${held}${modifier}+`), ...NAMED_KEYS.map((key) => held + key)].filter(
+        (value, index, all) => all.indexOf(value) === index && !MODIFIERS.some((modifier) => value === held + modifier),
+      );
+    }
+    case "text":
+      return context.recentTexts;
+    default:
+      return [];
+  }
+}
+
+function actionNames(text: string, caret: number, { capabilities }: CompletionContext): Suggestions | null {
+  const written = /^\s*(\w*)$/.exec(text.slice(0, caret))?.[1];
+  if (written === undefined) return null;
+  const from = caret - written.length;
+  const can = (kind: TypedKind) => kind === "finish" || kind === "call_user" || capabilities.includes(kind);
+  const kinds = KINDS.filter((kind) => can(kind) && matches(kind, written.toLowerCase()));
+  const ranked = kinds.toSorted((one, other) => Number(other.startsWith(written)) - Number(one.startsWith(written)));
+  const options = ranked.map((kind): Suggestion => {
+    const slots = slotsOf(kind, true);
+    const quoted = slots.length > 0 && ["text", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
+    const insert = `${kind}(${quoted ? '""' : ""})`;
+    const caretAt = slots.length === 0 ? insert.length : kind.length + (quoted ? 2 : 1);
+    return { label: kind, insert, caret: caretAt, detail: slots.map(({ field }) => field).join(", ") };
+  });
+  const to = text.slice(caret).trim() === "" ? text.length : caret;
+  return options.length === 0 ? null : { from, to, options };
+}
+
+/** By its beginning, by the beginning of one of its words, or by another name it has. */
+function matches(kind: TypedKind, written: string): boolean {
+  if (kind.startsWith(written) || kind.split("_").some((word) => word.startsWith(written))) return true;
+  return Object.entries(ALIASES).some(([alias, meant]) => meant === kind && alias.startsWith(written));
+}

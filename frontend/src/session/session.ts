@@ -1,0 +1,153 @@
+/** One episode as the page lives with it: the view, the connection and what to send; an external store for React. */
+
+import type { Event, Snapshot } from "@/generated/vocabulary";
+
+import { newCommandId } from "./command-id";
+import type { DraftStore } from "./drafts";
+import type { Identified } from "./outbox";
+import { applyEvent, applySnapshot, type EpisodeView } from "./reducer";
+import { EpisodeSocket, type Connection, type Wire } from "./socket";
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** A command before it has its id. */
+export type Body = DistributiveOmit<Identified, "command_id">;
+
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly command: Identified | null;
+}
+
+export interface SessionState {
+  readonly view: EpisodeView | null;
+  readonly connection: Connection;
+  /** The last command that was refused, until it is dismissed or another one is sent. */
+  readonly refusal: Refusal | null;
+}
+
+export interface SessionOptions {
+  readonly episodeId: string;
+  readonly url: string;
+  readonly open?: (url: string) => Wire;
+  readonly fetchSnapshot: () => Promise<Snapshot>;
+  readonly drafts: DraftStore;
+}
+
+const UNCONNECTED: Connection = { phase: "connecting", latency: null, retryAt: null, waiting: [], held: [] };
+
+export class Session {
+  private state: SessionState = { view: null, connection: UNCONNECTED, refusal: null };
+  private readonly listeners = new Set<() => void>();
+  private readonly socket: EpisodeSocket;
+  private sent: readonly Identified[] = [];
+  private refetching = false;
+
+  constructor(private readonly options: SessionOptions) {
+    const { episodeId, drafts } = options;
+    this.socket = new EpisodeSocket({
+      url: options.url,
+      open: options.open ?? browserSocket,
+      outbox: drafts.loadOutbox(episodeId),
+      onEvent: (event) => this.receive(event),
+      onConnection: (connection) => this.set({ connection }),
+      onOutbox: (outbox) => drafts.saveOutbox(episodeId, outbox),
+    });
+  }
+
+  /** Connects and stays connected; the function returned ends it. */
+  start(): () => void {
+    const wake = () => {
+      if (document.visibilityState === "visible") this.socket.connect();
+    };
+    window.addEventListener("online", wake);
+    document.addEventListener("visibilitychange", wake);
+    this.socket.connect();
+    return () => {
+      window.removeEventListener("online", wake);
+      document.removeEventListener("visibilitychange", wake);
+      this.socket.close();
+    };
+  }
+
+  /** Sends a command under a new id; null where too many are waiting already. */
+  send(body: Body): string | null {
+    const command: Identified = { ...body, command_id: newCommandId() };
+    if (!this.socket.send(command)) {
+      this.set({ refusal: { code: "queue_full", message: "", command } });
+      return null;
+    }
+    this.sent = [...this.sent.slice(-RECENT), command];
+    if (this.state.refusal !== null && command.type !== "input") this.dismiss();
+    return command.command_id;
+  }
+
+  decideHeld(decision: "send" | "discard"): void {
+    this.socket.decideHeld(decision);
+  }
+
+  dismiss(): void {
+    this.set({ refusal: null });
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly getState = (): SessionState => this.state;
+
+  private receive(event: Event): void {
+    const view = applyEvent(this.state.view, event);
+    if (event.type === "rejected") {
+      const command = this.sent.find((one) => one.command_id === event.command_id) ?? null;
+      this.set({ view, refusal: { code: event.code, message: event.message, command } });
+    } else {
+      this.set({ view });
+    }
+    if (view?.gap === true) this.refetch();
+  }
+
+  /** One at a time; a failure leaves the gap open, and the next event or pong asks again. */
+  private refetch(): void {
+    if (this.refetching) return;
+    this.refetching = true;
+    this.options
+      .fetchSnapshot()
+      .then(
+        ({ state, control }) => this.set({ view: applySnapshot(this.state.view, state, this.state.view?.control ?? control) }),
+        () => undefined,
+      )
+      .finally(() => {
+        this.refetching = false;
+      });
+  }
+
+  private set(change: Partial<SessionState>): void {
+    this.state = { ...this.state, ...change };
+    this.listeners.forEach((listener) => listener());
+  }
+}
+
+/** How many sent commands are remembered, to give back what a refused one said. */
+const RECENT = 20;
+
+function browserSocket(url: string): Wire {
+  const socket = new WebSocket(url);
+  const wire: Wire = {
+    onopen: null,
+    onmessage: null,
+    onclose: null,
+    send: (text) => socket.send(text),
+    close: () => socket.close(),
+  };
+  socket.onopen = () => wire.onopen?.();
+  socket.onmessage = ({ data }: MessageEvent<unknown>) => wire.onmessage?.({ data });
+  socket.onclose = ({ code }) => wire.onclose?.({ code });
+  return wire;
+}
+
+/** Where the socket of an episode is. */
+export function socketUrl(episodeId: string, { protocol, host } = window.location): string {
+  return `${protocol === "https:" ? "wss" : "ws"}://${host}/ws/episodes/${encodeURIComponent(episodeId)}/`;
+}

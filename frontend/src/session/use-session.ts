@@ -1,0 +1,30 @@
+/** A session that lives as long as the component that asked for it. */
+
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+
+import type { Snapshot } from "@/generated/vocabulary";
+import { request } from "@/shared/api/http";
+
+import { draftStore, type DraftStore } from "./drafts";
+import { Session, socketUrl, type SessionState } from "./session";
+
+export interface LiveSession extends SessionState {
+  readonly session: Session;
+  readonly drafts: DraftStore;
+}
+
+export function useSession(episodeId: string): LiveSession {
+  const { session, drafts } = useMemo(() => {
+    const drafts = draftStore(window.localStorage);
+    const session = new Session({
+      episodeId,
+      url: socketUrl(episodeId),
+      fetchSnapshot: () => request<Snapshot>("GET", `/episodes/${encodeURIComponent(episodeId)}`),
+      drafts,
+    });
+    return { session, drafts };
+  }, [episodeId]);
+  useEffect(() => session.start(), [session]);
+  const state = useSyncExternalStore(session.subscribe, session.getState);
+  return { ...state, session, drafts };
+}

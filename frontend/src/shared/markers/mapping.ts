@@ -1,0 +1,48 @@
+/** Between the picture's pixels and the page's: letterboxing and exact conversion; pure, in CSS pixels throughout. */
+
+import type { Point } from "@/generated/vocabulary";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Box extends Size {
+  readonly left: number;
+  readonly top: number;
+}
+
+/** The largest box of the picture's shape inside `room`, centred; relative to the room. */
+export function letterbox(room: Size, picture: Size): Box {
+  if (picture.width <= 0 || picture.height <= 0 || room.width <= 0 || room.height <= 0) {
+    return { left: 0, top: 0, width: 0, height: 0 };
+  }
+  const scale = Math.min(room.width / picture.width, room.height / picture.height);
+  const width = picture.width * scale;
+  const height = picture.height * scale;
+  return { left: (room.width - width) / 2, top: (room.height - height) / 2, width, height };
+}
+
+/** The pixel of the picture under a place of the page, null outside of it. */
+export function pixelAt(place: Point, box: Box, picture: Size): Point | null {
+  const x = Math.floor(((place.x - box.left) * picture.width) / box.width);
+  const y = Math.floor(((place.y - box.top) * picture.height) / box.height);
+  return x >= 0 && y >= 0 && x < picture.width && y < picture.height ? { x, y } : null;
+}
+
+/** The nearest pixel of the picture to a place of the page: where a drag that left the picture ends. */
+export function nearestPixel(place: Point, box: Box, picture: Size): Point {
+  const clamp = (value: number, size: number) => Math.min(Math.max(Math.floor(value), 0), size - 1);
+  return {
+    x: clamp(((place.x - box.left) * picture.width) / box.width, picture.width),
+    y: clamp(((place.y - box.top) * picture.height) / box.height, picture.height),
+  };
+}
+
+/** The middle of a pixel, in CSS pixels from the picture's corner. */
+export function placeOf(pixel: Point, shown: Size, picture: Size): Point {
+  return {
+    x: ((pixel.x + 0.5) * shown.width) / picture.width,
+    y: ((pixel.y + 0.5) * shown.height) / picture.height,
+  };
+}
