@@ -1,0 +1,244 @@
+"""A Linux desktop driven through the guest inside its sandbox."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from vm_bridge.drivers.computer_desk import GuestDesk
+from vm_bridge.drivers.computer_frames import DesktopFrames, Format, FrameMemory, Look, Pictures
+from vm_bridge.drivers.computer_link import GuestLink
+from vm_bridge.errors import CommandConflict, InvalidAction, MachineGone, OutcomeUnknown, UnknownTask, UnsupportedAction
+from vm_bridge.machine import Capabilities
+from vm_bridge.settle import LIMIT
+from vm_bridge.suites import Suite
+from vocabulary.actions import Action, Gesture, RunCommand, Wait, off_screen
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
+from vocabulary.tasks import Task
+
+KINDS = (
+    *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
+    *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "open_app", "set_clipboard"),
+    *("get_clipboard", "run_command", "read_file", "write_file", "edit_file", "gesture"),
+)
+KEPT_COMMANDS = 1024
+"""Results kept for resends."""
+ACT_SECONDS = 60.0
+"""Longest an act may take beyond the time it names itself; typing long text is the slowest."""
+MAX_GUEST_TEXT = 200_000
+
+
+class Seen(Frozen):
+    """The guest's answer to `observe`."""
+
+    after: Look
+    rest: Rest
+    settle_ms: Annotated[float, Field(ge=0, le=1e7)]
+
+
+class Done(Seen):
+    """The guest's answer to `perform`."""
+
+    before: Look
+    text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None
+    error: ActionError | None
+
+
+class Nothing(Frozen):
+    """An answer that only says that the call was done."""
+
+
+@dataclass(slots=True)
+class _Command:
+    """A command taken before, and the run that does or did it."""
+
+    action: Action
+    settle: bool
+    run: asyncio.Task[Transition]
+
+
+class Computer:
+    """One desktop, shared by the views of all its leases; the newest guest is the one attached last."""
+
+    def __init__(self, memory: FrameMemory, suites: Mapping[str, Suite]) -> None:
+        self.capabilities = Capabilities(kinds=KINDS, width=memory.width, height=memory.height)
+        self.frames = DesktopFrames(memory)
+        self.pictures = Pictures(memory)
+        self.suites = suites
+        self.task: Task | None = None
+        self.fence = 1
+        self._link: GuestLink | None = None
+        self._commands: OrderedDict[str, _Command] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+
+    def attach(self, link: GuestLink) -> None:
+        """Drive this guest from now on."""
+        self._link = link
+        self.pictures.forget_looks()
+        self.frames.attach(link)
+
+    @property
+    def link(self) -> GuestLink:
+        """The guest. Raises MachineGone before the first is attached."""
+        if self._link is None:
+            raise MachineGone("the machine has not started")
+        return self._link
+
+    async def observe(self, fence: int, *, settle: bool) -> Observation:
+        """See `Machine.observe`."""
+        async with self._one_at_a_time:
+            seen = await self.link.call("observe", Seen, timeout=LIMIT + ACT_SECONDS, fence=fence, settle=settle)
+            self._admitted(fence)
+            return await self._observation(seen.after, seen.rest, seen.settle_ms)
+
+    async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
+        """See `Machine.perform`."""
+        known = self._commands.get(command_id)
+        if known is not None and (known.action, known.settle) != (action, settle):
+            raise CommandConflict(f"command {command_id} was sent before with another action")
+        if known is None:
+            self._check(action)
+            known = _Command(action, settle, asyncio.create_task(self._act(fence, action, settle=settle)))
+            self._commands[command_id] = known
+            while len(self._commands) > KEPT_COMMANDS:
+                self._commands.popitem(last=False)
+        # Whoever asked may go away; the act goes on, and its result waits for the resend.
+        return await asyncio.shield(known.run)
+
+    async def hurry(self, fence: int) -> None:
+        """See `Machine.hurry`."""
+        await self.link.call("hurry", Nothing, timeout=ACT_SECONDS, fence=fence)
+        self._admitted(fence)
+
+    def suite_of(self, task: Task) -> Suite | None:
+        """The suite a task names. Raises UnknownTask."""
+        if task.suite is None:
+            return None
+        suite = self.suites.get(task.suite)
+        if suite is None or not any(known.name == task.name for known in suite.tasks):
+            raise UnknownTask(f"there is no task {task.name!r} in a suite {task.suite!r}")
+        return suite
+
+    def desk(self, fence: int) -> GuestDesk:
+        """The inside, for a suite."""
+        return GuestDesk(self.link, fence)
+
+    def _check(self, action: Action) -> None:
+        if action.kind not in KINDS:
+            raise UnsupportedAction(f"a desktop cannot {action.kind}")
+        point = off_screen(action, self.capabilities.width, self.capabilities.height)
+        if point is not None:
+            raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+
+    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+        async with self._one_at_a_time:
+            started = datetime.now(UTC)
+            done = await self._sent(fence, action, settle=settle)
+            self._admitted(fence)
+            before = await self._observation(done.before, "skipped", 0.0)
+            after = await self._observation(done.after, done.rest, done.settle_ms, done.text)
+            return Transition(
+                before=before, after=after, error=done.error, started_at=started, ended_at=datetime.now(UTC)
+            )
+
+    async def _sent(self, fence: int, action: Action, *, settle: bool) -> Done:
+        body, link = action.model_dump(mode="json"), self.link
+        if link.gone:
+            raise MachineGone("the machine has ended")
+        try:
+            return await link.call(
+                "perform", Done, timeout=ACT_SECONDS + _own_seconds(action) + LIMIT, fence=fence, action=body, settle=settle
+            )
+        except MachineGone as gone:
+            raise OutcomeUnknown(f"whether the act happened is not known: {gone}") from gone
+
+    def _admitted(self, fence: int) -> None:
+        """The guest took this token; a guest started after a reset must know it too."""
+        self.fence = max(self.fence, fence)
+
+    async def _observation(self, look: Look, rest: Rest, settle_ms: float, text: str | None = None) -> Observation:
+        return Observation(
+            screenshot=await self.pictures.store(look),
+            width=self.capabilities.width,
+            height=self.capabilities.height,
+            captured_at=datetime.fromtimestamp(look.at, UTC),
+            settled=rest == "rested",
+            rest=rest,
+            settle_ms=settle_ms,
+            text=text,
+        )
+
+
+Reset = Callable[[], Awaitable[None]]
+"""Puts the sandbox back to its image's first state."""
+
+
+class ComputerMachine:
+    """A computer seen through one lease."""
+
+    def __init__(self, computer: Computer, fence: int, reset: Reset) -> None:
+        self._computer, self._fence, self._reset = computer, fence, reset
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._computer.capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        suite = self._computer.suite_of(task)
+        format_ = _format(task)
+        # The guest must have seen this token before anything is thrown away.
+        await self._computer.hurry(self._fence)
+        await self._reset()
+        self._computer.pictures.format = format_
+        self._computer.task = task
+        if suite is not None:
+            await suite.prepare(task, self._computer.desk(self._fence))
+        return await self.observe(settle=True)
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return await self._computer.observe(self._fence, settle=settle)
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        return await self._computer.perform(self._fence, command_id, action, settle=settle)
+
+    async def hurry(self) -> None:
+        await self._computer.hurry(self._fence)
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        task = self._computer.task
+        suite = self._computer.suite_of(task) if task is not None else None
+        if task is None or suite is None:
+            return Verdict(success=None, score=0.0, reason="nothing can judge this task")
+        return await suite.evaluate(task, self._computer.desk(self._fence), answer)
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        return self._computer.pictures.bytes_of(ref)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _format(task: Task) -> Format:
+    wanted = task.parameters.get("screenshot", "jpeg")
+    if wanted == "jpeg" or wanted == "png":
+        return wanted
+    raise InvalidAction(f"screenshots are jpeg or png, not {wanted!r}")
+
+
+def _own_seconds(action: Action) -> float:
+    """How long an action says it takes."""
+    match action:
+        case Wait():
+            return action.seconds
+        case RunCommand():
+            return action.timeout
+        case Gesture():
+            return action.inputs[-1].at_ms / 1000
+        case _:
+            return 0.0

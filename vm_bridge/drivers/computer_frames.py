@@ -1,0 +1,168 @@
+"""Pixels of a desktop: memory shared with its X server, encoded for observations and handed to viewers."""
+
+import asyncio
+import fcntl
+import mmap
+import os
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+import av
+import numpy as np
+import simplejpeg
+from pydantic import Field
+
+from vm_bridge.drivers.computer_link import GuestLink
+from vm_bridge.errors import MachineGone, UnknownBlob
+from vm_bridge.sandbox import Frame
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+
+SLOTS = 4
+"""Two take turns for observations, two for viewers."""
+KEPT_BLOBS = 48
+JPEG_QUALITY = 90
+LONG_POLL = 20.0
+"""How long the guest may hold back an unchanged picture (seconds)."""
+
+Format = Literal["jpeg", "png"]
+
+
+class Look(Frozen):
+    """A captured picture as the guest tells of it; `at` is seconds since the epoch."""
+
+    serial: Annotated[int, Field(ge=1, le=2**53)]
+    slot: Annotated[int, Field(ge=0, lt=SLOTS)]
+    at: Annotated[float, Field(gt=0, lt=1e11)]
+
+
+class FrameMemory:
+    """Memory for whole frames that cannot shrink, so that nobody inside can make a reader outside fault."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self._size = width * height * 4
+        self.descriptor = os.memfd_create("frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.descriptor, self._size * SLOTS)
+        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+        self._map = mmap.mmap(self.descriptor, self._size * SLOTS, prot=mmap.PROT_READ)
+
+    def pixels(self, slot: int) -> memoryview:
+        """A slot's BGRX pixels, not copied."""
+        return memoryview(self._map)[slot * self._size : (slot + 1) * self._size]
+
+    def close(self) -> None:
+        """Let go of the descriptor; the memory goes when its last reader does."""
+        os.close(self.descriptor)
+
+
+class Pictures:
+    """Turns looks into stored bytes; the same picture gives the same bytes without encoding it again."""
+
+    def __init__(self, memory: FrameMemory) -> None:
+        self._memory = memory
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._known: dict[tuple[int, Format], BlobRef] = {}
+        self.format: Format = "jpeg"
+
+    async def store(self, look: Look) -> BlobRef:
+        """The reference of a look's bytes; its slot must not be grabbed into meanwhile."""
+        key = (look.serial, self.format)
+        ref = self._known.get(key)
+        if ref is None or ref.sha256 not in self._blobs:
+            data = await asyncio.to_thread(self._encode, look.slot)
+            ref = BlobRef.of(data, f"image/{self.format}")
+            self._known = {known: kept for known, kept in self._known.items() if known[0] >= look.serial - 1}
+            self._known[key] = ref
+            self._blobs[ref.sha256] = data
+        self._blobs.move_to_end(ref.sha256)
+        while len(self._blobs) > KEPT_BLOBS:
+            self._blobs.popitem(last=False)
+        return ref
+
+    def bytes_of(self, ref: BlobRef) -> bytes:
+        """Raises UnknownBlob when they are no longer kept."""
+        try:
+            return self._blobs[ref.sha256]
+        except KeyError:
+            raise UnknownBlob(f"picture {ref.sha256} is no longer kept") from None
+
+    def forget_looks(self) -> None:
+        """After a reset serials begin anew; stored bytes stay."""
+        self._known.clear()
+
+    def _encode(self, slot: int) -> bytes:
+        pixels = np.frombuffer(self._memory.pixels(slot), np.uint8)
+        image = pixels.reshape(self._memory.height, self._memory.width, 4)
+        if self.format == "png":
+            return _png(image)
+        return bytes(
+            simplejpeg.encode_jpeg(image, quality=JPEG_QUALITY, colorspace="BGRX", colorsubsampling="444", fastdct=False)
+        )
+
+
+class DesktopFrames:
+    """The live picture of one desktop; a subscription waits inside the guest for damage, so a still one costs nothing."""
+
+    def __init__(self, memory: FrameMemory) -> None:
+        self._memory = memory
+        self._link: GuestLink | None = None
+        self._closed = False
+        self._moved = asyncio.Event()
+        self._count = 0
+
+    def attach(self, link: GuestLink) -> None:
+        """Take frames from this guest from now on."""
+        self._link = link
+        self._move()
+
+    def close(self) -> None:
+        """End every subscription."""
+        self._closed = True
+        self._move()
+
+    @asynccontextmanager
+    async def subscribe(self, *, fps: float) -> AsyncIterator[AsyncIterator[Frame]]:
+        """See `FrameSource.subscribe`."""
+        async with aclosing(self._frames(1 / fps)) as frames:
+            yield frames
+
+    async def _frames(self, interval: float) -> AsyncGenerator[Frame, None]:
+        link, serial, due = self._link, 0, 0.0
+        while not self._closed:
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            moved = self._moved
+            if link is not self._link:
+                link, serial = self._link, 0
+            look = await self._next(link, serial)
+            if look is None:
+                await moved.wait()
+            elif look.serial != serial:
+                serial, due = look.serial, time.monotonic() + interval
+                self._count += 1
+                pixels = self._memory.pixels(look.slot)
+                yield Frame(self._count, look.at, self._memory.width, self._memory.height, pixels)
+
+    async def _next(self, link: GuestLink | None, serial: int) -> Look | None:
+        """The picture after `serial`; None when this guest has gone."""
+        try:
+            return link and await link.call("frame", Look, timeout=LONG_POLL + 10, serial=serial, wait=LONG_POLL)
+        except MachineGone:
+            return None
+
+    def _move(self) -> None:
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+
+def _png(image: "np.ndarray[Any, np.dtype[np.uint8]]") -> bytes:
+    height, width = image.shape[:2]
+    encoder = av.CodecContext.create("png", "w")
+    encoder.width, encoder.height, encoder.pix_fmt = width, height, "rgb24"
+    encoder.time_base = Fraction(1, 1)
+    frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(image[:, :, 2::-1]), format="rgb24")
+    return b"".join(bytes(packet) for packet in [*encoder.encode(frame), *encoder.encode(None)])

@@ -1,0 +1,178 @@
+"""What every thread of the sandbox is doing, read from /proc: running, waiting, and until when."""
+
+import os
+import struct
+import time
+from collections.abc import Iterator
+
+from vm_bridge.settle import Thread
+
+# System call numbers of x86-64; a wait with a time is told by its arguments.
+POLL, SELECT, NANOSLEEP, FUTEX, CLOCK_NANOSLEEP = 7, 23, 35, 202, 230
+EPOLL_WAIT, PSELECT6, PPOLL, EPOLL_PWAIT, EPOLL_PWAIT2, FUTEX_WAITV = 232, 270, 271, 281, 441, 449
+SIGTIMEDWAIT = 128
+MILLISECONDS = {POLL: 2, EPOLL_WAIT: 3, EPOLL_PWAIT: 3}
+"""Calls whose timeout is an argument, in ms, and which one."""
+TIMESPECS = {PPOLL: 2, PSELECT6: 4, NANOSLEEP: 0, EPOLL_PWAIT2: 3, SIGTIMEDWAIT: 2}
+"""Calls whose relative timeout lies in memory (seconds, nanoseconds), and which argument points there."""
+FUTEX_COMMAND, FUTEX_REALTIME, FUTEX_WAIT = 0x7F, 0x100, 0
+FUTEX_ABSOLUTE = (6, 9, 11, 13)
+TIMER_ABSTIME = 1
+CLOCK_REALTIME = 0
+BLOCKED_OUTSIDE = "-1"
+
+Arguments = list[int]
+
+
+class Census:
+    """Looks at every thread but those of the processes in `ignored`.
+
+    When a thread began to wait is read from its scheduler statistics where the kernel shows them, else the
+    first look that finds it waiting stands in.
+    """
+
+    def __init__(self, ignored: set[int]) -> None:
+        self._ignored = {str(pid) for pid in ignored}
+        self._known: dict[int, Thread] = {}
+        self._offset = _scheduler_offset()
+
+    def take(self) -> dict[int, Thread]:
+        """Every thread by its id, now."""
+        seen = {}
+        for pid in os.listdir("/proc"):
+            if pid.isdigit() and pid not in self._ignored:
+                for tid in _list(f"/proc/{pid}/task"):
+                    thread = self._thread(pid, tid)
+                    if thread is not None:
+                        seen[int(tid)] = thread
+        self._known = seen
+        return seen
+
+    def _thread(self, pid: str, tid: str) -> Thread | None:
+        folder = f"/proc/{pid}/task/{tid}"
+        try:
+            runs = int(_read(f"{folder}/schedstat").split()[2])
+            call = _read(f"{folder}/syscall").split()
+        except (OSError, IndexError):
+            return None  # it ended between the listing and the look
+        known = self._known.get(int(tid))
+        if call[0] == "running" or call[0] == BLOCKED_OUTSIDE:
+            return Thread(runs, _alive(folder), None)
+        if known is not None and known.runs == runs and not known.running:
+            return known
+        arguments = [int(word, 16) for word in call[1:7]]
+        return Thread(runs, False, self._wakes_at(folder, pid, int(call[0]), arguments))
+
+    def _wakes_at(self, folder: str, pid: str, number: int, arguments: Arguments) -> float | None:
+        if number == FUTEX:
+            return self._futex_wakes_at(folder, pid, arguments)
+        if number == FUTEX_WAITV:
+            return _absolute(_timespec(pid, arguments[3]), realtime=arguments[4] == CLOCK_REALTIME)
+        if number == CLOCK_NANOSLEEP and arguments[1] & TIMER_ABSTIME:
+            return _absolute(_timespec(pid, arguments[2]), realtime=arguments[0] == CLOCK_REALTIME)
+        return self._after(folder, _relative(pid, number, arguments))
+
+    def _futex_wakes_at(self, folder: str, pid: str, arguments: Arguments) -> float | None:
+        command = arguments[1] & FUTEX_COMMAND
+        if command == FUTEX_WAIT:
+            return self._after(folder, _timespec(pid, arguments[3]))
+        if command in FUTEX_ABSOLUTE:
+            return _absolute(_timespec(pid, arguments[3]), realtime=bool(arguments[1] & FUTEX_REALTIME))
+        return None
+
+    def _after(self, folder: str, timeout: float | None) -> float | None:
+        if timeout is None:
+            return None
+        return self._waiting_since(folder) + timeout
+
+    def _waiting_since(self, folder: str) -> float:
+        now = time.monotonic()
+        if self._offset is None:
+            return now
+        try:
+            return min(now, _exec_start(_read(f"{folder}/sched")) + self._offset)
+        except (OSError, ValueError):
+            return now
+
+
+def _relative(pid: str, number: int, arguments: Arguments) -> float | None:
+    if number in MILLISECONDS:
+        timeout = arguments[MILLISECONDS[number]] & 0xFFFFFFFF
+        return None if timeout >= 0x80000000 else timeout / 1000
+    if number in TIMESPECS:
+        return _timespec(pid, arguments[TIMESPECS[number]])
+    if number == CLOCK_NANOSLEEP:
+        return _timespec(pid, arguments[2])
+    if number == SELECT:
+        return _timespec(pid, arguments[4], fraction=1e-6)
+    return None
+
+
+def _timespec(pid: str, address: int, *, fraction: float = 1e-9) -> float | None:
+    """Seconds that a process's memory holds at an address; None for the null pointer."""
+    if address == 0:
+        return None
+    try:
+        memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        seconds, rest = struct.unpack("<qq", os.pread(memory, 16, address))
+    except (OSError, struct.error):
+        return None
+    finally:
+        os.close(memory)
+    return float(seconds + rest * fraction)
+
+
+def _absolute(at: float | None, *, realtime: bool) -> float | None:
+    if at is None:
+        return None
+    return at - time.time() + time.monotonic() if realtime else at
+
+
+def _alive(folder: str) -> bool:
+    """Whether a thread that is in no system call can still run: not one that ended, stopped or is a zombie."""
+    try:
+        state = _read(f"{folder}/stat").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    return state in "RDS"
+
+
+def _scheduler_offset() -> float | None:
+    """Monotonic clock minus scheduler clock (seconds); None where the kernel does not show the latter."""
+    try:
+        return min(_offset_samples())
+    except (OSError, ValueError):
+        return None
+
+
+def _offset_samples() -> Iterator[float]:
+    for _ in range(5):
+        time.sleep(0.0002)
+        started = _exec_start(_read("/proc/thread-self/sched"))
+        yield time.monotonic() - started
+
+
+def _exec_start(text: str) -> float:
+    """When the scheduler last began or ended to run a thread (seconds of its clock). Raises ValueError."""
+    for line in text.splitlines():
+        if line.startswith("se.exec_start"):
+            return float(line.partition(":")[2]) / 1000
+    raise ValueError("no exec_start")
+
+
+def _list(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _read(path: str) -> str:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, 4096).decode("ascii", "replace")
+    finally:
+        os.close(file)

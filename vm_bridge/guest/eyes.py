@@ -1,0 +1,118 @@
+"""The picture: grabbed by the X server straight into memory the host made, and only where it changed."""
+
+import ctypes
+import os
+import time
+
+from Xlib import X, display
+from Xlib.ext import damage
+
+ALL_PLANES = 0xFFFFFFFF
+Z_PIXMAP = 2
+
+
+class EyesError(Exception):
+    """The X server refused the shared memory or a grab."""
+
+
+class _Cookie(ctypes.Structure):
+    _fields_ = [("sequence", ctypes.c_uint)]
+
+
+def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL, ctypes.CDLL]:
+    xcb, shm, libc = (ctypes.CDLL(name) for name in ("libxcb.so.1", "libxcb-shm.so.0", "libc.so.6"))
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    xcb.xcb_generate_id.argtypes = [ctypes.c_void_p]
+    xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]
+    xcb.xcb_request_check.argtypes = [ctypes.c_void_p, _Cookie]
+    xcb.xcb_request_check.restype = ctypes.c_void_p
+    shm.xcb_shm_attach_fd_checked.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint8]
+    shm.xcb_shm_attach_fd_checked.restype = _Cookie
+    shm.xcb_shm_get_image.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int16, ctypes.c_int16, ctypes.c_uint16, ctypes.c_uint16),
+        *(ctypes.c_uint32, ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint32),
+    ]
+    shm.xcb_shm_get_image.restype = _Cookie
+    shm.xcb_shm_get_image_reply.argtypes = [ctypes.c_void_p, _Cookie, ctypes.c_void_p]
+    shm.xcb_shm_get_image_reply.restype = ctypes.c_void_p
+    libc.free.argtypes = [ctypes.c_void_p]
+    return xcb, shm, libc
+
+
+class Camera:
+    """Grabs the whole screen into one of the frame slots of the host's memory (MIT-SHM with a passed descriptor)."""
+
+    def __init__(self, memory: int, root: int, width: int, height: int) -> None:
+        self._xcb, self._shm, self._libc = _libraries()
+        self._connection = self._xcb.xcb_connect(None, None)
+        if self._xcb.xcb_connection_has_error(self._connection):
+            raise EyesError("cannot connect to the X server")
+        self._root, self._width, self._height = root, width, height
+        self._segment = self._xcb.xcb_generate_id(self._connection)
+        # The library closes the descriptor it sends.
+        cookie = self._shm.xcb_shm_attach_fd_checked(self._connection, self._segment, os.dup(memory), 0)
+        refused = self._xcb.xcb_request_check(self._connection, cookie)
+        if refused:
+            self._libc.free(refused)
+            raise EyesError("the X server does not take shared memory by descriptor")
+
+    def grab(self, slot: int) -> None:
+        """Fill a slot. Raises EyesError when the X server refuses."""
+        offset = slot * self._width * self._height * 4
+        cookie = self._shm.xcb_shm_get_image(
+            *(self._connection, self._root, 0, 0, self._width, self._height),
+            *(ALL_PLANES, Z_PIXMAP, self._segment, offset),
+        )
+        reply = self._shm.xcb_shm_get_image_reply(self._connection, cookie, None)
+        if not reply:
+            raise EyesError("the X server did not give the picture")
+        self._libc.free(reply)
+
+
+class Picture:
+    """The screen as one reader sees it: grabs again only after damage. Not for several threads at once."""
+
+    def __init__(self, memory: int, width: int, height: int, slots: tuple[int, ...]) -> None:
+        self._display = display.Display()
+        root = self._display.screen().root
+        self._display.damage_query_version()
+        self._damage = root.damage_create(damage.DamageReportNonEmpty)
+        self._camera = Camera(memory, root.id, width, height)
+        self._slots = slots
+        self._dirty = True
+        self.serial = 0
+        self.changed_at: float | None = None
+        """When damage was last noticed (monotonic seconds)."""
+
+    def fileno(self) -> int:
+        """Readable when damage may have come."""
+        return int(self._display.fileno())
+
+    def sync(self) -> bool:
+        """A round trip through the X server; whether the picture changed since the last grab."""
+        self._display.sync()
+        while self._display.pending_events():
+            event = self._display.next_event()
+            if event.type == self._display.extension_event.DamageNotify:
+                self._dirty = True
+                self.changed_at = time.monotonic()
+                self._subtract()
+        return self._dirty
+
+    def look(self) -> dict[str, float]:
+        """The present picture: its serial, the slot it lies in and the time of capture (seconds since the epoch)."""
+        if self.sync():
+            self._dirty = False
+            self.serial += 1
+            self._camera.grab(self.slot)
+        return {"serial": self.serial, "slot": self.slot, "at": time.time()}
+
+    @property
+    def slot(self) -> int:
+        """Where the picture with the present serial lies; consecutive ones take turns."""
+        return self._slots[self.serial % len(self._slots)]
+
+    def _subtract(self) -> None:
+        """Arm the next report. It is done before the grab, so what is drawn in between is reported again."""
+        self._display.damage_subtract(self._damage, X.NONE, X.NONE)
+        self._display.sync()

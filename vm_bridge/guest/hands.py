@@ -1,0 +1,104 @@
+"""Pointer and keys, moved by PyAutoGUI; its gaps are filled by `keyboard`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyautogui
+from Xlib import display
+
+from vm_bridge.guest.keyboard import Keyboard
+
+BUTTONS = {"click": ("left", 1), "double_click": ("left", 2), "triple_click": ("left", 3)}
+BUTTONS |= {"right_click": ("right", 1), "middle_click": ("middle", 1)}
+DRAG_STEPS = 8
+KEYS = {"super": ("win",), "menu": ("apps",), "<": ("shift", ",")}
+"""Keys PyAutoGUI names otherwise, or presses wrongly."""
+CONTROLS = {"\n": "enter", "\r": "enter", "\t": "tab", "\b": "backspace"}
+
+Action = dict[str, Any]
+
+
+class Hands:
+    """Does the pointer and key actions. `rest` waits, bounded, until every program has taken what it was sent."""
+
+    def __init__(self, rest: Callable[[], None]) -> None:
+        pyautogui.PAUSE = 0
+        pyautogui.FAILSAFE = False
+        pyautogui.MINIMUM_DURATION = pyautogui.MINIMUM_SLEEP = 0
+        # It would ask GNOME's settings whether the buttons are swapped.
+        pyautogui.platformModule._mouse_is_swapped_setting = False
+        self._rest = rest
+        self._keyboard = Keyboard(display.Display(), rest)
+        self._exact = {character: self._is_exact(character) for character in map(chr, range(0x20, 0x7F))}
+
+    def do(self, action: Action) -> None:
+        """Do one action of pointer or keys."""
+        if action["kind"] in BUTTONS:
+            button, clicks = BUTTONS[action["kind"]]
+            pyautogui.click(action["x"], action["y"], button=button, clicks=clicks, interval=0)
+        else:
+            getattr(self, f"_{action['kind']}")(action)
+
+    def _move_to(self, action: Action) -> None:
+        pyautogui.moveTo(action["x"], action["y"])
+
+    def _mouse_down(self, action: Action) -> None:
+        pyautogui.mouseDown(*_point(action["point"]), button=action["button"])
+
+    def _mouse_up(self, action: Action) -> None:
+        pyautogui.mouseUp(*_point(action["point"]), button=action["button"])
+
+    def _drag(self, action: Action) -> None:
+        """Programs begin a drag on motion and drop where they last saw it: they are given time to see it."""
+        (x, y), (to_x, to_y) = _point(action["start"]), _point(action["end"])
+        pyautogui.moveTo(x, y)
+        pyautogui.mouseDown(button=action["button"])
+        self._rest()
+        for step in range(1, DRAG_STEPS + 1):
+            pyautogui.moveTo(x + (to_x - x) * step // DRAG_STEPS, y + (to_y - y) * step // DRAG_STEPS)
+            if step in (1, DRAG_STEPS):
+                self._rest()
+        pyautogui.mouseUp(button=action["button"])
+
+    def _scroll(self, action: Action) -> None:
+        if action["point"] is not None:
+            pyautogui.moveTo(*_point(action["point"]))
+        turn = pyautogui.vscroll if action["direction"] in ("up", "down") else pyautogui.hscroll
+        turn(action["amount"] if action["direction"] in ("up", "right") else -action["amount"])
+
+    def _type_text(self, action: Action) -> None:
+        text = action["text"].replace("\r\n", "\n")
+        while text:
+            ready = self._keyboard.lend("".join("a" if self._by_pyautogui(c) else c for c in text))
+            for character in text[:ready]:
+                self._type(character)
+            text = text[ready:]
+
+    def _press_keys(self, action: Action) -> None:
+        pyautogui.hotkey(*(name for key in action["keys"] for name in KEYS.get(key, (key,))), interval=0)
+
+    def _press(self, action: Action) -> None:
+        for name in KEYS.get(action["key"], (action["key"],)):
+            pyautogui.keyDown(name)
+
+    def _release(self, action: Action) -> None:
+        for name in KEYS.get(action["key"], (action["key"],)):
+            pyautogui.keyUp(name)
+
+    def _type(self, character: str) -> None:
+        if self._by_pyautogui(character):
+            pyautogui.press(CONTROLS.get(character, character))
+        else:
+            self._keyboard.press(character)
+
+    def _by_pyautogui(self, character: str) -> bool:
+        return character in CONTROLS or self._exact.get(character, False)
+
+    def _is_exact(self, character: str) -> bool:
+        """Whether PyAutoGUI's own table leads to the key that gives this character (for `<` it does not)."""
+        code = pyautogui.platformModule.keyboardMapping.get(character)
+        return bool(code) and self._keyboard.means(code, pyautogui.isShiftCharacter(character), character)
+
+
+def _point(point: dict[str, int] | None) -> tuple[int | None, int | None]:
+    return (None, None) if point is None else (point["x"], point["y"])

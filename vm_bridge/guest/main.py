@@ -1,0 +1,66 @@
+"""Starts the desktop inside the sandbox and answers the host until it hangs up: `python -m vm_bridge.guest.main`."""
+
+import argparse
+import ctypes
+import os
+import resource
+import shutil
+import socket
+from pathlib import Path
+
+from vm_bridge.guest import wire
+from vm_bridge.guest.digest import tree_digest
+from vm_bridge.guest.session import XServer, start_icons, start_window_manager
+
+SKELETON = Path("/image/home")
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+READY = 0
+"""The id of the message that says that the desktop is up and what its home folder held at first."""
+OBSERVED_SLOTS, STREAMED_SLOTS = (0, 1), (2, 3)
+"""Which frame slots of the shared memory are whose."""
+
+
+def main() -> None:
+    """Arguments are the host's; see `vm_bridge.hosts.local`."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("link", "memory", "width", "height", "fence", "processes"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    given = parser.parse_args()
+    link = socket.socket(fileno=given.link)
+    os.set_inheritable(given.link, False)
+    os.set_inheritable(given.memory, False)
+    confine_children(given.processes)
+    os.environ["DISPLAY"] = ":0"
+    server = XServer(given.width, given.height)
+    shutil.copytree(SKELETON, Path.home(), symlinks=True, dirs_exist_ok=True)
+    fresh = tree_digest(Path.home())
+
+    # Loaded while the X server starts; PyAutoGUI opens its display as soon as it is imported.
+    from vm_bridge.guest.eyes import Picture  # noqa: PLC0415
+    from vm_bridge.guest.serve import Server  # noqa: PLC0415
+
+    server.wait()
+    start_window_manager()
+    start_icons()
+    from vm_bridge.guest.desk import Desk  # noqa: PLC0415
+
+    size = given.width, given.height
+    desk = Desk(Picture(given.memory, *size, OBSERVED_SLOTS), ignored={1, os.getpid(), server.pid})
+    stream = Picture(given.memory, *size, STREAMED_SLOTS)
+    link.sendall(wire.encode({"id": READY, "result": {"home": fresh}}))
+    try:
+        Server(link, desk, stream, given.fence).serve()
+    except wire.WireError:
+        os._exit(0)  # the sandbox ends with its first process, whatever its threads are doing
+
+
+def confine_children(processes: int) -> None:
+    """What is started from here on keeps none of the guest's rights and can only grow so many."""
+    libc = ctypes.CDLL("libc.so.6")
+    libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What a suite may do inside the sandbox to set a task up and to judge it, beside the actions of a machine."""
+
+from collections.abc import Callable
+from typing import Any
+
+from vm_bridge.guest import shell
+from vm_bridge.guest.windows import wait_for_window
+
+Message = dict[str, Any]
+
+
+def run(call: Message) -> Message:
+    """A command's exit status (None when its time ran out) and output."""
+    try:
+        output, code = shell.run(call["argv"], timeout=call["seconds"])
+    except OSError as error:
+        return {"code": 127, "output": f"{call['argv'][0]}: {error.strerror}"}
+    return {"code": code, "output": output[: shell.MAX_OUTPUT].decode("utf-8", "replace")}
+
+
+def read(call: Message) -> Message:
+    """A file's text; None when there is none."""
+    try:
+        return {"text": shell.read_file(call)}
+    except shell.ActFailed:
+        return {"text": None}
+
+
+def write(call: Message) -> Message:
+    """Writes a file, or says why not."""
+    return _told(shell.write_file, call)
+
+
+def start(call: Message) -> Message:
+    """Starts a program, or says why not."""
+    return _told(lambda given: shell.start(tuple(given["argv"])), call)
+
+
+def window(call: Message) -> Message:
+    """Waits for a window by its title."""
+    return {"found": wait_for_window(call["title"], call["seconds"])}
+
+
+TOOLS: dict[str, Callable[[Message], Message]] = {tool.__name__: tool for tool in (run, read, write, start, window)}
+"""Every tool by its name."""
+
+
+def _told(act: Callable[[Message], Any], call: Message) -> Message:
+    try:
+        act(call)
+    except shell.ActFailed as failure:
+        return {"failed": str(failure)}
+    return {"failed": None}

@@ -1,0 +1,58 @@
+"""How host and guest talk: length-prefixed JSON over one socket pair that nobody else holds."""
+
+import json
+import socket
+import struct
+from typing import Any
+
+MAX_FRAME = 8 * 1024 * 1024
+"""Longest message (bytes)."""
+HEADER = struct.Struct(">I")
+
+Message = dict[str, Any]
+
+
+class WireError(Exception):
+    """The peer broke the protocol or went away."""
+
+
+def encode(message: Message) -> bytes:
+    """One frame. Raises WireError when the message is too long."""
+    body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if len(body) > MAX_FRAME:
+        raise WireError(f"a message of {len(body)} bytes is too long")
+    return HEADER.pack(len(body)) + body
+
+
+def body_length(header: bytes) -> int:
+    """How many bytes follow a header. Raises WireError beyond MAX_FRAME."""
+    (length,) = HEADER.unpack(header)
+    if length > MAX_FRAME:
+        raise WireError(f"a message of {length} bytes is too long")
+    return int(length)
+
+
+def decode(body: bytes) -> Message:
+    """The message of a frame's body. Raises WireError when it is not a JSON object."""
+    try:
+        message = json.loads(body)
+    except ValueError as error:
+        raise WireError(f"not JSON: {error}") from error
+    if not isinstance(message, dict):
+        raise WireError("not a JSON object")
+    return message
+
+
+def receive(link: socket.socket) -> Message:
+    """The next message, blocking. Raises WireError at the end of the stream."""
+    return decode(_exactly(link, body_length(_exactly(link, HEADER.size))))
+
+
+def _exactly(link: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        chunk = link.recv(size - len(data))
+        if not chunk:
+            raise WireError("the host hung up")
+        data += chunk
+    return bytes(data)

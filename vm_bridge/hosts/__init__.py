@@ -1,0 +1,1 @@
+"""Where machines live: one kind of place a file."""

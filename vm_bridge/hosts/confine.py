@@ -1,0 +1,104 @@
+"""The command line that starts a sandbox: what it sees, what it may do, and who it is."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+USER_ID = 1000
+"""Inside; outside it is an unprivileged user."""
+HOME = "/home/user"
+RUNTIME_DIR = "/run/user/1000"
+HOST_FOLDERS = (
+    *("/etc/alternatives", "/etc/fonts", "/etc/X11", "/etc/xdg", "/etc/gtk-2.0", "/etc/gtk-3.0", "/etc/ssl/certs"),
+    *("/etc/ld.so.cache", "/etc/mime.types", "/etc/localtime", "/etc/chromium", "/etc/chromium.d", "/etc/bash.bashrc"),
+    *("/var/cache/fontconfig", "/etc/os-release"),
+)
+"""What of the host, beside /usr, a desktop's programs read; nothing in them is secret."""
+MIB = 1024 * 1024
+WRITABLE = {HOME: 512 * MIB, "/tmp": 256 * MIB, "/run": 16 * MIB, "/var": 64 * MIB, "/dev/shm": 256 * MIB}
+"""All that can be written, in memory, and how much (bytes)."""
+ENVIRONMENT = {
+    "HOME": HOME,
+    "USER": "user",
+    "LOGNAME": "user",
+    "SHELL": "/bin/bash",
+    "PATH": "/usr/bin:/bin:/usr/games",
+    "LANG": "C.UTF-8",
+    "XDG_RUNTIME_DIR": RUNTIME_DIR,
+    "XDG_SESSION_TYPE": "x11",
+    "XDG_CURRENT_DESKTOP": "Openbox",
+    "XMODIFIERS": "@im=none",
+    "GTK_IM_MODULE": "gtk-im-context-simple",
+    "GSETTINGS_BACKEND": "keyfile",
+    "NO_AT_BRIDGE": "1",
+    "DBUS_SESSION_BUS_ADDRESS": "disabled:",
+    "PYTHONPATH": "/image/site",
+}
+ENTER_GROUPS = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exit 70; done; shift; exec "$@"'
+"""Shell text that joins control groups and becomes the command; its arguments are data, never text."""
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """One sandbox as the kernel is told of it."""
+
+    image: Path
+    sockets: Path
+    """Folder of the host in which the X server makes its RFB socket."""
+    user: int | None
+    """User id outside; None keeps the present, unprivileged one."""
+    groups: tuple[Path, ...] = ()
+    """Control groups to join."""
+
+
+def command(confined: Confinement, arguments: Sequence[str]) -> list[str]:
+    """The whole command line; the guest is told `arguments`."""
+    return [
+        *_enter(confined.groups),
+        *_become(confined.user),
+        *_namespaces(),
+        *_file_system(confined),
+        *_environment(),
+        "/usr/bin/python3",
+        *("-s", "-m", "vm_bridge.guest.main", *arguments),
+    ]
+
+
+def _enter(groups: tuple[Path, ...]) -> list[str]:
+    return ["/bin/sh", "-c", ENTER_GROUPS, "enter", " ".join(map(str, groups))] if groups else []
+
+
+def _become(user: int | None) -> list[str]:
+    if user is None:
+        return []
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+
+
+def _namespaces() -> list[str]:
+    return [
+        *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--hostname", "desktop"),
+        *("--uid", str(USER_ID), "--gid", str(USER_ID)),
+        # The guest reads what its neighbours wait for, and so cannot be traced by them; it hands this on to nobody.
+        *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_PTRACE"),
+    ]
+
+
+def _file_system(confined: Confinement) -> list[str]:
+    options = ["--ro-bind", "/usr", "/usr", "--tmpfs", "/usr/local"]
+    for name in ("bin", "sbin", "lib", "lib64"):
+        options += ["--symlink", f"usr/{name}", f"/{name}"]
+    options += ["--proc", "/proc", "--dev", "/dev"]
+    for path, size in WRITABLE.items():
+        options += ["--perms", "1777" if path != HOME else "0700", "--size", str(size), "--tmpfs", path]
+    for host_path in HOST_FOLDERS:
+        options += ["--ro-bind-try", host_path, host_path]
+    for path_in_image in sorted(os.listdir(confined.image / "etc")):
+        options += ["--ro-bind", str(confined.image / "etc" / path_in_image), f"/etc/{path_in_image}"]
+    options += ["--dir", "/var/tmp", "--perms", "0700", "--dir", RUNTIME_DIR, "--perms", "1777", "--dir", "/tmp/.X11-unix"]
+    options += ["--ro-bind", str(confined.image), "/image", "--bind", str(confined.sockets), "/run/vnc"]
+    return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
+
+
+def _environment() -> list[str]:
+    return ["--clearenv", *(word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value))]

@@ -1,0 +1,86 @@
+"""Makes an image's folder ready to be mounted: its files, the guest's code and the guest's libraries."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from vm_bridge.errors import NoMachine
+
+PACKAGE = Path(__file__).parent.parent
+IMAGES = PACKAGE / "images"
+GUEST_SOURCES = ("__init__.py", "settle.py", *(f"guest/{path.name}" for path in sorted((PACKAGE / "guest").glob("*.py"))))
+"""What of this package runs inside a sandbox."""
+REQUIREMENTS = PACKAGE / "guest" / "requirements.txt"
+GUEST_PYTHON = "/usr/bin/python3"
+"""The distribution's Python: unlike the developer's it can be read by every user."""
+INSTALL_SECONDS = 300
+
+
+def image_prepare(name: str, data: Path) -> Path:
+    """The folder of an image under `data`, made on first use and whenever its sources change.
+
+    Raises NoMachine when there is no such image or the guest's libraries cannot be installed.
+    """
+    if name not in image_names():
+        raise NoMachine(f"there is no image {name!r}; there are {', '.join(image_names())}")
+    folder = data / "images" / f"{name}-{_fingerprint(name)}"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=folder.parent) as scratch:
+            made = Path(scratch) / "image"
+            _make(name, made)
+            try:
+                made.rename(folder)
+            except OSError:
+                if not folder.is_dir():  # otherwise another process was faster
+                    raise
+    return folder
+
+
+def image_names() -> tuple[str, ...]:
+    """Every image there is."""
+    return tuple(sorted(path.name for path in IMAGES.iterdir() if (path / "home").is_dir()))
+
+
+def _make(name: str, folder: Path) -> None:
+    shutil.copytree(IMAGES / name, folder)
+    site = folder / "site"
+    for source in GUEST_SOURCES:
+        target = site / "vm_bridge" / source
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(PACKAGE / source, target)
+    _run(
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check"),
+        *("--root-user-action=ignore", "--target", str(site), "--requirement", str(REQUIREMENTS)),
+    )
+    # The image is mounted read-only, so the guest could not keep compiled files itself.
+    _run(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))
+    _open_to_all(folder)
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+    if done.returncode != 0:
+        raise NoMachine(f"cannot prepare the image: {command[0]} failed: {done.stderr.strip()[-500:]}")
+
+
+def _open_to_all(folder: Path) -> None:
+    """Sandboxes run as users of their own: everything must be readable whatever the umask was."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent, name)
+            path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+    folder.chmod(0o755)
+
+
+def _fingerprint(name: str) -> str:
+    sums = hashlib.sha256()
+    sources = [*(PACKAGE / source for source in GUEST_SOURCES), REQUIREMENTS, *(IMAGES / name).rglob("*")]
+    for path in sorted(sources):
+        if path.is_file():
+            sums.update(f"{path.relative_to(PACKAGE)} {path.stat().st_mode:o}\n".encode() + path.read_bytes())
+    return sums.hexdigest()[:16]

@@ -1,0 +1,101 @@
+"""When has a screen come to rest after an act? Decided from what the sandbox's threads do, never by sleeping.
+
+A sandbox without a network only changes its picture when one of its threads runs. A thread runs because of the
+act, because another thread woke it, or because a time it set itself has come. So the screen rests once every thread
+that ran since the act waits again and none of them set a new time. Two looks around a round trip through
+the X server, between which no thread ran, prove that nothing was on its way between two threads.
+
+Threads that already waited for a time before the act are habits (a blinking caret, an animation): they are waited for only
+where the act made them set an earlier time, or where their next tick is about to show the act's effect.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+LIMIT = 3.0
+"""Longest settle (seconds)."""
+BUSY = 0.002
+"""How soon to look again while a thread runs (seconds)."""
+TICK = 0.1
+"""A habit that ticks at least this often is an animation: its next picture is waited for (seconds)."""
+QUIET = 0.1
+"""How long the picture must stay the same where a thread never waits at all (seconds)."""
+TOLERANCE = 0.005
+"""Two times closer than this are the same time (seconds)."""
+
+
+@dataclass(frozen=True)
+class Thread:
+    """One thread at one look. Times are seconds of the monotonic clock."""
+
+    runs: int
+    """How often it was given a processor so far."""
+    running: bool
+    wakes_at: float | None
+    """When it wakes by itself; None when only something else can wake it."""
+
+
+Threads = Mapping[int, Thread]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was seen: before the act, and twice just now around a round trip through the X server."""
+
+    acted_at: float
+    now: float
+    before: Threads
+    first: Threads
+    second: Threads
+    changed_at: float | None = None
+    """When the picture last changed since the act."""
+
+
+@dataclass(frozen=True)
+class LookAgain:
+    """Not yet known: look again at this time."""
+
+    at: float
+
+
+def judge(evidence: Evidence, *, limit: float = LIMIT) -> Literal["rested", "timeout"] | LookAgain:
+    """Whether the screen rests, or when to look again; `limit` is in seconds after the act."""
+    ends = evidence.acted_at + limit
+    if evidence.now >= ends:
+        return "timeout"
+    looks = [at for tid in evidence.second if (at := _holds_until(tid, evidence, ends)) is not None]
+    return LookAgain(min(min(looks), ends)) if looks else "rested"
+
+
+def _holds_until(tid: int, evidence: Evidence, ends: float) -> float | None:
+    """When to look at this thread again; None when it does not keep the screen from resting."""
+    before, first, thread = evidence.before.get(tid), evidence.first.get(tid), evidence.second[tid]
+    if thread.running:
+        if before is not None and before.running:
+            return _quiet_at(evidence)
+        return evidence.now + BUSY
+    if before is not None and before.wakes_at is not None:
+        return _habit_holds_until(before.wakes_at, before.runs, thread, evidence)
+    if first is None or first.runs != thread.runs:
+        return evidence.now + BUSY
+    if before is not None and before.runs == thread.runs:
+        return None
+    # A time beyond the bound cannot be waited for: the screen rests for at least that long.
+    return thread.wakes_at if thread.wakes_at is not None and thread.wakes_at < ends else None
+
+
+def _habit_holds_until(due: float, runs_before: int, thread: Thread, evidence: Evidence) -> float | None:
+    if thread.runs == runs_before or evidence.now > due + TOLERANCE:
+        return None
+    if due - evidence.acted_at <= TICK:
+        return due + TOLERANCE + BUSY
+    if thread.wakes_at is not None and thread.wakes_at < due - TOLERANCE:
+        return thread.wakes_at
+    return None
+
+
+def _quiet_at(evidence: Evidence) -> float | None:
+    """For a thread that never waits: when the picture will have been the same for long enough."""
+    since = max(evidence.acted_at, evidence.changed_at or evidence.acted_at)
+    return None if evidence.now - since >= QUIET else since + QUIET
