@@ -1,0 +1,162 @@
+"""The runner's hold on its machine: acts, looks, and the pictures of both."""
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from agent_backend.deeds import Deed, deed_unknown
+from agent_backend.ports import EpisodeStore, Intent
+from vm_bridge.errors import (
+    BridgeError,
+    BridgeUnavailable,
+    CommandConflict,
+    InvalidAction,
+    OutcomeUnknown,
+    UnsupportedAction,
+)
+from vm_bridge.machine import Machine
+from vocabulary.actions import CONTROL_KINDS, Action, Gesture
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError, Observation, Verdict
+from vocabulary.tasks import Task
+
+T = TypeVar("T")
+
+REFUSED = (UnsupportedAction, InvalidAction, CommandConflict)
+"""The machine did nothing, and said why; any other BridgeError of an act leaves its outcome open."""
+
+FIRST_PAUSE = 0.2
+"""Seconds before a silent bridge is asked a second time; doubles from then on."""
+
+
+async def reach(call: Callable[[], Awaitable[T]], *, within: float) -> T:
+    """The call's result, asked again while the bridge does not answer, for at most `within` seconds.
+
+    Only for calls that may be repeated. Raises BridgeUnavailable when the time is over.
+    """
+    loop = asyncio.get_running_loop()
+    give_up, pause = loop.time() + within, FIRST_PAUSE
+    while True:
+        try:
+            return await call()
+        except BridgeUnavailable:
+            if loop.time() + pause > give_up:
+                raise
+            await asyncio.sleep(pause)
+            pause *= 2
+
+
+class Pictures:
+    """The screenshots of one episode: the latest at hand, every one in the store."""
+
+    def __init__(self, store: EpisodeStore, *, kept: int) -> None:
+        self._store = store
+        self._kept = kept
+        self._bytes: OrderedDict[str, bytes] = OrderedDict()
+        self._saved: OrderedDict[str, None] = OrderedDict()
+
+    async def fetch(self, machine: Machine, observation: Observation) -> None:
+        """Bring a screenshot to hand. Raises BridgeError."""
+        ref = observation.screenshot
+        if ref is not None and ref.sha256 not in self._bytes:
+            self._remember(ref, await machine.blob(ref))
+
+    async def save(self, observation: Observation | None) -> None:
+        """Store a screenshot at hand, once."""
+        ref = observation.screenshot if observation else None
+        if ref is None or ref.sha256 in self._saved or ref.sha256 not in self._bytes:
+            return
+        await self._store.save_blob(ref, self._bytes[ref.sha256])
+        self._saved[ref.sha256] = None
+        while len(self._saved) > self._kept:
+            self._saved.popitem(last=False)
+
+    async def read(self, ref: BlobRef) -> bytes:
+        """The bytes of a screenshot of this episode. Raises KeyError for others."""
+        if ref.sha256 not in self._bytes:
+            self._remember(ref, await self._store.load_blob(ref))
+        return self._bytes[ref.sha256]
+
+    def _remember(self, ref: BlobRef, data: bytes) -> None:
+        self._bytes[ref.sha256] = data
+        while len(self._bytes) > self._kept:
+            self._bytes.popitem(last=False)
+
+
+class Hand:
+    """One machine, reached patiently; whatever it returns has its pictures at hand."""
+
+    def __init__(self, machine: Machine, pictures: Pictures, *, within: float) -> None:
+        self._machine = machine
+        self._pictures = pictures
+        self._within = within
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Action kinds this machine accepts."""
+        return tuple(self._machine.capabilities.kinds)
+
+    async def prepare(self, task: Task) -> Observation:
+        """The task's start state. Raises BridgeError."""
+        return await self._seen(await reach(lambda: self._machine.prepare(task), within=self._within))
+
+    async def look(self) -> Observation:
+        """The rested screen. Raises BridgeError."""
+        return await self._seen(await reach(lambda: self._machine.observe(settle=True), within=self._within))
+
+    async def act(self, command_id: str, action: Action, seen: Observation, *, settle: bool = True) -> Deed:
+        """Do one action once, and say how it ended; `seen` is the frame to name where the machine can show none."""
+        started = datetime.now(UTC)
+        if action.kind in CONTROL_KINDS:
+            return Deed(seen, seen, started, started)
+        try:
+            done = await reach(lambda: self._machine.perform(command_id, action, settle=settle), within=self._within)
+            await self._seen(done.before)
+            await self._seen(done.after)
+        except REFUSED as error:
+            refused = ActionError(code=error.code, message=str(error))
+            return Deed(seen, seen, started, datetime.now(UTC), refused)
+        except BridgeError as error:
+            return deed_unknown(seen, started, str(error), lost=not isinstance(error, OutcomeUnknown))
+        return Deed(done.before, done.after, done.started_at, done.ended_at, done.error)
+
+    async def complete(self, intent: Intent, seen: Observation) -> Deed:
+        """What came of an intent that a crash left open, asked for by the same command_id.
+
+        A gesture is not asked for again: only its first inputs were stored.
+        """
+        if isinstance(intent.action, Gesture) and intent.decision == "takeover":
+            return deed_unknown(seen, intent.started_at, "the takeover was cut off")
+        return await self.act(intent.command_id, intent.action, seen)
+
+    async def rest(self, deed: Deed) -> Deed:
+        """The same deed with the screen as it rests now."""
+        try:
+            return replace(deed, after=await self.look(), ended_at=datetime.now(UTC))
+        except BridgeError as error:
+            return deed_unknown(deed.before, deed.started_at, str(error), lost=True)
+
+    async def judge(self, answer: str) -> Verdict:
+        """The verifier's verdict; one without success where it could not judge."""
+        try:
+            return await reach(lambda: self._machine.evaluate(answer=answer), within=self._within)
+        except BridgeError as error:
+            return Verdict(success=None, score=0.0, reason=f"the verifier could not judge: {error}")
+
+    async def hurry(self) -> None:
+        """Cut a running settle short; a machine that cannot be reached settles at its own pace."""
+        with contextlib.suppress(BridgeError):
+            await self._machine.hurry()
+
+    async def close(self) -> None:
+        """Let go of this view of the machine."""
+        with contextlib.suppress(BridgeError):
+            await self._machine.close()
+
+    async def _seen(self, observation: Observation) -> Observation:
+        await self._pictures.fetch(self._machine, observation)
+        return observation

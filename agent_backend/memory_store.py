@@ -1,0 +1,122 @@
+"""An episode store that keeps everything in memory: for tests and for rollouts."""
+
+from collections.abc import Awaitable, Callable
+
+from agent_backend.errors import EpisodeFenced
+from agent_backend.ports import CommandRecord, Intent
+from vocabulary.blobs import BlobRef
+from vocabulary.messages import (
+    DurableEvent,
+    EpisodeChanged,
+    EpisodeState,
+    PendingAct,
+    ProposalMarked,
+    ProposalsReady,
+    ProposalsWithdrawn,
+    StepAdded,
+    StepStarted,
+)
+from vocabulary.proposals import Mark, PolicyRef, Proposal
+from vocabulary.state import state_apply
+from vocabulary.steps import Step
+
+
+async def nobody(event: DurableEvent) -> None:
+    """Publishes to nobody."""
+
+
+class MemoryStore:
+    """The state of one episode, and all that was ever offered in it.
+
+    Every writer changes everything at once or nothing, as a database transaction does, then publishes.
+    """
+
+    def __init__(self, state: EpisodeState, publish: Callable[[DurableEvent], Awaitable[None]] = nobody) -> None:
+        self.state = state
+        self.offered: dict[int, tuple[Proposal, ...]] = {}
+        """What was offered at each step, marks included."""
+        self.blobs: dict[str, bytes] = {}
+        self.notes: dict[str, str] = {}
+        self._publish = publish
+        self._commands: dict[str, str] = {}
+        self._intent: Intent | None = None
+        self._fenced = False
+
+    def fence(self) -> None:
+        """Another runner took over: every later write of this view raises EpisodeFenced."""
+        self._fenced = True
+
+    async def load(self) -> EpisodeState:
+        return self.state
+
+    async def pending_intent(self) -> Intent | None:
+        return self._intent
+
+    async def find_command(self, command_id: str) -> CommandRecord | None:
+        digest = self._commands.get(command_id)
+        return None if digest is None else CommandRecord(command_id=command_id, digest=digest)
+
+    async def record_command(self, command_id: str, digest: str, note: str = "") -> None:
+        self._admit()
+        self._commands[command_id] = digest
+        if note:
+            self.notes[command_id] = note
+
+    async def save_blob(self, ref: BlobRef, data: bytes) -> None:
+        self._admit()
+        self.blobs[ref.sha256] = data
+
+    async def load_blob(self, ref: BlobRef) -> bytes:
+        return self.blobs[ref.sha256]
+
+    async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
+        self._admit()
+        pending = PendingAct(
+            command_id=intent.command_id, action=intent.action, thought=intent.thought, started_at=intent.started_at
+        )
+        self._intent = intent
+        self._commands[intent.command_id] = digest
+        return await self._take(StepStarted(version=self._next, pending=pending))
+
+    async def append_step(self, step: Step) -> DurableEvent:
+        self._admit()
+        if step.index != len(self.state.steps):
+            raise ValueError(f"step {step.index} cannot follow {len(self.state.steps)} steps")
+        self._intent = None
+        return await self._take(StepAdded(version=self._next, step=step))
+
+    async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
+        self._admit()
+        index = len(self.state.steps)
+        self.offered[index] = self.offered.get(index, ()) + proposals
+        return await self._take(ProposalsReady(version=self._next, proposals=proposals, policy=policy))
+
+    async def withdraw_proposals(self, reason: str) -> DurableEvent:
+        self._admit()
+        return await self._take(ProposalsWithdrawn(version=self._next, reason=reason))
+
+    async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
+        self._admit()
+        index = len(self.state.steps)
+        self.offered[index] = tuple(
+            proposal.model_copy(update={"mark": mark}) if proposal.id == proposal_id else proposal
+            for proposal in self.offered.get(index, ())
+        )
+        return await self._take(ProposalMarked(version=self._next, proposal_id=proposal_id, mark=mark))
+
+    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
+        self._admit()
+        return await self._take(EpisodeChanged.model_validate({"version": self._next, **event_fields}))
+
+    @property
+    def _next(self) -> int:
+        return self.state.version + 1
+
+    async def _take(self, event: DurableEvent) -> DurableEvent:
+        self.state = state_apply(self.state, event)
+        await self._publish(event)
+        return event
+
+    def _admit(self) -> None:
+        if self._fenced:
+            raise EpisodeFenced("another process drives this episode now")

@@ -1,0 +1,1 @@
+"""Who proposes: any OpenAI-compatible server, or a script for tests."""

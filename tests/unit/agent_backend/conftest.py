@@ -1,0 +1,157 @@
+"""One episode over fakes: a memory store, a painted machine, a scripted policy, and ears for every event."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from agent_backend.memory_store import MemoryStore
+from agent_backend.policy.fake import FakePolicy
+from agent_backend.ports import EpisodeCommand, Policy
+from agent_backend.runner import EpisodeRunner, Limits
+from agent_backend.thinking import Patience
+from vm_bridge.drivers.fake import FakeMachine, FakeSandbox
+from vm_bridge.errors import BridgeUnavailable, NoMachine
+from vm_bridge.machine import Machine
+from vocabulary.actions import Action
+from vocabulary.messages import DurableEvent, EpisodeState, Event
+from vocabulary.observations import Transition
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+
+BOUND = 10.0
+"""Seconds a test waits for what must come."""
+
+
+def warming(**fields: object) -> EpisodeState:
+    """An episode nobody has touched yet."""
+    task = Task(id="t1", instruction="Type hello", suite="fake", name="type", parameters={"text": "hello"})
+    first = EpisodeState(id="e1", version=0, status="warming", task=task, pool="practice", created_at=datetime.now(UTC))
+    return first.model_copy(update=fields)
+
+
+class BreakableStore(MemoryStore):
+    """A store whose named writers raise instead of writing."""
+
+    broken: dict[str, Exception] = {}
+
+    async def append_step(self, step: Step) -> DurableEvent:
+        self._break("append_step")
+        return await super().append_step(step)
+
+    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
+        self._break("change")
+        return await super().change(event_fields)
+
+    def _break(self, name: str) -> None:
+        if name in self.broken:
+            raise self.broken[name]
+
+
+class FarMachine(FakeMachine):
+    """A machine behind a bridge that loses the answers to the next `lost` acts."""
+
+    lost = 0
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        transition = await super().perform(command_id, action, settle=settle)
+        if FarMachine.lost:
+            FarMachine.lost -= 1
+            raise BridgeUnavailable("no answer in time")
+        return transition
+
+
+class Desk:
+    """A runner and all around it, the way the web app wires them; it can be killed and started again."""
+
+    def __init__(self) -> None:
+        self.sandbox = FakeSandbox("desktop")
+        self.policy = FakePolicy()
+        self.current: Policy | None = self.policy
+        self.store = BreakableStore(warming(), self.hear)
+        self.events: list[Event] = []
+        self.limits = Limits(gesture_pause=0.05, reach=0.5, patience=Patience(first=0.01, longest=0.02, tries=3))
+        self.token = 0
+        self.no_machine = ""
+        """Why no machine can be had; empty when one can."""
+        self._heard = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
+        self.runner = self.new_runner()
+
+    def new_runner(self) -> EpisodeRunner:
+        return EpisodeRunner(self.store, self._open, lambda: self.current, self.hear, self.limits)
+
+    async def _open(self, state: EpisodeState) -> Machine:
+        if self.no_machine:
+            raise NoMachine(self.no_machine)
+        self.token += 1
+        return FarMachine(self.sandbox, self.token)
+
+    async def hear(self, event: Event) -> None:
+        self.events.append(event)
+        self._heard.set()
+
+    def start(self) -> asyncio.Task[None]:
+        self.runner = self.new_runner()
+        self._running = asyncio.create_task(self.runner.run())
+        return self._running
+
+    async def started(self, until: str = "ready") -> "Desk":
+        """Start, and wait until the first proposals are there (or what `until` names)."""
+        self.start()
+        await self.until(lambda: getattr(self.runner, "state", warming()).thinking == until)
+        return self
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Wait until something is so: looked at with every event, and now and then without one."""
+        async with asyncio.timeout(BOUND):
+            while not true():
+                self._heard.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._heard.wait(), 0.02)
+
+    async def send(self, *commands: EpisodeCommand) -> None:
+        for command in commands:
+            await self.runner.submit(command, self.hear)
+
+    async def answer(self, command: EpisodeCommand) -> Event:
+        """Send a command and wait for its fate."""
+        before = len(self.events)
+        await self.send(command)
+
+        def fates() -> list[Event]:
+            return [e for e in self.events[before:] if getattr(e, "command_id", None) == command.command_id]
+
+        await self.until(lambda: bool(fates()))
+        return fates()[0]
+
+    async def code(self, command: EpisodeCommand) -> str:
+        """The code a command is refused with, or "" when it is acknowledged."""
+        return getattr(await self.answer(command), "code", "")
+
+    async def steps(self, count: int) -> None:
+        await self.until(lambda: len(self.store.state.steps) >= count)
+
+    async def ready(self) -> None:
+        await self.until(lambda: self.runner.state.thinking == "ready")
+
+    async def end(self) -> None:
+        """Wait for the runner to end by itself."""
+        assert self._running is not None
+        async with asyncio.timeout(BOUND):
+            await self._running
+
+    async def kill(self) -> None:
+        """End the runner as a dying process would, at whatever it awaits."""
+        if self._running is not None and not self._running.done():
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk()
+    yield made
+    await made.kill()
