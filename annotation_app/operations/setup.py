@@ -1,6 +1,7 @@
 """Everything a machine lacks, installed: system packages, Python packages, the built front-end; nothing twice."""
 
 import enum
+import os
 import shutil
 import subprocess
 import sys
@@ -56,9 +57,12 @@ def ensure_python_packages(purpose: Purpose, console: Console) -> None:
 
 
 def ensure_sandboxes() -> None:
-    """Really make a namespace, as every desktop will; OperationsError when the system refuses."""
+    """Really make namespaces, unprivileged as every desktop does; OperationsError when the system refuses."""
     if not shutil.which("bwrap"):
         raise OperationsError("bubblewrap is not installed.", hint="Install the package `bubblewrap`.")
-    probe = subprocess.run(SANDBOX_PROBE, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+    probe = subprocess.run(
+        (*nobody, *SANDBOX_PROBE), capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
+    )
     if probe.returncode:
         raise OperationsError(f"User namespaces are forbidden here: {probe.stderr.strip()}", hint=SANDBOX_HINT)

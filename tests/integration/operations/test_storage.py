@@ -81,6 +81,14 @@ def test_half_an_initdb_is_begun_again(postgres: Postgres) -> None:
     assert (postgres.folder / "created").exists()
 
 
+def test_data_of_a_version_that_is_gone_is_left_alone(postgres: Postgres) -> None:
+    (postgres.folder / "data").mkdir(parents=True)
+    (postgres.folder / "data" / "PG_VERSION").write_text("9\n")
+    with pytest.raises(OperationsError, match="written by PostgreSQL 9, which is not installed") as failure:
+        postgres.program()
+    assert "postgresql-9" in failure.value.hint
+
+
 def test_a_socket_path_that_is_too_long_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OperationsError, match="too long"):
         Postgres(tmp_path / ("x" * 100))
