@@ -1,6 +1,7 @@
 """The command line behind `./pilothouse`."""
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages
 from annotation_app.operations.stack import LOOPBACK, ROOT
 
 BENCHMARKS = ROOT / "benchmarks"
+DATA = ROOT / ".data"
 Command = Callable[[argparse.Namespace, list[str], Console], int]
 
 
@@ -91,6 +93,14 @@ def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])
 
 
+def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    note = arguments.data / demo.NOTE
+    if not note.exists():
+        raise OperationsError(f"Nothing is running on {arguments.data}.", hint="Start it: ./pilothouse demo")
+    environment = json.loads(note.read_text())["environment"]
+    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **environment})
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./pilothouse", description="Set up, run and check Pilothouse on this machine."
@@ -106,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     demo_parser.add_argument("--reset", action="store_true", help="wipe the data first, after asking")
     demo_parser.add_argument("--yes", action="store_true", help="do not ask")
     for each in (demo_parser, add("serve", _serve, "start everything without installing anything")):
-        each.add_argument("--data", type=Path, default=ROOT / ".data", help="where everything is kept (.data)")
+        each.add_argument("--data", type=Path, default=DATA, help="where everything is kept (.data)")
         each.add_argument("--host", default=LOOPBACK, help="address browsers reach (127.0.0.1)")
         each.add_argument("--port", type=int, help="port of the web pages (8000 or the next free one); 0: any, for all")
         each.add_argument("--storage-only", action="store_true", help="only PostgreSQL and Redis")
@@ -116,6 +126,8 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
+    manage = add("manage", _manage, "a Django management command on the running demo", takes_rest=True)
+    manage.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
     bench.add_argument("name")
     return parser
