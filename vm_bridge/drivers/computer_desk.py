@@ -54,9 +54,9 @@ class GuestDesk:
     async def wait_for_window(self, title: str, *, timeout: float = 15.0) -> bool:
         return (await self._use("window", _Found, timeout, title=title, seconds=timeout)).found
 
-    async def _use(self, tool: str, answer: type[T], seconds: float = 0.0, **arguments: Any) -> T:
+    async def _use(self, tool: str, answer: type[T], bound: float = 0.0, **arguments: Any) -> T:
         return await self._link.call(
-            "tool", answer, timeout=seconds + ANSWER_SECONDS, fence=self._fence, tool=tool, **arguments
+            "tool", answer, timeout=bound + ANSWER_SECONDS, fence=self._fence, tool=tool, **arguments
         )
 
 
