@@ -19,6 +19,11 @@ class Screen(Frozen):
     width: int = Field(gt=0)
     height: int = Field(gt=0)
 
+    @classmethod
+    def of(cls, observation: Observation) -> "Screen":
+        """The size of an observation's picture; 1x1 where it has none."""
+        return cls(width=max(observation.width, 1), height=max(observation.height, 1))
+
 
 class TextPart(Frozen):
     """Text of a chat message."""
@@ -61,12 +66,19 @@ class Dialect(Protocol):
     """How one model family writes screens and actions.
 
     Law, property-tested for every supported kind: `parse(write(thought, action, screen), screen)` gives back
-    `thought` and `action` exactly wherever the model's grid can name the pixel.
+    `thought` and `action` exactly wherever the model's grid can name the pixel (`vocabulary.grids`), the thought
+    has no space around it, and none of its lines begins like an action.
     """
 
-    name: str
-    kinds: frozenset[str]
-    """Action kinds this family can say."""
+    @property
+    def name(self) -> str:
+        """What `dialect_named` finds it by."""
+        ...
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Action kinds this family can say."""
+        ...
 
     def render(
         self,
@@ -84,6 +96,10 @@ class Dialect(Protocol):
 
     def write(self, thought: str, action: Action, screen: Screen) -> str:
         """One assistant turn. Raises ValueError for a kind outside `kinds`."""
+        ...
+
+    def sayable(self, action: Action) -> Action | None:
+        """The action as this family says it: itself, one of another kind that means the same, or None."""
         ...
 
     def parse(self, text: str, screen: Screen) -> Parsed | Unparsed:

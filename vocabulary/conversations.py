@@ -1,0 +1,74 @@
+"""The conversation a model reads: the task, what was done so far, and the screens it may look at.
+
+The last screenshots stand in full, each followed by what was done on it; older steps are assistant turns of text
+alone. Special tokens in text that comes from outside (a task, a tool's output) are broken up, so that it cannot
+close a turn.
+"""
+
+import re
+from collections.abc import Callable
+
+from vocabulary.dialect import ChatMessage, ImagePart, TextPart
+from vocabulary.observations import Observation
+from vocabulary.steps import Step
+
+MAX_NOTE = 4_000
+"""Longest text output of an act that is shown (characters); the middle of a longer one is left out."""
+
+_SPECIAL_TOKEN = re.compile(r"<\|(\w+)\|>")
+
+
+def plain(text: str) -> str:
+    """Text from outside, its special tokens broken up."""
+    return _SPECIAL_TOKEN.sub(r"< |\1| >", text)
+
+
+def conversation(
+    prompt: str,
+    steps: tuple[Step, ...],
+    observation: Observation,
+    *,
+    images: int,
+    turn: Callable[[Step], str],
+) -> tuple[ChatMessage, ...]:
+    """The prompt, the steps as the assistant's own turns, the last `images` screens and the present one among them.
+
+    Raises ValueError for fewer than one image.
+    """
+    if images < 1:
+        raise ValueError("a conversation shows at least the present screen")
+    shown = max(len(steps) - images + 1, 0)
+    messages = [_message("user", TextPart(text=prompt))]
+    for index, step in enumerate(steps):
+        if index >= shown:
+            messages.append(_look(step.before, steps[index - 1] if index else None))
+        messages.append(_message("assistant", TextPart(text=turn(step))))
+    messages.append(_look(observation, steps[-1] if steps else None))
+    return tuple(messages)
+
+
+def _message(role: str, *parts: TextPart | ImagePart) -> ChatMessage:
+    return ChatMessage.model_validate({"role": role, "content": parts})
+
+
+def _look(observation: Observation, last: Step | None) -> ChatMessage:
+    """What the user shows: what came of the last step, where there is more than a picture, and the screen."""
+    notes = [] if last is None else _notes(last)
+    parts: list[TextPart | ImagePart] = [TextPart(text="\n".join(notes))] if notes else []
+    if observation.screenshot is not None:
+        parts.append(ImagePart(image=observation.screenshot))
+    return _message("user", *(parts or [TextPart(text="There is no screenshot.")]))
+
+
+def _notes(step: Step) -> list[str]:
+    notes = []
+    if step.error is not None:
+        notes.append(f"The last action failed: {plain(step.error.message)}")
+    if step.after is not None and step.after.text:
+        notes.append(f"Output of the last action:\n{_shortened(plain(step.after.text))}")
+    return notes
+
+
+def _shortened(text: str) -> str:
+    half = MAX_NOTE // 2
+    return text if len(text) <= MAX_NOTE else f"{text[:half]}\n…\n{text[-half:]}"

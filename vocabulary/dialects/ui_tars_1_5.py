@@ -1,0 +1,85 @@
+"""UI-TARS 1.5 (Qwen2.5-VL): points as `<point>x y</point>`, in pixels of the smart-resized picture.
+
+Signatures and reply frame are those of the model's published prompts, the sentences around them our own. The browser
+lines are those its successor of the same grammar adds. A phone's swipe is said as a drag.
+"""
+
+from vocabulary.actions import Drag
+from vocabulary.functions import Style
+from vocabulary.grids import resized
+from vocabulary.thought_action import Grammar, ThoughtActionDialect
+
+FRAME = """{opening}
+
+## Output Format
+```
+Thought: ...
+Action: ...
+```
+
+## Action Space
+{actions}
+
+## Note
+- Write the `Thought` in {language}: a short plan, ending in one sentence that names the next action and its target.
+- Give exactly one `Action`, written as in the action space.
+
+## User Instruction
+{instruction}"""
+
+TYPE = r"type(content='xxx') # Write \', \" and \n for quotes and line breaks in the text; end it with \n to submit."
+FINISHED = r"finished(content='xxx') # The task is done; content is the answer, with \', \" and \n as in type."
+CALL_USER = "call_user() # Ask the user, when the task is unsolvable or needs something only the user knows."
+
+DESKTOP = {
+    "click": "click(point='<point>x1 y1</point>')",
+    "double_click": "left_double(point='<point>x1 y1</point>')",
+    "right_click": "right_single(point='<point>x1 y1</point>')",
+    "drag": "drag(start_point='<point>x1 y1</point>', end_point='<point>x2 y2</point>')",
+    "press_keys": "hotkey(key='ctrl c') # Key names in lower case with a space between them, three at most.",
+    "type_text": TYPE,
+    "scroll": "scroll(point='<point>x1 y1</point>', direction='down or up or right or left')",
+    "wait": "wait() # Let 5 seconds pass, then look again.",
+    "finish": FINISHED,
+    "call_user": CALL_USER,
+}
+
+BROWSER = {
+    **DESKTOP,
+    "navigate": "navigate(content='https://…') # Open an address.",
+    "navigate_back": "navigate_back() # Go back one page.",
+}
+
+PHONE = {
+    "click": DESKTOP["click"],
+    "long_press": "long_press(point='<point>x1 y1</point>')",
+    "type_text": TYPE,
+    "scroll": DESKTOP["scroll"],
+    "open_app": "open_app(app_name='')",
+    "drag": DESKTOP["drag"],
+    "press_home": "press_home()",
+    "press_back": "press_back()",
+    "finish": FINISHED,
+}
+
+_GIVEN = "You get a task, what you did so far and the latest screenshots, and decide on the next action."
+_DESKTOP = Grammar(f"You work on a computer through its screen, mouse and keyboard. {_GIVEN}", DESKTOP)
+
+DIALECT = ThoughtActionDialect(
+    name="ui_tars_1_5",
+    style=Style(
+        grid=resized,
+        point="point",
+        start="start_point",
+        end="end_point",
+        text=lambda x, y: f"<point>{x} {y}</point>",
+    ),
+    grammars={
+        "desktop": _DESKTOP,
+        "terminal": _DESKTOP,
+        "browser": Grammar(f"You work in a web browser through its screen, mouse and keyboard. {_GIVEN}", BROWSER),
+        "phone": Grammar(f"You work on a phone through its touch screen. {_GIVEN}", PHONE),
+    },
+    frame=FRAME,
+    instead={"swipe": lambda swipe: Drag(start=swipe.start, end=swipe.end)},
+)

@@ -1,0 +1,338 @@
+"""The functions GUI models call, and the action each means: read from every grammar, written in one style.
+
+Grammars of one family differ in the names of point arguments, in how a point is written and in the grid. Reading
+takes any of them; a `Style` says what is written. Arguments that a grammar lacks (a scroll's amount, a wait's
+seconds) are written only where they differ from what the function means without them, so that nothing is lost.
+
+Codes of unreadable calls: `unknown_action`, `bad_arguments` (missing, unknown, twice), `bad_value`, `bad_point`,
+`off_screen`, `bad_screen`, `unknown_key`, `several_actions` (a call that means two).
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from pydantic import ValidationError
+
+from vocabulary.actions import (
+    Action,
+    CallUser,
+    Click,
+    DoubleClick,
+    Drag,
+    Finish,
+    LongPress,
+    MiddleClick,
+    MouseDown,
+    MouseUp,
+    MoveTo,
+    Navigate,
+    NavigateBack,
+    OpenApp,
+    Point,
+    Press,
+    PressBack,
+    PressHome,
+    PressKeys,
+    Release,
+    RightClick,
+    Scroll,
+    Swipe,
+    TripleClick,
+    TypeText,
+    Wait,
+)
+from vocabulary.calls import Call, Unreadable
+from vocabulary.dialect import Screen
+from vocabulary.grids import Grid, to_grid, to_screen
+from vocabulary.keys import hotkey_text, key_named, keys_named
+
+_POINT_NAMES = ("point", "start_box", "start_point")
+_END_NAMES = ("end_point", "end_box")
+_NOT_POINT = re.compile(r"</?point>|<\|box_(?:start|end)\|>|</?bbox>|[()\[\]（）]")
+_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+_SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,20})?)\s*s?")
+
+
+def point_of(text: str) -> tuple[Fraction, Fraction]:
+    """The grid coordinates a text names: two numbers, or the centre of a box of four. Raises Unreadable."""
+    words = re.split(r"[\s,，;]+", _NOT_POINT.sub(" ", text).strip())
+    if len(words) not in (2, 4) or not all(map(_NUMBER.fullmatch, words)):
+        raise Unreadable("bad_point", f"“{text[:80]}” is no point: two numbers, or the four of a box, are expected.")
+    numbers = [Fraction(word) for word in words]
+    return (numbers[0] + numbers[-2]) / 2, (numbers[1] + numbers[-1]) / 2
+
+
+class Arguments:
+    """The arguments of one call, taken one by one; what is left over at the end is refused."""
+
+    def __init__(self, call: Call, screen: Screen, grid: Grid) -> None:
+        self._function = call.name
+        self._left = dict(call.arguments)
+        self._screen = screen
+        self._grid = grid
+
+    def take(self, *names: str) -> str | None:
+        """The value of the first of these names that is given."""
+        return next((self._left.pop(name) for name in names if name in self._left), None)
+
+    def need(self, *names: str) -> str:
+        """The same, refused where none is given."""
+        value = self.take(*names)
+        if value is None:
+            raise Unreadable("bad_arguments", f"{self._function} needs the argument {names[0]}.")
+        return value
+
+    def point(self, *names: str) -> Point | None:
+        """A pixel, where one is given."""
+        text = self.take(*names)
+        return None if text is None else self._pixel(text)
+
+    def need_point(self, *names: str) -> Point:
+        """A pixel, refused where none is given."""
+        return self._pixel(self.need(*names))
+
+    def seconds(self, default: float) -> float:
+        """A duration; the function's own where none is given."""
+        text = (self.take("time", "seconds", "duration") or "").strip()
+        if not text:
+            return default
+        seconds = _SECONDS.fullmatch(text)
+        if seconds is None:
+            raise Unreadable("bad_value", f"“{text[:80]}” is no number of seconds.")
+        return float(seconds[1])
+
+    def close(self) -> None:
+        """Refuse what is left."""
+        if self._left:
+            raise Unreadable("bad_arguments", f"{self._function} takes no argument {next(iter(self._left))}.")
+
+    def _pixel(self, text: str) -> Point:
+        x, y = point_of(text)
+        try:
+            size = self._grid(self._screen)
+        except ValueError as error:
+            raise Unreadable("bad_screen", str(error)) from None
+        pixel = to_screen(x, y, self._screen, size)
+        if pixel is None:
+            columns, rows = size
+            raise Unreadable(
+                "off_screen", f"({float(x):g}, {float(y):g}) lies outside the screen, {columns} by {rows} here."
+            )
+        return pixel
+
+
+def read_action(call: Call, screen: Screen, grid: Grid) -> Action:
+    """The action a call means. Raises Unreadable."""
+    reader = READERS.get(call.name)
+    if reader is None:
+        raise Unreadable("unknown_action", f"“{call.name[:80]}” is no action.")
+    arguments = Arguments(call, screen, grid)
+    try:
+        action = reader(arguments)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise Unreadable("bad_value", f"{call.name}: {where}: {first['msg']}.") from None
+    arguments.close()
+    return action
+
+
+def _at(action: Callable[..., Action]) -> Callable[[Arguments], Action]:
+    def read(arguments: Arguments) -> Action:
+        pixel = arguments.need_point(*_POINT_NAMES)
+        return action(x=pixel.x, y=pixel.y)
+
+    return read
+
+
+def _drag(arguments: Arguments) -> Action:
+    start, end = arguments.need_point(*_POINT_NAMES), arguments.need_point(*_END_NAMES)
+    return Drag(start=start, end=end, button=_choice(arguments.take("button") or "left"))
+
+
+def _select(arguments: Arguments) -> Action:
+    start, end = arguments.need_point(*_POINT_NAMES), arguments.point(*_END_NAMES)
+    return Click(x=start.x, y=start.y) if end is None else Drag(start=start, end=end)
+
+
+def _scroll(arguments: Arguments) -> Action:
+    point, end = arguments.point(*_POINT_NAMES), arguments.point(*_END_NAMES)
+    if point is not None and end is not None:
+        return Swipe(start=point, end=end)
+    direction = _choice(arguments.need("direction"))
+    amount = arguments.take("amount")
+    return Scroll(point=point, direction=direction, **({} if amount is None else {"amount": amount}))
+
+
+def _type(arguments: Arguments) -> Action:
+    if arguments.take(*_POINT_NAMES) is not None:
+        raise Unreadable("several_actions", "type at a point means a click and then typing: two actions.")
+    return TypeText(text=arguments.need("content", "text"))
+
+
+def _hotkey(arguments: Arguments) -> Action:
+    text = arguments.need("key", "keys")
+    try:
+        keys = keys_named(text)
+    except ValueError as error:
+        raise Unreadable("unknown_key", f"{error}.") from None
+    return PressKeys(keys=keys)
+
+
+def _key(arguments: Arguments) -> str:
+    text = arguments.need("key")
+    key = key_named(text)
+    if key is None:
+        raise Unreadable("unknown_key", f"unknown key {text[:80]!r}.")
+    return key
+
+
+def _mouse(action: Callable[..., Action]) -> Callable[[Arguments], Action]:
+    return lambda a: action(point=a.point(*_POINT_NAMES), button=_choice(a.take("button") or "left"))
+
+
+def _choice(value: str) -> Any:
+    """A word of a fixed set, which the action's own type checks."""
+    return value.strip().lower()
+
+
+READERS: dict[str, Callable[[Arguments], Action]] = {
+    "click": _at(Click),
+    "left_single": _at(Click),
+    "left_double": _at(DoubleClick),
+    "double_click": _at(DoubleClick),
+    "triple_click": _at(TripleClick),
+    "right_single": _at(RightClick),
+    "right_click": _at(RightClick),
+    "middle_click": _at(MiddleClick),
+    "move_to": _at(MoveTo),
+    "hover": _at(MoveTo),
+    "mouse_down": _mouse(MouseDown),
+    "mouse_up": _mouse(MouseUp),
+    "drag": _drag,
+    "select": _select,
+    "scroll": _scroll,
+    "swipe": lambda a: Swipe(start=a.need_point(*_POINT_NAMES), end=a.need_point(*_END_NAMES)),
+    "type": _type,
+    "hotkey": _hotkey,
+    "press": lambda a: Press(key=_key(a)),
+    "release": lambda a: Release(key=_key(a)),
+    "wait": lambda a: Wait(seconds=a.seconds(Wait().seconds)),
+    "navigate": lambda a: Navigate(url=a.need("content", "url")),
+    "navigate_back": lambda a: NavigateBack(),
+    "long_press": lambda a: _long_press(a.need_point(*_POINT_NAMES), a),
+    "open_app": lambda a: OpenApp(name=a.need("app_name", "name")),
+    "press_home": lambda a: PressHome(),
+    "press_back": lambda a: PressBack(),
+    "finished": lambda a: Finish(answer=a.take("content") or ""),
+    "call_user": lambda a: CallUser(message=a.take("content", "message") or ""),
+}
+"""What each function means, in any of the grammars; arguments are taken by name."""
+
+
+def _long_press(point: Point, arguments: Arguments) -> Action:
+    return LongPress(x=point.x, y=point.y, seconds=arguments.seconds(1.0))
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one family names its points: the arguments' names, and the text of a point in its grid."""
+
+    grid: Grid
+    point: str
+    start: str
+    end: str
+    text: Callable[[int, int], str]
+
+
+@dataclass(frozen=True)
+class Pen:
+    """A style at work on one screen."""
+
+    style: Style
+    screen: Screen
+
+    def at(self, pixel: Point | None) -> dict[str, str]:
+        """The argument that names a pixel; none where there is none."""
+        return {} if pixel is None else {self.style.point: self._text(pixel)}
+
+    def path(self, start: Point, end: Point) -> dict[str, str]:
+        """The arguments that name where something begins and ends."""
+        return {self.style.start: self._text(start), self.style.end: self._text(end)}
+
+    def _text(self, pixel: Point) -> str:
+        return self.style.text(*to_grid(pixel, self.screen, self.style.grid(self.screen)))
+
+
+def write_action(action: Action, screen: Screen, style: Style) -> Call:
+    """The call of an action. Raises ValueError for a kind no function says."""
+    writer = WRITERS.get(action.kind)
+    if writer is None:
+        raise ValueError(f"no function says {action.kind}")
+    return writer(action, Pen(style, screen))
+
+
+_Write = Callable[[Any, Pen], Call]
+
+
+def _point_call(name: str) -> _Write:
+    return lambda action, pen: Call(name, pen.at(Point(x=action.x, y=action.y)))
+
+
+def _mouse_call(name: str) -> _Write:
+    return lambda action, pen: Call(name, {**pen.at(action.point), **_unusual(action, "button")})
+
+
+def _bare_call(name: str) -> _Write:
+    return lambda action, pen: Call(name, {})
+
+
+def _drag_call(action: Drag, pen: Pen) -> Call:
+    return Call("drag", {**pen.path(action.start, action.end), **_unusual(action, "button")})
+
+
+def _scroll_call(action: Scroll, pen: Pen) -> Call:
+    return Call("scroll", {**pen.at(action.point), "direction": action.direction, **_unusual(action, "amount")})
+
+
+def _long_press_call(action: LongPress, pen: Pen) -> Call:
+    return Call("long_press", {**pen.at(Point(x=action.x, y=action.y)), **_unusual(action, "seconds", "time")})
+
+
+def _unusual(action: Any, field: str, name: str = "") -> dict[str, str]:
+    """A field as an argument, unless it has its default."""
+    value = getattr(action, field)
+    usual = type(action).model_fields[field].default
+    return {} if value == usual else {name or field: str(value)}
+
+
+WRITERS: dict[str, _Write] = {
+    "click": _point_call("click"),
+    "double_click": _point_call("left_double"),
+    "triple_click": _point_call("triple_click"),
+    "right_click": _point_call("right_single"),
+    "middle_click": _point_call("middle_click"),
+    "move_to": _point_call("move_to"),
+    "mouse_down": _mouse_call("mouse_down"),
+    "mouse_up": _mouse_call("mouse_up"),
+    "drag": _drag_call,
+    "swipe": lambda action, pen: Call("scroll", pen.path(action.start, action.end)),
+    "scroll": _scroll_call,
+    "type_text": lambda action, pen: Call("type", {"content": action.text}),
+    "press_keys": lambda action, pen: Call("hotkey", {"key": hotkey_text(action.keys)}),
+    "press": lambda action, pen: Call("press", {"key": action.key}),
+    "release": lambda action, pen: Call("release", {"key": action.key}),
+    "wait": lambda action, pen: Call("wait", _unusual(action, "seconds", "time")),
+    "navigate": lambda action, pen: Call("navigate", {"content": action.url}),
+    "navigate_back": _bare_call("navigate_back"),
+    "long_press": _long_press_call,
+    "open_app": lambda action, pen: Call("open_app", {"app_name": action.name}),
+    "press_home": _bare_call("press_home"),
+    "press_back": _bare_call("press_back"),
+    "finish": lambda action, pen: Call("finished", _unusual(action, "answer", "content")),
+    "call_user": lambda action, pen: Call("call_user", _unusual(action, "message", "content")),
+}
+"""How each kind of action is called."""
