@@ -1,6 +1,6 @@
 """The HTTP interface's frame: who may call, how errors look, how answers are written."""
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
@@ -13,9 +13,6 @@ from pydantic import StringConstraints
 from pydantic_core import to_json
 
 from annotation_app.errors import ApplicationError, Forbidden, Invalid, NotFound, NotSignedIn
-
-if TYPE_CHECKING:
-    from annotation_app.accounts.models import User
 
 Plain = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\x00]*$")]
 """A short text PostgreSQL can store: it refuses NUL."""
@@ -37,11 +34,6 @@ class SignedIn(APIKeyCookie):
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Any:
         return request.user if request.user.is_authenticated else None
-
-
-def user_of(request: HttpRequest) -> "User":
-    """The signed-in person of a route that asks for one."""
-    return cast("User", request.user)
 
 
 def csrf_required(request: HttpRequest) -> None:

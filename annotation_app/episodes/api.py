@@ -7,8 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router
 from pydantic import Field
 
+from annotation_app.accounts.selectors import user_of
 from annotation_app.blobs.selectors import blob_read
-from annotation_app.endpoint import Plain, user_of
+from annotation_app.endpoint import Plain
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, ReviewState
 from annotation_app.errors import NotFound

@@ -46,7 +46,7 @@ class Episode(models.Model):
     """One attempt. `version` rises by one with every durable event.
 
     `runner`, `runner_token` and `runner_until` are the lease of the process that drives it; a writer with
-    another token is refused. `machine` is the bridge's lease, so that any process can go on with it.
+    another token is refused; `attended` says that the annotator's socket is in that process. `machine` is the bridge's lease, so that any process can go on with it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -70,6 +70,7 @@ class Episode(models.Model):
     runner = models.CharField(max_length=200, blank=True)
     runner_token = models.PositiveIntegerField(default=0)
     runner_until = models.DateTimeField(null=True)
+    attended = models.BooleanField(default=False)
     machine = models.TextField(blank=True)
 
     class Meta:

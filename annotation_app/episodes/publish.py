@@ -5,11 +5,12 @@ durable events carry a version, so whoever misses one asks for the snapshot.
 """
 
 import asyncio
+import logging
 import os
 import secrets
 import socket
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TypedDict
@@ -17,13 +18,17 @@ from typing import TypedDict
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
+from redis.exceptions import RedisError
 
 from vocabulary.messages import DurableEvent, Event
+
+logger = logging.getLogger(__name__)
 
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 """The name of this process; whoever starts with the same host and number but another end is its successor."""
 
-Listener = Callable[[str], None]
+Listener = Callable[[str, int | None], None]
+"""Hears an event as JSON text, with its version where it is durable."""
 _listeners: dict[str, set[tuple[asyncio.AbstractEventLoop, Listener]]] = defaultdict(set)
 
 
@@ -33,6 +38,7 @@ class Message(TypedDict):
     type: str
     origin: str
     text: str
+    version: int | None
 
 
 def group_of(episode_id: str) -> str:
@@ -42,7 +48,7 @@ def group_of(episode_id: str) -> str:
 
 @contextmanager
 def listening(episode_id: str, listener: Listener) -> Iterator[None]:
-    """Hear this episode's events, as JSON text, in the running loop, while the block runs."""
+    """Hear this episode's events in the running loop while the block runs."""
     entry = (asyncio.get_running_loop(), listener)
     _listeners[episode_id].add(entry)
     try:
@@ -54,27 +60,39 @@ def listening(episode_id: str, listener: Listener) -> Iterator[None]:
 
 
 def publish_on_commit(*, episode_id: str, event: DurableEvent) -> None:
-    """Tell everybody once the transaction holds; a broken channel layer undoes nothing."""
-    transaction.on_commit(partial(_publish_sync, episode_id, event.model_dump_json()), robust=True)
+    """Tell everybody once the transaction holds."""
+    transaction.on_commit(partial(_publish_sync, episode_id, _message(event)))
 
 
 async def publish_live(episode_id: str, event: Event) -> None:
     """Tell everybody something that may be lost."""
-    text = event.model_dump_json()
-    _publish_here(episode_id, text)
-    await _publish_elsewhere(episode_id, text)
+    message = _message(event)
+    _publish_here(episode_id, message)
+    await _publish_elsewhere(episode_id, message)
 
 
-def _publish_sync(episode_id: str, text: str) -> None:
-    _publish_here(episode_id, text)
-    async_to_sync(_publish_elsewhere)(episode_id, text)
+async def publish_moved(episode_id: str) -> None:
+    """Tell the other processes that this one drives an episode now."""
+    await _publish_elsewhere(episode_id, {"type": "episode.moved", "origin": PROCESS})
 
 
-def _publish_here(episode_id: str, text: str) -> None:
+def _message(event: Event) -> Message:
+    version = getattr(event, "version", None)
+    return Message(type="episode.event", origin=PROCESS, text=event.model_dump_json(), version=version)
+
+
+def _publish_sync(episode_id: str, message: Message) -> None:
+    _publish_here(episode_id, message)
+    async_to_sync(_publish_elsewhere)(episode_id, message)
+
+
+def _publish_here(episode_id: str, message: Message) -> None:
     for loop, listener in tuple(_listeners.get(episode_id, ())):
-        loop.call_soon_threadsafe(listener, text)
+        loop.call_soon_threadsafe(listener, message["text"], message["version"])
 
 
-async def _publish_elsewhere(episode_id: str, text: str) -> None:
-    message = Message(type="episode.event", origin=PROCESS, text=text)
-    await get_channel_layer().group_send(group_of(episode_id), message)
+async def _publish_elsewhere(episode_id: str, message: Mapping[str, object]) -> None:
+    try:
+        await get_channel_layer().group_send(group_of(episode_id), dict(message))
+    except (OSError, RedisError) as error:
+        logger.warning("other processes miss an event of episode %s: %s", episode_id, error)

@@ -13,18 +13,28 @@ from annotation_app.blobs.models import Blob
 from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
-from annotation_app.errors import NotFound
+from annotation_app.errors import Forbidden, NotFound
+from annotation_app.policies.selectors import PolicyServer, policy_server
 from annotation_app.tasks.models import AssignmentState
+from vocabulary.base import Frozen
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
 from vocabulary.steps import Step
+from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory
 
 NO_EPISODE = "There is no such episode."
-OPEN_STATUSES = ("warming", "running", "paused")
-ENDED_STATUSES = ("finished", "left", "failed")
+OPEN_STATUSES = ("warming", "running", "paused", "failed")
+"""Those in which the task is still its annotator's; a failed episode waits to be left."""
+ENDED_STATUSES = ("finished", "left")
 PAGE = 50
 """Episodes on a page."""
+
+
+class Access(Frozen):
+    """What a person may do with an episode they may see."""
+
+    steers: bool
 
 
 def episodes_visible(user: User) -> QuerySet[Episode]:
@@ -130,7 +140,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
         id=str(episode.id),
         version=episode.version,
         status=episode.status,  # type: ignore[arg-type]  # services only store the literals
-        task=episode.task.definition,
+        task=task_of(episode),
         pool=pool.name,
         instructions=pool.instructions,
         thought_required=pool.thought_required,
@@ -145,13 +155,29 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
     )
 
 
+def task_of(episode: Episode) -> Task:
+    """The task as this pool sets it: its bound on steps, its screenshot format."""
+    task, pool = episode.task.definition, episode.task.pool
+    return task.model_copy(
+        update={
+            "max_steps": min(task.max_steps, pool.max_steps),
+            "parameters": {**task.parameters, "screenshot": pool.screenshot_format},
+        }
+    )
+
+
 def _marked(row: ProposalRow) -> Proposal:
     return row.document.model_copy(update={"mark": row.mark or None})
 
 
+def episode_status(*, episode_id: UUID) -> str:
+    """Where an episode stands. Raises Episode.DoesNotExist."""
+    return Episode.objects.values_list("status", flat=True).get(pk=episode_id)
+
+
 def episode_trajectory(*, episode_id: UUID) -> Trajectory:
     """The whole attempt as it is exported. Raises NotFound."""
-    episode = Episode.objects.select_related("task", "annotator").filter(pk=episode_id).first()
+    episode = Episode.objects.select_related("task__pool", "annotator").filter(pk=episode_id).first()
     if episode is None:
         raise NotFound(NO_EPISODE)
     return trajectory_of(episode)
@@ -165,7 +191,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         offered[row.index].append(_marked(row))
     return Trajectory(
         id=str(episode.id),
-        task=episode.task.definition,
+        task=task_of(episode),
         origin="annotation",
         annotator=f"annotator-{episode.annotator_id}",
         steps=steps,
@@ -180,11 +206,10 @@ def trajectory_of(episode: Episode) -> Trajectory:
     )
 
 
-def command_record(*, episode_id: UUID, command_id: str) -> tuple[str, str] | None:
-    """(command_id, digest) of a command of this episode taken before."""
-    return (
-        Command.objects.filter(episode_id=episode_id, command_id=command_id).values_list("command_id", "digest").first()
-    )
+def command_digest(*, episode_id: UUID, command_id: str) -> str | None:
+    """The digest of a command of this episode taken before."""
+    found = Command.objects.filter(episode_id=episode_id, command_id=command_id)
+    return found.values_list("digest", flat=True).first()
 
 
 def pending_intent(*, episode_id: UUID) -> str | None:
@@ -227,5 +252,34 @@ def trajectories_finished(
     ):
         if value is not None:
             wanted &= Q(**{column: value})
-    found = Episode.objects.filter(wanted).select_related("task", "annotator").order_by("created_at", "id")
+    found = Episode.objects.filter(wanted).select_related("task__pool", "annotator").order_by("created_at", "id")
     return found.count(), (trajectory_of(episode) for episode in found.iterator(chunk_size=50))
+
+
+class StoredMachine(Frozen):
+    """Which image an episode's machine is started from, and the bridge's lease on it (empty: none yet)."""
+
+    image: str
+    lease: str
+
+
+def machine_of(*, episode_id: UUID) -> StoredMachine:
+    """What is known of an episode's machine. Raises Episode.DoesNotExist."""
+    image, lease = Episode.objects.values_list("task__pool__image", "machine").get(pk=episode_id)
+    return StoredMachine(image=image, lease=lease)
+
+
+def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:
+    """The present policy of an episode's pool; None where nobody proposes. Raises Episode.DoesNotExist."""
+    pool = Episode.objects.select_related("task__pool__policy").get(pk=episode_id).task.pool
+    return policy_server(pool.policy, candidates=pool.candidates)
+
+
+def episode_access(*, user: User, episode_id: UUID) -> Access:
+    """Whether this person may look at an episode, and whether it is theirs to steer. Raises NotFound, Forbidden."""
+    annotator_id = Episode.objects.filter(pk=episode_id).values_list("annotator_id", flat=True).first()
+    if annotator_id is None:
+        raise NotFound(NO_EPISODE)
+    if annotator_id != user.pk and not sees_everything(user):
+        raise Forbidden("This episode is somebody else's.")
+    return Access(steers=annotator_id == user.pk)

@@ -4,6 +4,7 @@ Every durable change is one event: built from its class, applied to the row by `
 after commit. So `state_apply(old snapshot, event) == new snapshot` holds by construction.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -89,8 +90,14 @@ def _record(episode: Episode, event: DurableEvent) -> None:
 # --- beginning and ending
 
 
-@transaction.atomic(durable=True)
 def episode_next(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
+    """What this person works on next, once abandoned tasks are back in their pools; see `episode_claim`."""
+    leases_expire()
+    return episode_claim(user=user, pool_id=pool_id, practice=practice)
+
+
+@transaction.atomic(durable=True)
+def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
     """What this person works on next: what they have open, else a task claimed now, else None.
 
     Two calls at once give one episode. Raises Forbidden.
@@ -123,12 +130,7 @@ def _end_assignment(episode: Episode) -> None:
     """Let the task go where the episode's end leads."""
     if episode.assignment.state != AssignmentState.ACTIVE:
         return
-    if episode.status == "finished":
-        state = AssignmentState.DONE
-    elif episode.status == "left":
-        state = LEFT_AS.get(episode.outcome, AssignmentState.RELEASED)
-    else:
-        state = AssignmentState.RELEASED
+    state = AssignmentState.DONE if episode.status == "finished" else LEFT_AS[episode.outcome]
     assignment_end(assignment=episode.assignment, state=state)
     audit_record(actor=episode.annotator, verb=f"episode.{episode.status}", subject=f"episode:{episode.id}")
 
@@ -150,18 +152,18 @@ def episode_change(*, episode_id: UUID, token: int | None, fields: dict[str, Any
 
 
 @transaction.atomic(durable=True)
-def lease_renew(*, episode_id: UUID) -> DurableEvent | None:
-    """Keep an open episode's task for its annotator: an event only when half of the lease is used up."""
+def lease_renew(*, episode_id: UUID) -> bool:
+    """Keep an open episode's task for its annotator; True when so much of the lease was used up that it was
+    stretched. That is no event: the runner's record does not depend on it."""
     episode = _locked(episode_id)
     if episode.status not in selectors.OPEN_STATUSES:
-        return None
-    until = lease_end(episode.task.pool, paused=episode.status == "paused")
-    left = episode.assignment.expires_at - timezone.now()
-    if left > (until - timezone.now()) / 2:
-        return None
-    event = EpisodeChanged(version=episode.version + 1, lease_expires_at=until)
-    _record(episode, event)
-    return event
+        return False
+    now, until = timezone.now(), lease_end(episode.task.pool, paused=episode.status == "paused")
+    if episode.assignment.expires_at - now > (until - now) / 2:
+        return False
+    episode.assignment.expires_at = until
+    episode.assignment.save(update_fields=["expires_at"])
+    return True
 
 
 @transaction.atomic(durable=True)
@@ -192,28 +194,43 @@ def leases_expire() -> int:
 
 
 @transaction.atomic(durable=True)
-def runner_acquire(*, episode_id: UUID, runner: str, seconds: float, take: bool) -> int | None:
-    """Become the one process that drives an episode: its fencing token, or None while another one does.
-
-    `take` ends the other one's lease. Raises NotFound.
-    """
+def runner_acquire(*, episode_id: UUID, runner: str, seconds: float, dead: Callable[[str], bool]) -> int | None:
+    """Become the one process that drives an episode: its fencing token, or None while a living process has
+    the annotator's socket. Raises NotFound."""
     episode = _locked(episode_id)
-    held = episode.runner not in ("", runner) and episode.runner_until is not None
-    if held and not take and episode.runner_until > timezone.now():
-        return None
+    if episode.runner not in ("", runner) and episode.attended and not dead(episode.runner):
+        if episode.runner_until is not None and episode.runner_until > timezone.now():
+            return None
+    return _runner_install(episode, runner, seconds)
+
+
+@transaction.atomic(durable=True)
+def runner_take(*, episode_id: UUID, runner: str, seconds: float) -> int:
+    """Become the one process that drives an episode, whoever did before: its fencing token. Raises NotFound."""
+    return _runner_install(_locked(episode_id), runner, seconds)
+
+
+def _runner_install(episode: Episode, runner: str, seconds: float) -> int:
     episode.runner = runner
     episode.runner_token += 1
     episode.runner_until = timezone.now() + timedelta(seconds=seconds)
-    episode.save(update_fields=["runner", "runner_token", "runner_until"])
+    episode.attended = True
+    episode.save(update_fields=["runner", "runner_token", "runner_until", "attended"])
     return episode.runner_token
 
 
 @transaction.atomic(durable=True)
-def runners_renew(*, runner: str, seconds: float) -> frozenset[str]:
+def runner_attend(*, episode_id: UUID, token: int, attended: bool) -> None:
+    """Say whether the annotator's socket is in this process; nothing happens when another process took over."""
+    Episode.objects.filter(pk=episode_id, runner_token=token).update(attended=attended)
+
+
+@transaction.atomic(durable=True)
+def runners_renew(*, runner: str, seconds: float) -> frozenset[UUID]:
     """Keep every episode a process drives; which those are."""
     mine = Episode.objects.filter(runner=runner)
     mine.update(runner_until=timezone.now() + timedelta(seconds=seconds))
-    return frozenset(str(pk) for pk in mine.values_list("pk", flat=True))
+    return frozenset(mine.values_list("pk", flat=True))
 
 
 @transaction.atomic(durable=True)
@@ -244,7 +261,7 @@ def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -
 @transaction.atomic(durable=True)
 def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "") -> None:
     """Remember a command that is not an act. Raises Conflict for an id that was used."""
-    _command_make(_locked(episode_id, token), command_id, digest, note=note)
+    _command_make(_locked(episode_id, token), command_id, digest, note=note.replace("\x00", ""))
 
 
 @transaction.atomic(durable=True)
@@ -261,8 +278,12 @@ def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct,
 
 @transaction.atomic(durable=True)
 def step_append(*, episode_id: UUID, token: int, step: StepValue) -> DurableEvent:
-    """Store an executed step; it completes the pending act and closes the offers."""
+    """Store an executed step; it completes the pending act and closes the offers. Raises ValueError for a
+    step that does not follow the last one."""
     episode = _locked(episode_id, token)
+    count = episode.steps.count()
+    if step.index != count:
+        raise ValueError(f"step {step.index} cannot follow {count} steps")
     Step.objects.create(
         episode=episode,
         index=step.index,

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router, Status
 
-from annotation_app.endpoint import user_of
+from annotation_app.accounts.selectors import user_of
 from annotation_app.exports import archive, selectors, services
 from annotation_app.exports.schemas import ExportFilters, ExportOut
 from vocabulary.base import Frozen

@@ -1,12 +1,13 @@
 """What the desk and the queue ask over HTTP."""
 
 from typing import Literal
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.http import HttpRequest
 from ninja import Router
 
-from annotation_app.endpoint import user_of
+from annotation_app.accounts.selectors import user_of
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodeSummary
 from annotation_app.live import wiring
@@ -84,6 +85,7 @@ def episode_snapshot(request: HttpRequest, episode_id: UUID) -> Snapshot:
 def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn) -> TicketOut:
     """A ticket for the live picture."""
     user = user_of(request)
-    episode = selectors.episode_of(user=user, episode_id=episode_id)
-    ticket, url = wiring.ticket_mint(kind=body.kind, user=user.username, episode=episode, host=request.get_host())
+    selectors.episode_of(user=user, episode_id=episode_id)
+    host = urlsplit(f"//{request.get_host()}").hostname or ""
+    ticket, url = wiring.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
     return TicketOut(ticket=ticket, url=url, expires_in=wiring.TICKET_TTL)

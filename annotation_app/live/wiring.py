@@ -1,34 +1,60 @@
 """The composition root: the one place where the web app meets the layers below."""
 
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
 from urllib.parse import quote
+from uuid import UUID
 
 from django.conf import settings
+from django.db import Error as DatabaseError
 
-from annotation_app.episodes.models import Episode
-from annotation_app.errors import Conflict
-from vm_bridge.machine import Lease
+from agent_backend.errors import EpisodeFenced
+from agent_backend.ports import Emit, EpisodeCommand, Policy
+from agent_backend.runner import EpisodeRunner
+from annotation_app.episodes import selectors, services
+from annotation_app.episodes.publish import publish_live
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.live.store import DjangoStore
+from annotation_app.live.threads import in_database
+from annotation_app.policies.selectors import PolicyServer
+from vm_bridge.client import BridgeClient
+from vm_bridge.errors import BridgeError, MachineGone, StaleLease
+from vm_bridge.machine import Lease, Machine
 from vm_bridge.tickets import StreamKind, TicketClaim, mint
+from vocabulary.messages import EpisodeState, Event
+
+logger = logging.getLogger(__name__)
 
 TICKET_TTL = 30.0
 """How long a stream ticket holds (seconds)."""
+MACHINE_TTL = 90.0
+"""How long a machine waits for a web process that died (seconds)."""
+MACHINE_WAIT = 45.0
+"""How long an episode waits for a free machine (seconds)."""
 
 
-def ticket_mint(*, kind: StreamKind, user: str, episode: Episode, host: str) -> tuple[str, str]:
+def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
     """A ticket for the picture of this episode's machine, and where to redeem it. Raises Conflict."""
-    if not episode.machine:
+    stored = selectors.machine_of(episode_id=episode_id)
+    if not stored.lease:
         raise Conflict("This episode has no machine now.", code="machine_gone")
-    lease = Lease.model_validate_json(episode.machine)
+    lease = Lease.model_validate_json(stored.lease)
     if kind not in lease.capabilities.streams:
         raise Conflict(f"This machine has no {kind} picture.", code="no_stream")
     claim = TicketClaim(
         kind=kind,
         user=user,
-        episode=str(episode.id),
+        episode=str(episode_id),
         machine_id=lease.machine_id,
         fencing_token=lease.fencing_token,
     )
     ticket = mint(settings.ENV.secret, claim, ttl=TICKET_TTL)
-    return ticket, _stream_url(kind, ticket, host.rpartition(":")[0] or host)
+    return ticket, _stream_url(kind, ticket, host)
 
 
 def _stream_url(kind: StreamKind, ticket: str, host: str) -> str:
@@ -36,3 +62,101 @@ def _stream_url(kind: StreamKind, ticket: str, host: str) -> str:
     if kind == "vnc":
         return f"{settings.ENV.vnc_public_url.replace('{host}', host)}/?token={quote(ticket)}"
     return f"{settings.ENV.bridge_public_url.replace('{host}', host)}/streams/{kind}"
+
+
+@asynccontextmanager
+async def driving() -> AsyncIterator["Callable[[UUID, int], Driver]"]:
+    """What makes drivers of episodes, while the block runs."""
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        yield partial(Driver, bridge)
+
+
+class Driver:
+    """One episode's runner with the machine it drives, in this process, under one fencing token."""
+
+    def __init__(self, bridge: BridgeClient, episode_id: UUID, token: int) -> None:
+        self.episode_id = episode_id
+        self.token = token
+        self._bridge = bridge
+        self._lease: Lease | None = None
+        self._policy: Policy | None = None
+        self._server: PolicyServer | None = None
+        self._runner = EpisodeRunner(
+            DjangoStore(episode_id, token), self._open_machine, lambda: self._policy, self._emit
+        )
+
+    @property
+    def state(self) -> EpisodeState | None:
+        """The episode as its runner knows it; None before it has looked."""
+        return getattr(self._runner, "state", None)
+
+    async def submit(self, command: EpisodeCommand, reply: Emit) -> None:
+        """Queue a command; its fate is told to `reply`."""
+        await self._runner.submit(command, reply)
+
+    def stop(self) -> None:
+        """End after what is being done now."""
+        self._runner.stop()
+
+    async def run(self) -> None:
+        """Drive the episode until it ends, until `stop`, or until another process takes it; let go of the
+        machine when the episode has ended."""
+        await self.refresh()
+        try:
+            await self._runner.run()
+        except EpisodeFenced:
+            logger.info("episode %s is driven by another process now", self.episode_id)
+        finally:
+            await asyncio.shield(self._let_go())
+
+    async def keep(self) -> None:
+        """Renew the machine's lease when a third of it is used up."""
+        lease = self._lease
+        if lease is None or (lease.expires_at - datetime.now(UTC)).total_seconds() > MACHINE_TTL * 2 / 3:
+            return
+        try:
+            self._lease = await self._bridge.renew(lease, ttl=MACHINE_TTL)
+        except BridgeError as error:
+            logger.warning("the machine of episode %s was not renewed: %s", self.episode_id, error)
+
+    async def refresh(self) -> None:
+        """Take up the pool's present policy; the runner uses it at the next decision point."""
+        server = await in_database(selectors.policy_server_of, episode_id=self.episode_id)
+        if server != self._server:
+            self._server = server
+            self._policy = policy_make(server) if server else None
+            self._runner.wake()
+
+    async def _emit(self, event: Event) -> None:
+        await publish_live(str(self.episode_id), event)
+
+    async def _open_machine(self, state: EpisodeState) -> Machine:
+        """The machine this episode had, else, while it warms, a free one."""
+        stored = await in_database(selectors.machine_of, episode_id=self.episode_id)
+        if stored.lease:
+            try:
+                self._lease = await self._bridge.renew(Lease.model_validate_json(stored.lease), ttl=MACHINE_TTL)
+                return self._bridge.machine(self._lease)
+            except StaleLease as error:
+                if state.status != "warming":
+                    raise MachineGone("the machine was given to others while nobody was here") from error
+        return self._bridge.machine(await self._allocate(stored.image))
+
+    async def _allocate(self, image: str) -> Lease:
+        self._lease = lease = await self._bridge.allocate(
+            image=image, holder=f"episode:{self.episode_id}", ttl=MACHINE_TTL, wait=MACHINE_WAIT
+        )
+        await in_database(
+            services.machine_set, episode_id=self.episode_id, token=self.token, machine=lease.model_dump_json()
+        )
+        with contextlib.suppress(BridgeError):
+            await self._bridge.warm(image=image, count=1)  # the next task's, while this one is worked on
+        return lease
+
+    async def _let_go(self) -> None:
+        state = self.state
+        if self._lease is not None and state is not None and state.status in selectors.ENDED_STATUSES:
+            with contextlib.suppress(BridgeError):
+                await self._bridge.release(self._lease)
+        with contextlib.suppress(DatabaseError, NotFound):
+            await in_database(services.runner_release, episode_id=self.episode_id, token=self.token)

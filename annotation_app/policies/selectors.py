@@ -1,7 +1,20 @@
 """Reading policy revisions."""
 
+from pydantic import JsonValue
+
 from annotation_app.policies.models import PolicyRevision
+from vocabulary.base import Frozen
 from vocabulary.proposals import PolicyRef
+
+
+class PolicyServer(Frozen):
+    """All a policy client needs to ask for `candidates` proposals."""
+
+    ref: PolicyRef
+    base_url: str
+    model: str
+    sampling: dict[str, JsonValue]
+    candidates: int
 
 
 def policy_ref(revision: PolicyRevision | None) -> PolicyRef | None:
@@ -10,4 +23,18 @@ def policy_ref(revision: PolicyRevision | None) -> PolicyRef | None:
         return None
     return PolicyRef(
         name=revision.name, revision=revision.revision, dialect=revision.dialect, scripted=revision.scripted
+    )
+
+
+def policy_server(revision: PolicyRevision | None, *, candidates: int) -> PolicyServer | None:
+    """Where a revision is served."""
+    ref = policy_ref(revision)
+    if revision is None or ref is None:
+        return None
+    return PolicyServer(
+        ref=ref,
+        base_url=revision.base_url,
+        model=revision.model,
+        sampling=revision.sampling,
+        candidates=candidates,
     )

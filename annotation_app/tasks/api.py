@@ -3,7 +3,7 @@
 from django.http import HttpRequest
 from ninja import Router
 
-from annotation_app.endpoint import user_of
+from annotation_app.accounts.selectors import user_of
 from annotation_app.tasks import selectors
 from annotation_app.tasks.schemas import PoolSummary
 

@@ -29,7 +29,9 @@ class Pool(models.Model):
     candidates = models.PositiveSmallIntegerField(
         default=3, validators=[MinValueValidator(1), MaxValueValidator(16)], help_text="Proposals asked for"
     )
-    max_steps = models.PositiveSmallIntegerField(default=30, validators=[MinValueValidator(1)])
+    max_steps = models.PositiveSmallIntegerField(
+        default=100, validators=[MinValueValidator(1)], help_text="Most steps of any task of this pool"
+    )
     thought_required = models.BooleanField(default=True)
     screenshot_format = models.CharField(max_length=4, default="jpeg", choices=[("jpeg", "jpeg"), ("png", "png")])
     practice = models.BooleanField(default=False, help_text="Tasks stay available; nothing of it is exported")

@@ -1,0 +1,164 @@
+"""The desk's socket: parses commands and passes them on, passes events down; no logic."""
+
+import asyncio
+import re
+from collections import deque
+from contextlib import ExitStack
+from typing import Any
+from uuid import UUID
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from pydantic import ValidationError
+
+from annotation_app.episodes.publish import PROCESS, Message, group_of, listening
+from annotation_app.episodes.selectors import episode_access
+from annotation_app.errors import Forbidden, NotFound
+from annotation_app.live.registry import Desk, Seat, registry
+from annotation_app.live.threads import in_database
+from vocabulary.messages import COMMAND, Command, Event, Ping, Pong, Rejected
+
+NOT_SIGNED_IN, FORBIDDEN, NO_EPISODE, FLOODING, TOO_SLOW = 4401, 4403, 4404, 4429, 1013
+MESSAGE_LIMIT = 2 * 1024 * 1024
+"""Longest command (characters): the largest file one action may write, and room for its escapes."""
+OUTBOX = 512
+"""Events that may wait for a slow reader before it must connect again."""
+BURST, PER_SECOND, PATIENCE = 200, 100, 200
+"""So many commands at once, so many a second; after so many refusals for flooding the socket is closed."""
+COMMAND_ID = re.compile(r'"command_id"\s*:\s*"([A-Za-z0-9_-]{8,64})"')
+
+
+class Bucket:
+    """How many commands a socket may still send."""
+
+    def __init__(self) -> None:
+        self._tokens, self._at, self.refused = float(BURST), 0.0, 0
+
+    def take(self, now: float) -> bool:
+        """Whether one more is allowed (`now` in seconds)."""
+        self._tokens, self._at = min(BURST, self._tokens + (now - self._at) * PER_SECOND), now
+        if self._tokens < 1:
+            self.refused += 1
+            return False
+        self._tokens, self.refused = self._tokens - 1, 0
+        return True
+
+
+class EpisodeConsumer(AsyncWebsocketConsumer):
+    """One socket of one episode."""
+
+    desk: Desk | None = None
+
+    async def connect(self) -> None:
+        await self.accept()
+        user = self.scope["user"]
+        if not user.is_authenticated:
+            return await self.close(NOT_SIGNED_IN)
+        self.episode_id: UUID = self.scope["url_route"]["kwargs"]["episode_id"]
+        try:
+            access = await in_database(episode_access, user=user, episode_id=self.episode_id)
+        except NotFound:
+            return await self.close(NO_EPISODE)
+        except Forbidden:
+            return await self.close(FORBIDDEN)
+        self.seat = Seat(name=user.username, steers=access.steers, tell=self._tell, refresh=self._refresh)
+        await self._sit()
+
+    async def _sit(self) -> None:
+        """Hear first and read then: an event in between is an old one, never a lost one."""
+        self.version = 0
+        self.bucket = Bucket()
+        self.outbox: deque[str | None] = deque()
+        self.stirred = asyncio.Event()
+        self.hearing = ExitStack()
+        self.hearing.enter_context(listening(str(self.episode_id), self._hear))
+        await self.channel_layer.group_add(group_of(str(self.episode_id)), self.channel_name)
+        self._refresh()
+        self.desk = await registry.sit(self.episode_id, self.seat)
+        self.writing = asyncio.create_task(self._write(self.desk))
+
+    async def disconnect(self, code: int) -> None:
+        if self.desk is None:
+            return
+        self.hearing.close()
+        self.writing.cancel()
+        await self.channel_layer.group_discard(group_of(str(self.episode_id)), self.channel_name)
+        await registry.leave(self.desk, self.seat)
+
+    # --- up
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self.desk is None:
+            return
+        if not self.bucket.take(asyncio.get_running_loop().time()):
+            return await self._flooded()
+        command = self._parse(text_data)
+        if isinstance(command, Rejected):
+            return self._tell(command)
+        if isinstance(command, Ping):
+            self._tell(Pong(at=command.at, version=self.version))
+        await registry.submit(self.desk, self.seat, command)
+
+    def _parse(self, text: str | None) -> Command | Rejected:
+        if text is None or len(text) > MESSAGE_LIMIT:
+            return Rejected(command_id=None, code="invalid", message="This is no command: binary, or too long.")
+        try:
+            return COMMAND.validate_json(text, strict=True)
+        except ValidationError as error:
+            named = COMMAND_ID.search(text)
+            return Rejected(command_id=named and named[1], code="invalid", message=_what_is_wrong(error))
+
+    async def _flooded(self) -> None:
+        self._tell(Rejected(command_id=None, code="flooding", message="Too many commands; slow down."))
+        if self.bucket.refused > PATIENCE:
+            await self.close(FLOODING)
+
+    # --- down
+
+    def _tell(self, event: Event) -> None:
+        self._put(event.model_dump_json())
+
+    def _refresh(self) -> None:
+        self._put(None)
+
+    def _hear(self, text: str, version: int | None) -> None:
+        self.version = max(self.version, version or 0)
+        self._put(text)
+
+    def _put(self, text: str | None) -> None:
+        if len(self.outbox) < OUTBOX:
+            self.outbox.append(text)
+        self.stirred.set()
+
+    async def _write(self, desk: Desk) -> None:
+        """Send what waits, in order; None stands for a snapshot of that moment."""
+        while len(self.outbox) < OUTBOX:
+            while self.outbox:
+                text = self.outbox.popleft()
+                await self.send(text if text is not None else await self._snapshot(desk))
+            self.stirred.clear()
+            await self.stirred.wait()
+        await self.close(TOO_SLOW)
+
+    async def _snapshot(self, desk: Desk) -> str:
+        snapshot = await registry.snapshot(desk, self.seat)
+        self.version = max(self.version, snapshot.state.version)
+        return snapshot.model_dump_json()
+
+    # --- from other processes
+
+    async def episode_event(self, message: Message) -> None:
+        """An event another process published; our own was heard directly."""
+        if message["origin"] != PROCESS:
+            self._hear(message["text"], message["version"])
+
+    async def episode_moved(self, message: dict[str, Any]) -> None:
+        """Another process drives this episode now."""
+        if message["origin"] != PROCESS:
+            registry.moved(self.episode_id)
+
+
+def _what_is_wrong(error: ValidationError) -> str:
+    """The first fault, by its place, without repeating the input."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"]

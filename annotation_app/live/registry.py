@@ -1,0 +1,311 @@
+"""The episodes this process serves: who sits at which desk, who holds control, which runners live here.
+
+An episode is driven by the process that has its annotator's socket, under a lease in the database with a
+fencing token. Another process takes it over when that one dies, loses the socket, or is told so.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db import Error as DatabaseError
+
+from annotation_app.episodes import selectors, services
+from annotation_app.episodes.publish import PROCESS, publish_moved
+from annotation_app.live.threads import in_database
+from annotation_app.live.wiring import Driver, driving
+from vocabulary.messages import (
+    Acknowledged,
+    Autopilot,
+    Command,
+    Control,
+    ControlChanged,
+    Event,
+    Ping,
+    Rejected,
+    Snapshot,
+    TakeControl,
+)
+
+logger = logging.getLogger(__name__)
+
+BEAT = 3.0
+"""Seconds between looks at leases, policies and empty seats."""
+RUNNER_SECONDS = 10.0
+"""How long an episode waits for a process that died on another host."""
+CONTROL_GRACE = 20.0
+"""How long control is kept for somebody whose socket dropped (seconds)."""
+PRESENCE = 60.0
+"""So long after their last word somebody still counts as being here (seconds)."""
+
+
+@dataclass(eq=False, slots=True)
+class Seat:
+    """One socket at a desk. `steers`: its person is the annotator; `tell` never waits."""
+
+    name: str
+    steers: bool
+    tell: Callable[[Event], None]
+    refresh: Callable[[], None]
+    """Sends the snapshot again."""
+    heard_at: float = 0.0
+    """When it last said something (loop time)."""
+
+
+@dataclass(eq=False, slots=True)
+class Desk:
+    """One episode in this process: its seats, the one that holds control, and its driver, if that lives here."""
+
+    episode_id: UUID
+    seats: list[Seat] = field(default_factory=list)
+    holder: Seat | None = None
+    dropped_at: float | None = None
+    driver: Driver | None = None
+    running: asyncio.Task[None] | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def control_of(self, seat: Seat) -> Control:
+        """Who holds control, seen from a seat."""
+        if self.holder is seat:
+            return "mine"
+        return "nobody" if self.holder is None and self.driver is not None else "other"
+
+    def steering(self) -> Seat | None:
+        """The seat of the annotator that has waited longest."""
+        return next((seat for seat in self.seats if seat.steers), None)
+
+
+def process_is_dead(runner: str) -> bool:
+    """Whether a process of this very host is known to be gone; of others nothing is known."""
+    host, pid, _ = runner.rsplit(":", 2)
+    if host != socket.gethostname():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return int(pid) == os.getpid()  # ours, but another start: the number was given out again
+
+
+class Registry:
+    """Every desk of this process. Lives in one event loop, from the first seat to `close`."""
+
+    def __init__(self) -> None:
+        self._desks: dict[UUID, Desk] = {}
+        self._stack = AsyncExitStack()
+        self._driver_make: Callable[[UUID, int], Driver] | None = None
+        self._beating: asyncio.Task[None] | None = None
+
+    # --- seats
+
+    async def sit(self, episode_id: UUID, seat: Seat) -> Desk:
+        """Take a seat; the annotator's first one gets control."""
+        await self._open()
+        desk = self._desks.setdefault(episode_id, Desk(episode_id))
+        desk.seats.append(seat)
+        self._hear(seat)
+        if seat.steers:
+            await self._ensure_driver(desk)
+            if desk.driver is not None and desk.holder is None:
+                await self._hold(desk, seat)
+        return desk
+
+    async def leave(self, desk: Desk, seat: Seat) -> None:
+        """Give up a seat; control is kept for a while for whoever comes back."""
+        desk.seats.remove(seat)
+        if desk.holder is seat:
+            desk.holder = None
+            desk.dropped_at = asyncio.get_running_loop().time()
+            await self._attend(desk, attended=False)
+
+    async def submit(self, desk: Desk, seat: Seat, command: Command) -> None:
+        """Pass a command on, if this seat may give it; its fate is told to the seat."""
+        self._hear(seat)
+
+        async def reply(event: Event) -> None:
+            seat.tell(event)
+
+        if isinstance(command, Ping):
+            return
+        if isinstance(command, TakeControl):
+            await self._take_control(desk, seat, command)
+        elif desk.holder is not seat:
+            seat.tell(_refusal(command, "view_only", "Somebody else holds control of this episode."))
+        elif desk.driver is None:
+            seat.tell(_refusal(command, "not_running", "This episode is not running here."))
+        else:
+            await desk.driver.submit(command, reply)
+
+    def moved(self, episode_id: UUID) -> None:
+        """Another process took an episode over."""
+        desk = self._desks.get(episode_id)
+        if desk is not None and desk.driver is not None:
+            desk.driver.stop()
+            desk.driver = desk.holder = desk.dropped_at = None
+            self._tell_control(desk)
+
+    async def snapshot(self, desk: Desk, seat: Seat) -> Snapshot:
+        """The whole state for a seat, with what only the runner knows of a running inference."""
+        state = await in_database(selectors.episode_state, episode_id=desk.episode_id)
+        live = desk.driver.state if desk.driver is not None else None
+        if live is not None and live.version == state.version:
+            state = state.model_copy(update={"thinking": live.thinking, "thinking_error": live.thinking_error})
+        return Snapshot(state=state, control=desk.control_of(seat))
+
+    async def close(self) -> None:
+        """Stop every runner; the episodes stay as they are, for the next process."""
+        if self._beating is not None:
+            self._beating.cancel()
+            await asyncio.gather(self._beating, return_exceptions=True)
+        running = [desk.running for desk in self._desks.values() if desk.running is not None]
+        for desk in self._desks.values():
+            if desk.driver is not None:
+                desk.driver.stop()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._stack.aclose()
+        self._desks.clear()
+        self._driver_make = self._beating = None
+
+    # --- control
+
+    async def _take_control(self, desk: Desk, seat: Seat, command: TakeControl) -> None:
+        if not seat.steers:
+            return seat.tell(_refusal(command, "view_only", "Only the annotator steers this episode."))
+        async with desk.lock:
+            if desk.driver is None and await self._is_open(desk):
+                token = await in_database(
+                    services.runner_take, episode_id=desk.episode_id, runner=PROCESS, seconds=RUNNER_SECONDS
+                )
+                await publish_moved(str(desk.episode_id))
+                self._start(desk, token)
+        if desk.driver is None:
+            return seat.tell(_refusal(command, "not_running", "This episode has ended."))
+        await self._hold(desk, seat)
+        seat.tell(Acknowledged(command_id=command.command_id))
+
+    async def _hold(self, desk: Desk, seat: Seat) -> None:
+        desk.holder, desk.dropped_at = seat, None
+        self._tell_control(desk)
+        await self._attend(desk, attended=True)
+
+    def _tell_control(self, desk: Desk) -> None:
+        holder = desk.holder.name if desk.holder else ""
+        for seat in desk.seats:
+            seat.tell(ControlChanged(control=desk.control_of(seat), holder=holder))
+
+    async def _attend(self, desk: Desk, *, attended: bool) -> None:
+        if desk.driver is not None:
+            await in_database(
+                services.runner_attend, episode_id=desk.episode_id, token=desk.driver.token, attended=attended
+            )
+
+    # --- drivers
+
+    async def _is_open(self, desk: Desk) -> bool:
+        state = await in_database(selectors.episode_status, episode_id=desk.episode_id)
+        return state in selectors.OPEN_STATUSES
+
+    async def _ensure_driver(self, desk: Desk) -> None:
+        """Drive the episode from here, unless it has ended or another process holds it."""
+        async with desk.lock:
+            if desk.driver is not None or not await self._is_open(desk):
+                return
+            token = await in_database(
+                services.runner_acquire,
+                episode_id=desk.episode_id,
+                runner=PROCESS,
+                seconds=RUNNER_SECONDS,
+                dead=process_is_dead,
+            )
+            if token is not None:
+                self._start(desk, token)
+
+    def _start(self, desk: Desk, token: int) -> None:
+        assert self._driver_make is not None, "somebody sits here, so the registry is open"
+        driver = self._driver_make(desk.episode_id, token)
+        desk.driver = driver
+        desk.running = asyncio.create_task(driver.run(), name=f"episode-{desk.episode_id}")
+        desk.running.add_done_callback(lambda task: self._ended(desk, driver, task))
+
+    def _ended(self, desk: Desk, driver: Driver, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("the runner of episode %s broke", desk.episode_id, exc_info=error)
+        if desk.driver is driver:
+            desk.driver = desk.holder = desk.dropped_at = None
+            self._tell_control(desk)
+
+    # --- the beat
+
+    async def _open(self) -> None:
+        if self._beating is None:
+            self._beating = asyncio.create_task(self._beat(), name="registry")
+            self._driver_make = await self._stack.enter_async_context(driving())
+
+    async def _beat(self) -> None:
+        """Look after every desk, for as long as this process lives."""
+        while True:
+            await asyncio.sleep(BEAT)
+            try:
+                await self._look_after()
+            except DatabaseError as error:
+                logger.warning("the database did not answer; trying again: %s", error)
+
+    async def _look_after(self) -> None:
+        kept = await in_database(services.runners_renew, runner=PROCESS, seconds=RUNNER_SECONDS)
+        for desk in tuple(self._desks.values()):
+            if desk.driver is not None and desk.episode_id not in kept:
+                self.moved(desk.episode_id)
+            if desk.driver is not None:
+                await asyncio.gather(desk.driver.keep(), desk.driver.refresh())
+                await self._control_look(desk)
+            elif (waiting := desk.steering()) is not None:
+                await self._ensure_driver(desk)
+                if desk.driver is not None:
+                    await self._hold(desk, waiting)
+            elif not desk.seats:
+                del self._desks[desk.episode_id]
+            await self._presence_look(desk)
+
+    async def _control_look(self, desk: Desk) -> None:
+        """Hand control on when its holder did not come back; a policy does not act unwatched."""
+        now = asyncio.get_running_loop().time()
+        if desk.dropped_at is None or now - desk.dropped_at < CONTROL_GRACE:
+            return
+        desk.dropped_at = None
+        if (waiting := desk.steering()) is not None:
+            return await self._hold(desk, waiting)
+        driver = desk.driver
+        if driver is not None and driver.state is not None and driver.state.autopilot:
+            await driver.submit(Autopilot(command_id=f"unwatched-{secrets.token_hex(8)}", on=False), _unheard)
+
+    async def _presence_look(self, desk: Desk) -> None:
+        """Keep the task for an annotator who is here; their desk shows the new end of the lease."""
+        holder, now = desk.holder, asyncio.get_running_loop().time()
+        if holder is None or now - holder.heard_at > PRESENCE:
+            return
+        if await in_database(services.lease_renew, episode_id=desk.episode_id):
+            for seat in desk.seats:
+                seat.refresh()
+
+    def _hear(self, seat: Seat) -> None:
+        seat.heard_at = asyncio.get_running_loop().time()
+
+
+async def _unheard(event: Event) -> None:
+    """Nobody waits for this answer."""
+
+
+def _refusal(command: Command, code: str, message: str) -> Rejected:
+    return Rejected(command_id=getattr(command, "command_id", None), code=code, message=message)
+
+
+registry = Registry()
+"""The one of this process."""

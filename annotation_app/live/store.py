@@ -1,0 +1,82 @@
+"""The runner's storage port over the episode services."""
+
+from collections.abc import Callable
+from typing import TypeVar
+from uuid import UUID
+
+from agent_backend.errors import CommandRefused, EpisodeFenced
+from agent_backend.ports import CommandRecord, Intent
+from annotation_app.blobs.selectors import blob_read
+from annotation_app.episodes import selectors, services
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.live.threads import in_database
+from vocabulary.blobs import BlobRef
+from vocabulary.messages import DurableEvent, EpisodeState, PendingAct
+from vocabulary.proposals import Mark, PolicyRef, Proposal
+from vocabulary.steps import Step
+
+R = TypeVar("R")
+
+
+class DjangoStore:
+    """One episode in PostgreSQL, seen by the runner that holds `token`; see `EpisodeStore`."""
+
+    def __init__(self, episode_id: UUID, token: int) -> None:
+        self._episode_id = episode_id
+        self._token = token
+
+    async def load(self) -> EpisodeState:
+        return await self._read(selectors.episode_state)
+
+    async def pending_intent(self) -> Intent | None:
+        stored = await self._read(selectors.pending_intent)
+        return Intent.model_validate_json(stored) if stored else None
+
+    async def find_command(self, command_id: str) -> CommandRecord | None:
+        digest = await self._read(selectors.command_digest, command_id=command_id)
+        return None if digest is None else CommandRecord(command_id=command_id, digest=digest)
+
+    async def record_command(self, command_id: str, digest: str, note: str = "") -> None:
+        await self._write(services.command_record, command_id=command_id, digest=digest, note=note)
+
+    async def save_blob(self, ref: BlobRef, data: bytes) -> None:
+        await self._write(services.blob_add, ref=ref, data=data)
+
+    async def load_blob(self, ref: BlobRef) -> bytes:
+        if await self._read(selectors.episode_blob, sha256=ref.sha256) is None:
+            raise KeyError(ref.sha256)
+        return await in_database(blob_read, sha256=ref.sha256)
+
+    async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
+        pending = PendingAct(
+            command_id=intent.command_id, action=intent.action, thought=intent.thought, started_at=intent.started_at
+        )
+        return await self._write(
+            services.act_begin, digest=digest, pending=pending, intent=intent.model_dump_json()
+        )
+
+    async def append_step(self, step: Step) -> DurableEvent:
+        return await self._write(services.step_append, step=step)
+
+    async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
+        return await self._write(services.proposals_add, proposals=proposals, policy=policy)
+
+    async def withdraw_proposals(self, reason: str) -> DurableEvent:
+        return await self._write(services.proposals_withdraw, reason=reason)
+
+    async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
+        return await self._write(services.proposal_mark, proposal_id=proposal_id, mark=mark)
+
+    async def change(self, event_fields: dict[str, object]) -> DurableEvent:
+        return await self._write(services.episode_change, fields=event_fields)
+
+    async def _read(self, selector: Callable[..., R], **arguments: object) -> R:
+        return await in_database(selector, episode_id=self._episode_id, **arguments)
+
+    async def _write(self, service: Callable[..., R], **arguments: object) -> R:
+        try:
+            return await in_database(service, episode_id=self._episode_id, token=self._token, **arguments)
+        except services.Fenced as error:
+            raise EpisodeFenced(error.message) from error
+        except (Conflict, NotFound) as error:
+            raise CommandRefused(error.code, error.message) from error

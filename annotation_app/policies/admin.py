@@ -1,0 +1,14 @@
+"""Policy revisions in Django's admin: new ones are added, old ones stay as they were."""
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from annotation_app.policies.models import PolicyRevision
+
+
+@admin.register(PolicyRevision)
+class PolicyRevisionAdmin(admin.ModelAdmin[PolicyRevision]):
+    list_display = ("name", "revision", "dialect", "model", "scripted", "created_at")
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False

@@ -1,0 +1,25 @@
+"""Pools, tasks and assignments in Django's admin."""
+
+from django.contrib import admin
+
+from annotation_app.audit.admin import ReadOnlyAdmin
+from annotation_app.tasks.models import Assignment, Pool, Task
+
+
+@admin.register(Pool)
+class PoolAdmin(admin.ModelAdmin[Pool]):
+    list_display = ("name", "platform", "policy", "practice", "paused")
+    filter_horizontal = ("members",)
+
+
+@admin.register(Task)
+class TaskAdmin(admin.ModelAdmin[Task]):
+    list_display = ("key", "pool", "state", "position")
+    list_filter = ("pool", "state")
+    readonly_fields = ("pool", "key", "definition")
+
+
+@admin.register(Assignment)
+class AssignmentAdmin(ReadOnlyAdmin):
+    list_display = ("task", "annotator", "state", "expires_at")
+    list_filter = ("state",)
