@@ -1,0 +1,114 @@
+"""Sampled replies become candidates: parsed, merged where they mean the same, ranked."""
+
+import math
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+
+from agent_backend.policy.samples import Sample, Samples
+from vocabulary.dialect import Parsed, Unparsed
+from vocabulary.equivalence import equivalent
+from vocabulary.proposals import PolicyRef, Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A sampled reply and what it says."""
+
+    sample: Sample
+    reply: Parsed | Unparsed
+    weight: float | None
+    """Its probability a token, up to a factor all votes share; None where some vote has no logprobs."""
+
+    def agrees(self, other: "Vote") -> bool:
+        """Whether two replies are one candidate: equivalent actions, or the same unreadable text."""
+        mine, theirs = self.reply, other.reply
+        if isinstance(mine, Parsed) and isinstance(theirs, Parsed):
+            return equivalent(mine.action, theirs.action)
+        return type(mine) is type(theirs) and self.sample.text == other.sample.text
+
+
+def candidates(
+    samples: Samples,
+    parse: Callable[[str], Parsed | Unparsed],
+    *,
+    policy: PolicyRef,
+    sampling: dict[str, JsonValue],
+    latency_ms: float,
+) -> tuple[Proposal, ...]:
+    """The candidates of one request, most likely first and unreadable ones last.
+
+    A candidate speaks with its likeliest reply. Its likelihood is the share of its replies' weights among all
+    readable ones, so that votes and the model's own certainty both count; without logprobs the votes decide.
+    """
+    groups = sorted(merged(votes(samples, parse)), key=rank_of)
+    total = sum(weight_of(group) or 0.0 for group in groups if isinstance(group[0].reply, Parsed))
+    created_at = datetime.now(UTC)
+    return tuple(
+        Proposal(
+            id=uuid.uuid4().hex,
+            rank=rank,
+            thought=group[0].reply.thought,
+            action=group[0].reply.action if isinstance(group[0].reply, Parsed) else None,
+            action_text=group[0].reply.action_text,
+            raw_text=group[0].sample.text,
+            error=group[0].reply.error if isinstance(group[0].reply, Unparsed) else None,
+            count=len(group),
+            likelihood=likelihood_of(group, total),
+            policy=policy,
+            sampling=sampling,
+            prompt_token_ids=None if samples.prompt_token_ids is None else tuple(samples.prompt_token_ids),
+            completion_token_ids=tuple(group[0].sample.token_ids) or None,
+            logprobs=tuple(group[0].sample.logprobs) or None,
+            latency_ms=latency_ms,
+            created_at=created_at,
+        )
+        for rank, group in enumerate(groups, 1)
+    )
+
+
+def votes(samples: Samples, parse: Callable[[str], Parsed | Unparsed]) -> list[Vote]:
+    """Every reply read, the likeliest first."""
+    finished = samples.finished()
+    certainties = [sample.mean_logprob for sample in finished]
+    known = [certainty for certainty in certainties if certainty is not None]
+    weights: list[float | None] = [None] * len(finished)
+    if known and len(known) == len(finished):
+        weights = [math.exp(certainty - max(known)) for certainty in known]
+    read = [Vote(sample, parse(sample.text), weight) for sample, weight in zip(finished, weights, strict=True)]
+    return sorted(read, key=lambda vote: -(vote.weight or 0.0))
+
+
+def merged(read: list[Vote]) -> list[list[Vote]]:
+    """Votes for the same candidate together, each group led by its likeliest."""
+    groups: list[list[Vote]] = []
+    for vote in read:
+        for group in groups:
+            if group[0].agrees(vote):
+                group.append(vote)
+                break
+        else:
+            groups.append([vote])
+    return groups
+
+
+def weight_of(group: list[Vote]) -> float | None:
+    """How much speaks for a candidate; None without logprobs."""
+    weights = [vote.weight for vote in group if vote.weight is not None]
+    return sum(weights) if weights else None
+
+
+def rank_of(group: list[Vote]) -> tuple[bool, float, int]:
+    """Sorts candidates: readable before unreadable, then by weight, then by votes."""
+    return isinstance(group[0].reply, Unparsed), -(weight_of(group) or 0.0), -len(group)
+
+
+def likelihood_of(group: list[Vote], total: float) -> float | None:
+    """The candidate's share of all that is readable; None for an unreadable one or without logprobs."""
+    weight = weight_of(group)
+    if weight is None or isinstance(group[0].reply, Unparsed) or not total:
+        return None
+    return min(1.0, weight / total)

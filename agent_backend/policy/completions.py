@@ -1,0 +1,162 @@
+"""Streamed chat completions of any OpenAI-compatible server, with the patience a real one needs."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx
+from pydantic import JsonValue, ValidationError
+
+from agent_backend.errors import PolicyRejected, PolicyUnavailable
+from agent_backend.policy.breaker import Breaker
+from agent_backend.policy.samples import Chunk, Samples
+from vocabulary.base import Frozen
+
+EXTRAS = (("return_token_ids",), ("top_k", "min_p"), ("logprobs", "top_logprobs"))
+"""Fields beyond the common ground, by what they are for; a server that refuses them is asked without."""
+
+RETRIED = frozenset({408, 429, 500, 502, 503, 504})
+REFUSED = frozenset({400, 404, 405, 413, 415, 422})
+EXCERPT = 500
+"""Characters of a server's complaint that are passed on."""
+
+Heard = Callable[[Samples], Awaitable[None]]
+
+
+class Waits(Frozen):
+    """Seconds: to connect, between two tokens (the first included), for the whole answer; and attempts in all."""
+
+    connect: float = 3.0
+    token: float = 30.0
+    total: float = 120.0
+    attempts: int = 3
+    pause: float = 0.25
+
+
+class Refused(PolicyRejected):
+    """The server did not like the request as it was; `body` says why."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"the model server refused the request ({status}): {body[:EXCERPT]}")
+        self.body = body
+
+
+class Completions:
+    """One endpoint: what it has refused is remembered, and when it fails it is left alone for a while."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str = "",
+        waits: Waits,
+        breaker: Breaker | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._waits = waits
+        self._breaker = breaker or Breaker()
+        self._refused: frozenset[str] = frozenset()
+        self._client = httpx.AsyncClient(
+            base_url=base_url.rstrip("/") + "/",
+            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+            timeout=httpx.Timeout(waits.token, connect=waits.connect),
+            transport=transport,
+            trust_env=False,  # the address is the model's own; a proxy of the environment is for other things
+        )
+
+    async def sample(self, request: dict[str, Any], heard: Heard) -> Samples:
+        """Ask once and listen to the end; `heard` hears the samples grow.
+
+        Raises PolicyUnavailable when no answer comes in time, PolicyRejected when the server will not have the
+        request. Cancelling closes the request, and the server stops generating.
+        """
+        self._breaker.admit()
+        try:
+            async with asyncio.timeout(self._waits.total):
+                samples = await self._learn(request, heard)
+        except TimeoutError:
+            self._breaker.fail()
+            raise PolicyUnavailable(f"the model did not finish within {self._waits.total:g} s") from None
+        except PolicyUnavailable:
+            self._breaker.fail()
+            raise
+        self._breaker.succeed()
+        return samples
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+    async def _learn(self, request: dict[str, Any], heard: Heard) -> Samples:
+        """Ask with every field the server may know; what it refuses is left out, and remembered once that helps."""
+        left_out = self._refused
+        while True:
+            body = {name: value for name, value in request.items() if name not in left_out}
+            try:
+                samples = await self._persist(body, heard)
+            except Refused as error:
+                suspects = suspected(error.body, body)
+                if not suspects:
+                    raise
+                left_out |= suspects
+            else:
+                self._refused = left_out
+                return samples
+
+    async def _persist(self, body: dict[str, Any], heard: Heard) -> Samples:
+        """Ask again while nobody answers; a server that answers but is slow is not asked twice."""
+        for attempt in range(self._waits.attempts):
+            try:
+                return await self._listen(body, heard)
+            except httpx.ReadTimeout:
+                raise PolicyUnavailable(f"no token within {self._waits.token:g} s") from None
+            except (httpx.TransportError, PolicyUnavailable) as error:
+                if attempt == self._waits.attempts - 1:
+                    raise PolicyUnavailable(
+                        f"the model server does not answer: {error or type(error).__name__}"
+                    ) from None
+            await asyncio.sleep(self._waits.pause * 2**attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _listen(self, body: dict[str, JsonValue], heard: Heard) -> Samples:
+        samples = Samples()
+        async with self._client.stream("POST", "chat/completions", json=body) as response:
+            await check(response)
+            async for chunk in chunks(response):
+                if chunk.error is not None:
+                    raise PolicyUnavailable(chunk.error.message[:EXCERPT])
+                samples.add(chunk)
+                await heard(samples)
+        return samples
+
+
+def suspected(complaint: str, body: dict[str, Any]) -> frozenset[str]:
+    """The extra fields a refusal may be about: those it names, with what belongs to them, else all that were sent."""
+    sent = [group for group in EXTRAS if any(name in body for name in group)]
+    named = [group for group in sent if any(name in complaint for name in group)]
+    return frozenset(name for group in named or sent for name in group)
+
+
+async def check(response: httpx.Response) -> None:
+    """Raises PolicyUnavailable, Refused or PolicyRejected unless a stream of events begins."""
+    if response.is_success:
+        return
+    text = (await response.aread()).decode(errors="replace")
+    if response.status_code in RETRIED:
+        raise PolicyUnavailable(f"status {response.status_code}: {text[:EXCERPT]}")
+    if response.status_code in REFUSED:
+        raise Refused(response.status_code, text)
+    raise PolicyRejected(f"the model server refused the request ({response.status_code}): {text[:EXCERPT]}")
+
+
+async def chunks(response: httpx.Response) -> AsyncIterator[Chunk]:
+    """The chunks of a stream of server-sent events. Raises PolicyUnavailable when it is no such stream."""
+    async for line in response.aiter_lines():
+        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+        if data == "[DONE]":
+            return
+        if data:
+            try:
+                yield Chunk.model_validate_json(data)
+            except ValidationError as error:
+                raise PolicyUnavailable(f"the model server sent no completion chunk: {error.title}") from None

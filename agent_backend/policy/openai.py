@@ -1,0 +1,148 @@
+"""A policy behind any OpenAI-compatible server: vLLM, the bundled model server, a script."""
+
+import asyncio
+import base64
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+from pydantic import Field, JsonValue, SecretStr
+
+from agent_backend.memory import Budget, recalled
+from agent_backend.policy.candidates import candidates
+from agent_backend.policy.completions import Completions, Waits
+from agent_backend.policy.samples import Samples
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen, TextPart, Unparsed
+from vocabulary.dialects import dialect_named
+from vocabulary.messages import Partial
+from vocabulary.observations import Observation
+from vocabulary.proposals import PolicyRef, Proposal
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+
+ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
+
+
+class Sampling(Frozen):
+    """How replies are drawn. `top_p`, `top_k` and `min_p` are off by default: a truncated distribution's logprobs
+    are renormalised, and no trainer could compare them with its own."""
+
+    n: int = Field(default=4, ge=1, le=16)
+    temperature: float = Field(default=0.8, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    top_k: int = -1
+    min_p: float = Field(default=0.0, ge=0, le=1)
+    max_tokens: int = Field(default=512, ge=1)
+    seed: int | None = None
+
+
+class Endpoint(Frozen):
+    """Which model, where, and how it is asked. `revision` is the word for this very set of weights."""
+
+    base_url: str
+    """Ends in `/v1` where the server's paths do."""
+    model: str
+    dialect: str
+    name: str
+    revision: str
+    scripted: bool = False
+    """It answers from a script and is no model at all."""
+    api_key: SecretStr = SecretStr("")
+    language: str = "English"
+    sampling: Sampling = Sampling()
+    waits: Waits = Waits()
+    budget: Budget = Budget()
+
+
+class OpenAIPolicy:
+    """Proposes what the model at an endpoint says: n replies, streamed, parsed, merged and ranked."""
+
+    def __init__(self, endpoint: Endpoint, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._endpoint = endpoint
+        self._dialect = dialect_named(endpoint.dialect)
+        self._completions = Completions(
+            endpoint.base_url,
+            api_key=endpoint.api_key.get_secret_value(),
+            waits=endpoint.waits,
+            transport=transport,
+        )
+        self.ref = PolicyRef(
+            name=endpoint.name,
+            revision=endpoint.revision,
+            dialect=endpoint.dialect,
+            scripted=endpoint.scripted,
+        )
+
+    async def propose(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        *,
+        kinds: frozenset[str],
+        blob: ReadBlob,
+        partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+    ) -> tuple[Proposal, ...]:
+        """See `Policy.propose`."""
+        started = time.monotonic()
+        budget, sampling = self._endpoint.budget, self._endpoint.sampling
+        messages = self._dialect.render(
+            task,
+            recalled(steps, budget),
+            observation,
+            images=budget.images,
+            kinds=kinds,
+            language=self._endpoint.language,
+        )
+
+        async def heard(samples: Samples) -> None:
+            await partial(samples.partials())
+
+        samples = await self._completions.sample(await self._request(messages, blob), heard)
+        screen = Screen(width=max(1, observation.width), height=max(1, observation.height))
+
+        def parse(text: str) -> Parsed | Unparsed:
+            return self._dialect.parse(text, screen)
+
+        return candidates(
+            samples,
+            parse,
+            policy=self.ref,
+            sampling=sampling.model_dump(mode="json"),
+            latency_ms=(time.monotonic() - started) * 1000,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections to the server."""
+        await self._completions.aclose()
+
+    async def _request(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> dict[str, Any]:
+        drawn = {name: value for name, value in self._endpoint.sampling.model_dump().items() if value is not None}
+        return {
+            "model": self._endpoint.model,
+            "messages": await asyncio.gather(*(written(message, blob) for message in messages)),
+            "stream": True,
+            "logprobs": True,
+            "top_logprobs": 0,
+            "return_token_ids": True,
+            **drawn,
+        }
+
+
+async def written(message: ChatMessage, blob: ReadBlob) -> dict[str, JsonValue]:
+    """A chat message in OpenAI's words; text alone stays a plain string, which every chat template takes."""
+    if all(isinstance(part, TextPart) for part in message.content):
+        text = "".join(part.text for part in message.content if isinstance(part, TextPart))
+        return {"role": message.role, "content": text}
+    return {"role": message.role, "content": [await written_part(part, blob) for part in message.content]}
+
+
+async def written_part(part: TextPart | ImagePart, blob: ReadBlob) -> dict[str, JsonValue]:
+    """One part; a picture goes along as the very bytes that were stored."""
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    data = base64.b64encode(await blob(part.image)).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:{part.image.media_type};base64,{data}"}}

@@ -1,0 +1,90 @@
+"""One sampled reply on its way: what a stream of completion chunks adds up to."""
+
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from vocabulary.messages import Partial
+
+
+class _Chunk(BaseModel):
+    """A part of a chunk; servers add fields of their own, which are nobody's business here."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class TokenLogprob(_Chunk):
+    logprob: float = Field(allow_inf_nan=False)
+
+
+class Logprobs(_Chunk):
+    content: list[TokenLogprob] | None = None
+
+
+class Delta(_Chunk):
+    content: str | None = None
+
+
+class Choice(_Chunk):
+    index: int = 0
+    delta: Delta = Delta()
+    logprobs: Logprobs | None = None
+    token_ids: list[int] | None = None
+    finish_reason: str | None = None
+
+
+class Failure(_Chunk):
+    message: str = "the server gave up"
+
+
+class Chunk(_Chunk):
+    """One server-sent event of a chat completion."""
+
+    choices: list[Choice] = []
+    prompt_token_ids: list[int] | None = None
+    error: Failure | None = None
+
+
+@dataclass(slots=True)
+class Sample:
+    """One reply: its text, and its sampled token ids with their logprobs where the server gives them."""
+
+    text: str = ""
+    token_ids: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    finish_reason: str | None = None
+
+    def add(self, choice: Choice) -> None:
+        """Take one chunk's share."""
+        self.text += choice.delta.content or ""
+        self.token_ids += choice.token_ids or []
+        if choice.logprobs is not None:
+            self.logprobs += [token.logprob for token in choice.logprobs.content or []]
+        self.finish_reason = choice.finish_reason or self.finish_reason
+
+    @property
+    def mean_logprob(self) -> float | None:
+        """How likely the model found its own words, a token on average: long replies are not at a disadvantage."""
+        return sum(self.logprobs) / len(self.logprobs) if self.logprobs else None
+
+
+@dataclass(slots=True)
+class Samples:
+    """All replies to one request, by choice index."""
+
+    prompt_token_ids: list[int] | None = None
+    by_index: dict[int, Sample] = field(default_factory=dict)
+
+    def add(self, chunk: Chunk) -> None:
+        """Take one chunk."""
+        self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
+        for choice in chunk.choices:
+            self.by_index.setdefault(choice.index, Sample()).add(choice)
+
+    def partials(self) -> tuple[Partial, ...]:
+        """The texts so far, for people."""
+        return tuple(Partial(index=index, text=sample.text) for index, sample in sorted(self.by_index.items()))
+
+    def finished(self) -> list[Sample]:
+        """The replies in order."""
+        return [sample for _, sample in sorted(self.by_index.items())]
