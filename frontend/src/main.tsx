@@ -3,12 +3,13 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { App } from "@/app/app";
+import { makeRouter } from "@/app/routes";
 
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");
 
 createRoot(root).render(
   <StrictMode>
-    <App />
+    <App router={makeRouter()} />
   </StrictMode>,
 );

@@ -1,4 +1,31 @@
 /** The whole page: providers around routes. */
-export function App() {
-  return <main>Pilothouse</main>;
+import "@mantine/core/styles.css";
+import "@mantine/notifications/styles.css";
+import "@mantine/spotlight/styles.css";
+import "./theme.css";
+
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { useState } from "react";
+import { RouterProvider, type DataRouter } from "react-router";
+
+import { ApiError } from "@/shared/api/http";
+
+import { Surroundings } from "./surroundings";
+
+/** A refusal stays a refusal; only a server out of reach or in trouble is asked again. */
+const worthRetrying = (failures: number, error: unknown) =>
+  failures < 2 && !(error instanceof ApiError && error.status < 500);
+
+export const makeQueryClient = () =>
+  new QueryClient({ defaultOptions: { queries: { retry: worthRetrying, staleTime: 5_000 } } });
+
+export function App({ router }: { router: DataRouter }) {
+  const [client] = useState(makeQueryClient);
+  return (
+    <QueryClientProvider client={client}>
+      <Surroundings>
+        <RouterProvider router={router} />
+      </Surroundings>
+    </QueryClientProvider>
+  );
 }

@@ -25,45 +25,57 @@ export class NetworkError extends Error {
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 let csrf = "";
-const signedOutListeners = new Set<() => void>();
+let gate: (() => Promise<void>) | null = null;
 
 /** Remember the token that unsafe calls must carry; it changes with every sign-in. */
 export function setCsrf(token: string): void {
   csrf = token;
 }
 
-/** Be told when the server says that nobody is signed in any more. */
-export function onSignedOut(listener: () => void): () => void {
-  signedOutListeners.add(listener);
-  return () => signedOutListeners.delete(listener);
+/** Say how somebody signs in again: `ask` resolves when they have. Null takes it away. */
+export function setSignInGate(ask: (() => Promise<void>) | null): void {
+  gate = ask;
 }
 
-/** Tell every listener that the sign-in has ended; the socket calls it on its own close code. */
-export function signedOut(): void {
-  signedOutListeners.forEach((listener) => listener());
+/** Ask the person to sign in again; resolves once they have. For calls the server answered with "not signed in", sockets included. */
+export async function signInAgain(): Promise<void> {
+  if (!gate) throw new ApiError(401, "not_signed_in", "Not signed in.");
+  await gate();
 }
 
-/** Call the API. Raises ApiError or NetworkError. */
+/**
+ * Call the API. A call refused because the sign-in has ended waits for the person to sign in again and is then made once
+ * more, so that nothing is lost. Raises ApiError or NetworkError.
+ */
 export async function request<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  const first = await send(method, path, body);
+  const error = first.ok ? null : await errorOf(first);
+  if (error?.code !== "not_signed_in") return settle<T>(first, error);
+  await signInAgain();
+  const second = await send(method, path, body);
+  return settle<T>(second, second.ok ? null : await errorOf(second));
+}
+
+async function settle<T>(response: Response, error: ApiError | null): Promise<T> {
+  if (error) throw error;
+  return (response.status === 204 ? null : await response.json()) as T;
+}
+
+async function send(method: Method, path: string, body: unknown): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRFToken"] = csrf;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const response = await fetch(`/api${path}`, {
-    method,
-    headers,
-    credentials: "same-origin",
-    body: body === undefined ? null : JSON.stringify(body),
-  }).catch((cause: unknown) => {
+  const init = { method, headers, credentials: "same-origin", body: body === undefined ? null : JSON.stringify(body) } as const;
+  try {
+    return await fetch(`/api${path}`, init);
+  } catch (cause) {
     throw new NetworkError(cause);
-  });
-  if (!response.ok) throw await errorOf(response);
-  return (response.status === 204 ? null : await response.json()) as T;
+  }
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => null);
   const { code = `http_${response.status}`, message = response.statusText, extra = null } = isErrorBody(body) ? body : {};
-  if (response.status === 401 && code === "not_signed_in") signedOut();
   return new ApiError(response.status, code, message, extra);
 }
 

@@ -1,6 +1,7 @@
 /** Small words in the colour of what they say: who decided, how it ended, what a verifier found. */
 import type { ReactNode } from "react";
 
+import type { EpisodeSummary } from "@/generated/api";
 import type { Decision, EpisodeStatus, Mark, Outcome, PolicyRef, Verdict } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 
@@ -51,6 +52,12 @@ export function StatusBadge({ status }: { status: EpisodeStatus }) {
   const { t } = useI18n();
   const tone = { warming: "neutral", running: "policy", paused: "warn", finished: "ok", left: "neutral", failed: "danger" } as const;
   return <Badge tone={tone[status]}>{t(`status.${status}`)}</Badge>;
+}
+
+export function ReviewBadge({ review }: { review: EpisodeSummary["review"] }) {
+  const { t } = useI18n();
+  const tone = { pending: "neutral", accepted: "ok", returned: "warn" } as const;
+  return <Badge tone={tone[review]}>{t(`review.${review}`)}</Badge>;
 }
 
 /** Name and revision of a policy; says so where it is a script. */

@@ -1,0 +1,13 @@
+/** Every command of every screen: what the help, the palette and the key map editor know. */
+import { queueCommands } from "@/features/queue/commands";
+import { replayCommands } from "@/features/replay/commands";
+import { reviewCommands } from "@/features/review/commands";
+import type { Command } from "@/shared/commands/command";
+import { globalCommands } from "@/shared/commands/global";
+
+export const ALL_COMMANDS: readonly Command[] = [
+  ...Object.values(globalCommands),
+  ...Object.values(queueCommands),
+  ...Object.values(replayCommands),
+  ...Object.values(reviewCommands),
+];

@@ -1,0 +1,49 @@
+/** Which address shows which page. Pages load when they are first opened. */
+import { lazy, Suspense } from "react";
+import { createBrowserRouter, Navigate, Outlet, useParams, type RouteObject } from "react-router";
+
+import { SessionGate } from "@/features/session/session-gate";
+import { Loading } from "@/shared/ui/states";
+
+import { Layout } from "./layout/layout";
+import { NotFound } from "./not-found";
+
+const QueuePage = lazy(() => import("@/features/queue/queue-page"));
+const EpisodesPage = lazy(() => import("@/features/episodes/episodes-page"));
+const EpisodePage = lazy(() => import("./episode-page"));
+const ExportsPage = lazy(() => import("@/features/exports/exports-page"));
+const PreferencesPage = lazy(() => import("@/features/preferences/preferences-page"));
+
+function Root() {
+  return (
+    <SessionGate>
+      <Layout>
+        <Suspense fallback={<Loading />}>
+          <Outlet />
+        </Suspense>
+      </Layout>
+    </SessionGate>
+  );
+}
+
+function Episode() {
+  const { id = "" } = useParams();
+  return <EpisodePage key={id} episodeId={id} />;
+}
+
+export const routes: RouteObject[] = [
+  {
+    element: <Root />,
+    children: [
+      { index: true, element: <Navigate to="/queue" replace /> },
+      { path: "queue", element: <QueuePage /> },
+      { path: "episodes", element: <EpisodesPage /> },
+      { path: "episodes/:id", element: <Episode /> },
+      { path: "exports", element: <ExportsPage /> },
+      { path: "preferences", element: <PreferencesPage /> },
+      { path: "*", element: <NotFound /> },
+    ],
+  },
+];
+
+export const makeRouter = () => createBrowserRouter(routes);

@@ -1,0 +1,42 @@
+/** What surrounds every page: preferences, language, look, keys. */
+import { MantineProvider, useMantineColorScheme } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { useEffect, type ReactNode } from "react";
+
+import { PreferencesProvider, usePreferences } from "@/shared/account/preferences";
+import { CommandsProvider } from "@/shared/commands/commands";
+import { I18nProvider } from "@/shared/i18n/i18n";
+
+import { ALL_COMMANDS } from "./commands";
+import { cssVariables, theme } from "./theme";
+
+export function Surroundings({ children }: { children: ReactNode }) {
+  return (
+    <PreferencesProvider>
+      <Dressed>{children}</Dressed>
+    </PreferencesProvider>
+  );
+}
+
+function Dressed({ children }: { children: ReactNode }) {
+  const { preferences } = usePreferences();
+  return (
+    <I18nProvider language={preferences.language}>
+      <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme={preferences.theme}>
+        <ThemeFromPreferences />
+        <Notifications position="bottom-left" limit={3} />
+        <CommandsProvider all={ALL_COMMANDS} keyMap={preferences.keys}>
+          {children}
+        </CommandsProvider>
+      </MantineProvider>
+    </I18nProvider>
+  );
+}
+
+/** Mantine keeps a colour scheme of its own; the person's preference leads it. */
+function ThemeFromPreferences() {
+  const { theme: wanted } = usePreferences().preferences;
+  const { setColorScheme } = useMantineColorScheme();
+  useEffect(() => setColorScheme(wanted), [wanted, setColorScheme]);
+  return null;
+}

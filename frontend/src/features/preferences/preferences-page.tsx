@@ -1,0 +1,61 @@
+/** Theme, language and keys. */
+import { SegmentedControl } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import type { ReactNode } from "react";
+
+import { THEMES, usePreferences, type Preferences } from "@/shared/account/preferences";
+import { messageOf } from "@/shared/api/http";
+import { useI18n, type Language } from "@/shared/i18n/i18n";
+import { Page, Section } from "@/shared/ui/page";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { KeyMapEditor } from "./key-map-editor";
+import styles from "./preferences.module.css";
+
+const LANGUAGE_NAMES: Record<Language, string> = { en: "English", zh: "中文" };
+
+export default function PreferencesPage() {
+  const { t } = useI18n();
+  const { preferences, change } = usePreferences();
+
+  const save = (patch: Partial<Preferences>) => {
+    change(patch).catch((error: unknown) => notifications.show({ color: "red", message: messageOf(error, t).text }));
+  };
+
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("preferences.title") }]} />
+      <Section title={t("preferences.look")}>
+        <Row label={t("preferences.theme")}>
+          <SegmentedControl
+            aria-label={t("preferences.theme")}
+            data={THEMES.map((value) => ({ value, label: t(`preferences.theme.${value}`) }))}
+            value={preferences.theme}
+            onChange={(theme) => save({ theme })}
+          />
+        </Row>
+        <Row label={t("preferences.language")}>
+          <SegmentedControl
+            aria-label={t("preferences.language")}
+            data={[
+              { value: "en", label: LANGUAGE_NAMES.en },
+              { value: "zh", label: LANGUAGE_NAMES.zh },
+            ]}
+            value={preferences.language}
+            onChange={(language) => save({ language })}
+          />
+        </Row>
+      </Section>
+      <KeyMapEditor keyMap={preferences.keys} onChange={(keys) => save({ keys })} />
+    </Page>
+  );
+}
+
+function Row({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className={styles.row}>
+      <span>{label}</span>
+      {children}
+    </div>
+  );
+}

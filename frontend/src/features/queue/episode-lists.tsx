@@ -1,0 +1,112 @@
+/** The person's own episodes: open, sent back, ended lately. */
+import { Button, Table } from "@mantine/core";
+import { Link } from "react-router";
+
+import type { EpisodeSummary } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge, disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
+import { CommandKey } from "@/shared/ui/key-hint";
+
+import { queueCommands } from "./commands";
+import styles from "./queue.module.css";
+
+type Props = { episodes: readonly EpisodeSummary[] };
+
+export function CurrentList({ episodes }: Props) {
+  const { t, relative } = useI18n();
+  return (
+    <ul className={styles.list}>
+      {episodes.map((episode, index) => (
+        <li key={episode.id} className={styles.item}>
+          <div className={styles.words}>
+            <Link className={styles.instruction} to={`/desk/${episode.id}`}>
+              {episode.instruction}
+            </Link>
+            <div className={styles.facts}>
+              <StatusBadge status={episode.status} />
+              {episode.practice && <Badge tone="neutral">{t("queue.practice.badge")}</Badge>}
+              {episode.help_requested && <Badge tone="warn">{t("queue.help_requested")}</Badge>}
+              <span>{episode.pool}</span>
+              <span>{t("queue.steps", { count: episode.steps })}</span>
+              <span>{t("queue.started", { when: relative(episode.created_at) })}</span>
+            </div>
+          </div>
+          <Button
+            component={Link}
+            to={`/desk/${episode.id}`}
+            variant={index === 0 ? "filled" : "default"}
+            rightSection={index === 0 && <CommandKey command={queueCommands.resume} />}
+          >
+            {t("queue.resume")}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function ReturnedList({ episodes }: Props) {
+  const { t, relative } = useI18n();
+  return (
+    <ul className={styles.list}>
+      {episodes.map((episode) => (
+        <li key={episode.id} className={styles.item}>
+          <div className={styles.words}>
+            <Link className={styles.instruction} to={`/episodes/${episode.id}`}>
+              {episode.instruction}
+            </Link>
+            <blockquote className={styles.reason}>{episode.returned_reason}</blockquote>
+            <div className={styles.facts}>
+              <OutcomeBadge outcome={episode.outcome} />
+              <VerdictBadge verdict={episode.verdict} />
+              <span>{episode.pool}</span>
+              {episode.finished_at && <span>{relative(episode.finished_at)}</span>}
+            </div>
+          </div>
+          <Button component={Link} to={`/episodes/${episode.id}`} variant="default">
+            {t("queue.look")}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function RecentList({ episodes }: Props) {
+  const { t, relative } = useI18n();
+  return (
+    <Table className={styles.table} highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t("episodes.task")}</Table.Th>
+          <Table.Th>{t("episodes.outcome")}</Table.Th>
+          <Table.Th>{t("episodes.verdict")}</Table.Th>
+          <Table.Th className={styles.number}>{t("episodes.steps")}</Table.Th>
+          <Table.Th className={styles.number}>{t("episodes.finished")}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {episodes.map((episode) => (
+          <Table.Tr key={episode.id}>
+            <Table.Td className={styles.wide}>
+              <Link className={styles.oneLine} to={`/episodes/${episode.id}`}>
+                {episode.instruction}
+              </Link>
+            </Table.Td>
+            <Table.Td>
+              {episode.outcome ? <OutcomeBadge outcome={episode.outcome} /> : <StatusBadge status={episode.status} />}
+            </Table.Td>
+            <Table.Td>
+              <span className={styles.badges}>
+                <VerdictBadge verdict={episode.verdict} />
+                {disagree(episode.outcome, episode.verdict) && <Badge tone="warn">{t("verdict.disagrees.short")}</Badge>}
+              </span>
+            </Table.Td>
+            <Table.Td className={styles.number}>{episode.steps}</Table.Td>
+            <Table.Td className={styles.number}>{episode.finished_at && relative(episode.finished_at)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

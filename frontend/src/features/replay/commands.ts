@@ -1,0 +1,16 @@
+/** Commands of the replay view. */
+import type { Command } from "@/shared/commands/command";
+
+const replay = <Verb extends string>(verb: Verb, keys: readonly string[], repeats = false) =>
+  ({ id: `replay.${verb}`, scope: "replay", name: `replay.${verb}`, help: `replay.${verb}.help`, keys, repeats }) as const;
+
+export const replayCommands = {
+  play: replay("play", ["Space"]),
+  next: replay("next", ["ArrowRight", "J"], true),
+  previous: replay("previous", ["ArrowLeft", "K"], true),
+  first: replay("first", ["Home"]),
+  last: replay("last", ["End"]),
+  after: replay("after", ["A"]),
+  faster: replay("faster", ["]"]),
+  slower: replay("slower", ["["]),
+} satisfies Record<string, Command>;

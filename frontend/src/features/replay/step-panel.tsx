@@ -1,0 +1,89 @@
+/** One step in full: who decided, the action, the thought, and everything that had been offered. */
+import type { Proposal, Step } from "@/generated/vocabulary";
+import { useI18n } from "@/shared/i18n/i18n";
+import { ActionText } from "@/shared/ui/action-text";
+import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
+
+import styles from "./replay.module.css";
+
+type Props = { step: Step; proposals: readonly Proposal[]; count: number };
+
+export function StepPanel({ step, proposals, count }: Props) {
+  const { t, duration } = useI18n();
+  const chosen = proposals.find(({ id }) => id === step.proposal_id);
+  return (
+    <>
+      <section className={styles.step}>
+        <h2 className={styles.heading}>
+          {t("replay.place", { number: step.index + 1, count })}
+          <DecisionBadge decision={step.decision} />
+          {step.decide_ms !== null && <span className={styles.aside}>{t("replay.decided_in", { time: duration(step.decide_ms) })}</span>}
+        </h2>
+        <ActionText action={step.action} {...(chosen?.action_text && step.decision !== "override" ? { grammar: chosen.action_text } : {})} />
+        {step.thought && <p className={styles.thought}>{step.thought}</p>}
+        {step.error && (
+          <p className={styles.error} role="note">
+            {step.error.message} <code>{step.error.code}</code>
+          </p>
+        )}
+        {step.after && <Settled step={step} />}
+      </section>
+      <section className={styles.offered}>
+        <h2 className={styles.heading}>
+          {t("replay.offered", { count: proposals.length })}
+          {step.policy && (
+            <span className={styles.aside}>
+              <PolicyBadge policy={step.policy} />
+            </span>
+          )}
+        </h2>
+        <ol className={styles.proposals}>
+          {proposals.map((proposal) => (
+            <li key={proposal.id} className={styles.proposal} data-chosen={proposal.id === step.proposal_id || undefined}>
+              <OfferedProposal proposal={proposal} step={step} />
+            </li>
+          ))}
+        </ol>
+      </section>
+    </>
+  );
+}
+
+function Settled({ step }: { step: Step }) {
+  const { t, duration } = useI18n();
+  if (!step.after) return null;
+  const time = duration(step.after.settle_ms);
+  return (
+    <p className={styles.settled}>{t(step.after.settled ? "replay.settled" : "replay.unsettled", { time })}</p>
+  );
+}
+
+function OfferedProposal({ proposal, step }: { proposal: Proposal; step: Step }) {
+  const { t, percent } = useI18n();
+  const mark = markOf(proposal, step);
+  return (
+    <>
+      <div className={styles.rank}>
+        <strong>{proposal.rank}</strong>
+        {proposal.likelihood !== null && <span>{percent(proposal.likelihood)}</span>}
+        {proposal.count > 1 && <span>×{proposal.count}</span>}
+        {proposal.id === step.proposal_id && <Badge tone={step.decision}>{t("replay.chosen")}</Badge>}
+        {mark && <MarkBadge mark={mark} />}
+      </div>
+      {proposal.thought && <p className={styles.why}>{proposal.thought}</p>}
+      {proposal.action && <ActionText action={proposal.action} grammar={proposal.action_text} />}
+      {proposal.error && (
+        <p className={styles.error}>
+          {proposal.error.message} <code>{proposal.action_text || proposal.raw_text}</code>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Marks live on the step; a proposal's own is what was known while it was open. */
+function markOf(proposal: Proposal, step: Step) {
+  if (step.acceptable_ids.includes(proposal.id)) return "acceptable";
+  if (step.wrong_ids.includes(proposal.id)) return "wrong";
+  return proposal.mark;
+}

@@ -1,0 +1,46 @@
+/** The task and how it ended: what the annotator said beside what the verifier found. */
+import { TriangleAlert } from "lucide-react";
+
+import type { Snapshot, Trajectory } from "@/generated/vocabulary";
+import { useI18n } from "@/shared/i18n/i18n";
+import { disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
+
+import styles from "./replay.module.css";
+
+export function Summary({ trajectory, state }: { trajectory: Trajectory; state: Snapshot["state"] }) {
+  const { t, moment } = useI18n();
+  const { outcome, verdict, answer } = trajectory;
+  const contradicted = disagree(outcome, verdict);
+  return (
+    <section className={styles.summary}>
+      <h1 className={styles.instruction}>{trajectory.task.instruction}</h1>
+      <p className={styles.facts}>
+        <span>{state.pool}</span>
+        {trajectory.annotator && <span>{trajectory.annotator}</span>}
+        <span>{moment(trajectory.created_at)}</span>
+        {state.status !== "finished" && <StatusBadge status={state.status} />}
+      </p>
+      <dl className={styles.ending} data-contradicted={contradicted || undefined}>
+        <div>
+          <dt>{t("replay.annotator_says")}</dt>
+          <dd>
+            <OutcomeBadge outcome={outcome} />
+          </dd>
+        </div>
+        <div>
+          <dt>{t("replay.verifier_says")}</dt>
+          <dd>
+            <VerdictBadge verdict={verdict} />
+          </dd>
+        </div>
+        {contradicted && (
+          <p className={styles.contradiction} role="note">
+            <TriangleAlert size={14} aria-hidden /> {t("verdict.disagrees")}
+          </p>
+        )}
+        {verdict?.reason && <p className={styles.reason}>{verdict.reason}</p>}
+        {answer && <p className={styles.reason}>{t("replay.answer", { answer })}</p>}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,87 @@
+/** Accept a finished episode, or send it back with a reason its annotator can act on. */
+import { Button, Textarea } from "@mantine/core";
+import { useState } from "react";
+
+import { messageOf } from "@/shared/api/http";
+import { useCommands } from "@/shared/commands/commands";
+import { useI18n } from "@/shared/i18n/i18n";
+import { ReviewBadge } from "@/shared/ui/badge";
+import { CommandKey } from "@/shared/ui/key-hint";
+
+import { useReview } from "./api";
+import { reviewCommands } from "./commands";
+import styles from "./review.module.css";
+
+/** The reason is what is typed next. */
+const focus = (field: HTMLTextAreaElement | null) => field?.focus();
+
+export function ReviewPanel({ episodeId }: { episodeId: string }) {
+  const { t } = useI18n();
+  const [reason, setReason] = useState("");
+  const [returning, setReturning] = useState(false);
+  const review = useReview(episodeId);
+  const decided = review.data?.review;
+
+  const accept = () => review.mutate({ decision: "accept", reason: "" });
+  const giveBack = () => review.mutate({ decision: "return", reason: reason.trim() });
+  const open = !decided && !review.isPending;
+  useCommands([
+    { command: reviewCommands.accept, enabled: open, run: accept },
+    { command: reviewCommands.return, enabled: open, run: () => setReturning(true) },
+  ]);
+
+  return (
+    <section className={styles.panel} aria-label={t("review.title")}>
+      <h2 className={styles.title}>{t("review.title")}</h2>
+      {decided && (
+        <p role="status">
+          <ReviewBadge review={decided} />
+        </p>
+      )}
+      {!decided && (
+        <div className={styles.buttons}>
+          <Button onClick={accept} loading={review.isPending && !returning} rightSection={<CommandKey command={reviewCommands.accept} />}>
+            {t("review.accept")}
+          </Button>
+          <Button variant="default" onClick={() => setReturning(true)} rightSection={<CommandKey command={reviewCommands.return} />}>
+            {t("review.return")}
+          </Button>
+        </div>
+      )}
+      {returning && !decided && (
+        <form
+          className={styles.form}
+          onSubmit={(event) => {
+            event.preventDefault();
+            giveBack();
+          }}
+        >
+          <Textarea
+            ref={focus}
+            label={t("review.reason")}
+            description={t("review.reason.help")}
+            autosize
+            minRows={3}
+            maxLength={2_000}
+            required
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+          <div className={styles.buttons}>
+            <Button type="submit" loading={review.isPending} disabled={reason.trim() === ""}>
+              {t("review.send_back")}
+            </Button>
+            <Button variant="subtle" color="gray" onClick={() => setReturning(false)}>
+              {t("common.cancel")}
+            </Button>
+          </div>
+        </form>
+      )}
+      {review.error && (
+        <p className={styles.error} role="alert">
+          {messageOf(review.error, t).text}
+        </p>
+      )}
+    </section>
+  );
+}

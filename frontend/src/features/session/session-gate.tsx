@@ -1,0 +1,60 @@
+/** Lets only somebody signed in through, and asks again over the page when the sign-in ends. */
+import { Modal } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+
+import { sessionQuery } from "@/shared/account/account";
+import { setSignInGate } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
+import { ErrorState, Loading } from "@/shared/ui/states";
+
+import { SignInForm } from "./sign-in-form";
+import { SignInPage } from "./sign-in-page";
+
+export function SessionGate({ children }: { children: ReactNode }) {
+  const session = useQuery(sessionQuery);
+  if (session.isPending) return <Loading />;
+  if (session.isError) return <ErrorState error={session.error} onRetry={() => void session.refetch()} />;
+  if (!session.data.user) return <SignInPage />;
+  return (
+    <>
+      {children}
+      <SignInAgain username={session.data.user.username} />
+    </>
+  );
+}
+
+/** The page below stays as it is; calls that were refused go on when the same person has signed in. */
+function SignInAgain({ username }: { username: string }) {
+  const { t } = useI18n();
+  const [opened, setOpened] = useState(false);
+  const waiting = useRef<(() => void)[]>([]);
+
+  useEffect(() => {
+    setSignInGate(() => {
+      setOpened(true);
+      return new Promise((resolve) => waiting.current.push(resolve));
+    });
+    return () => setSignInGate(null);
+  }, []);
+
+  const done = (signedIn: string) => {
+    if (signedIn !== username) { window.location.assign("/"); return; } // Somebody else: this page is not theirs.
+    setOpened(false);
+    for (const resolve of waiting.current.splice(0)) resolve();
+  };
+
+  return (
+    <Modal
+      opened={opened}
+      onClose={() => undefined}
+      withCloseButton={false}
+      title={t("session.expired")}
+      size="sm"
+      zIndex={1000}
+    >
+      <p>{t("session.expired.help")}</p>
+      <SignInForm username={username} onDone={done} />
+    </Modal>
+  );
+}

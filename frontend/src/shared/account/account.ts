@@ -1,0 +1,51 @@
+/** The person at the page: who they are, what they may do, signing in and out. */
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+
+import type { SessionOut, UserOut } from "@/generated/api";
+import { request, setCsrf } from "@/shared/api/http";
+
+export type Role = "annotator" | "reviewer" | "researcher" | "admin";
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: async () => adopt(await request<SessionOut>("GET", "/session")),
+  staleTime: Infinity,
+});
+
+/** The signed-in person, undefined while asking, null when nobody is. */
+export function useSignedIn(): UserOut | null | undefined {
+  return useQuery(sessionQuery).data?.user;
+}
+
+/** The signed-in person, on pages that are only shown to one. */
+export function useUser(): UserOut {
+  const user = useSignedIn();
+  if (!user) throw new Error("This page is shown only to somebody signed in.");
+  return user;
+}
+
+/** Whether somebody has any of these roles; an admin has them all. */
+export const hasRole = (user: UserOut, ...roles: Role[]): boolean =>
+  user.roles.includes("admin") || roles.some((role) => user.roles.includes(role));
+
+export function useSignIn() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (credentials: { username: string; password: string }) =>
+      adopt(await request<SessionOut>("POST", "/session", credentials)),
+    onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
+  });
+}
+
+/** Sign out and forget everything on the page. */
+export function useSignOut() {
+  return useMutation({
+    mutationFn: () => request<SessionOut>("DELETE", "/session"),
+    onSuccess: () => window.location.assign("/"),
+  });
+}
+
+function adopt(session: SessionOut): SessionOut {
+  setCsrf(session.csrf);
+  return session;
+}

@@ -1,0 +1,24 @@
+/** Commands of every screen. */
+import type { Command } from "@/shared/commands/command";
+
+const global = <Verb extends string>(verb: Verb, keys: readonly string[], whileTyping = false) =>
+  ({
+    id: `global.${verb}`,
+    scope: "global",
+    name: `global.${verb}`,
+    help: `global.${verb}.help`,
+    keys,
+    whileTyping,
+  }) as const;
+
+export const globalCommands = {
+  help: global("help", ["?", "F1"]),
+  palette: global("palette", ["Mod+K"], true),
+  queue: global("queue", ["Alt+Q"], true),
+  episodes: global("episodes", ["Alt+W"], true),
+  exports: global("exports", ["Alt+X"], true),
+  preferences: global("preferences", ["Mod+,"], true),
+  theme: global("theme", ["Alt+T"], true),
+  language: global("language", ["Alt+L"], true),
+  signOut: global("sign_out", ["Alt+Shift+Q"], true),
+} satisfies Record<string, Command>;
