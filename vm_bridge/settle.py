@@ -3,7 +3,7 @@
 A sandbox without a network only changes its picture when one of its threads runs. A thread runs because of the
 act, because another thread woke it, or because a time it set itself has come. So the screen rests once every thread
 that ran since the act waits again and none of them set a new time. Two looks around a round trip through
-the X server, between which no thread ran, prove that nothing was on its way between two threads.
+the X server, between which no thread ran, show that nothing was on its way between two threads.
 
 Threads that already waited for a time before the act are habits (a blinking caret, an animation): they are waited for only
 where the act made them set an earlier time, or where their next tick is about to show the act's effect.
@@ -17,6 +17,8 @@ LIMIT = 3.0
 """Longest settle (seconds)."""
 BUSY = 0.002
 """How soon to look again while a thread runs (seconds)."""
+STILL = 0.008
+"""For how long nothing may run (seconds): a terminal's bytes pass through the kernel in a moment when no thread runs."""
 TICK = 0.1
 """A habit that ticks at least this often is an animation: its next picture is waited for (seconds)."""
 QUIET = 0.1
@@ -41,12 +43,13 @@ Threads = Mapping[int, Thread]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was seen: before the act, and twice just now around a round trip through the X server."""
+    """What was seen: before the act, some time after it, and now; in between lie round trips through the X server."""
 
     acted_at: float
-    now: float
     before: Threads
+    first_at: float
     first: Threads
+    now: float
     second: Threads
     changed_at: float | None = None
     """When the picture last changed since the act."""
@@ -54,9 +57,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class LookAgain:
-    """Not yet known: look again at this time."""
+    """Not yet known: look again at this time; `moved` when something ran since the first look, which is spent then."""
 
     at: float
+    moved: bool
 
 
 def judge(evidence: Evidence, *, limit: float = LIMIT) -> Literal["rested", "timeout"] | LookAgain:
@@ -64,29 +68,37 @@ def judge(evidence: Evidence, *, limit: float = LIMIT) -> Literal["rested", "tim
     ends = evidence.acted_at + limit
     if evidence.now >= ends:
         return "timeout"
-    looks = [at for tid in evidence.second if (at := _holds_until(tid, evidence, ends)) is not None]
-    return LookAgain(min(min(looks), ends)) if looks else "rested"
+    if any(_moves(tid, evidence) for tid in evidence.second):
+        return LookAgain(min(evidence.now + BUSY, ends), moved=True)
+    waits = [at for tid in evidence.second if (at := _waits_until(tid, evidence, ends)) is not None]
+    if evidence.now - evidence.first_at < STILL:
+        waits.append(evidence.first_at + STILL)
+    return LookAgain(min(max(min(waits), evidence.now + BUSY), ends), moved=False) if waits else "rested"
 
 
-def _holds_until(tid: int, evidence: Evidence, ends: float) -> float | None:
-    """When to look at this thread again; None when it does not keep the screen from resting."""
+def _moves(tid: int, evidence: Evidence) -> bool:
+    """Whether a thread runs, or ran since the first look, and not by habit."""
     before, first, thread = evidence.before.get(tid), evidence.first.get(tid), evidence.second[tid]
+    if before is not None and (before.wakes_at is not None or before.running):
+        return thread.running and not before.running
+    return thread.running or first is None or first.runs != thread.runs
+
+
+def _waits_until(tid: int, evidence: Evidence, ends: float) -> float | None:
+    """When to look at a thread that waits; None when it does not keep the screen from resting."""
+    before, thread = evidence.before.get(tid), evidence.second[tid]
     if thread.running:
-        if before is not None and before.running:
-            return _quiet_at(evidence)
-        return evidence.now + BUSY
-    if before is not None and before.wakes_at is not None:
-        return _habit_holds_until(before.wakes_at, before.runs, thread, evidence)
-    if first is None or first.runs != thread.runs:
-        return evidence.now + BUSY
+        return _quiet_at(evidence)
     if before is not None and before.runs == thread.runs:
         return None
+    if before is not None and before.wakes_at is not None:
+        return _habit_holds_until(before.wakes_at, thread, evidence)
     # A time beyond the bound cannot be waited for: the screen rests for at least that long.
     return thread.wakes_at if thread.wakes_at is not None and thread.wakes_at < ends else None
 
 
-def _habit_holds_until(due: float, runs_before: int, thread: Thread, evidence: Evidence) -> float | None:
-    if thread.runs == runs_before or evidence.now > due + TOLERANCE:
+def _habit_holds_until(due: float, thread: Thread, evidence: Evidence) -> float | None:
+    if evidence.now > due + TOLERANCE:
         return None
     if due - evidence.acted_at <= TICK:
         return due + TOLERANCE + BUSY

@@ -1,9 +1,10 @@
 """What every thread of the sandbox is doing, read from /proc: running, waiting, and until when."""
 
+import math
 import os
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 from vm_bridge.settle import Thread
 
@@ -17,9 +18,15 @@ TIMESPECS = {PPOLL: 2, PSELECT6: 4, NANOSLEEP: 0, EPOLL_PWAIT2: 3, SIGTIMEDWAIT:
 """Calls whose relative timeout lies in memory (seconds, nanoseconds), and which argument points there."""
 FUTEX_COMMAND, FUTEX_REALTIME, FUTEX_WAIT = 0x7F, 0x100, 0
 FUTEX_ABSOLUTE = (6, 9, 11, 13)
+WAIT4, PAUSE, ACCEPT, RECVFROM, RECVMSG, SIGSUSPEND, WAITID = 61, 34, 43, 45, 47, 130, 247
+WAITS = {POLL, SELECT, NANOSLEEP, FUTEX, CLOCK_NANOSLEEP, EPOLL_WAIT, PSELECT6, PPOLL, EPOLL_PWAIT, EPOLL_PWAIT2}
+WAITS |= {FUTEX_WAITV, SIGTIMEDWAIT, WAIT4, PAUSE, ACCEPT, RECVFROM, RECVMSG, SIGSUSPEND, WAITID}
+"""Calls that wait for others; any other may be waiting for a disk, which is work."""
 TIMER_ABSTIME = 1
 CLOCK_REALTIME = 0
 BLOCKED_OUTSIDE = "-1"
+WORKING = "RDS"
+"""States in which a thread outside a system call goes on by itself: not stopped, ended or traced."""
 
 Arguments = list[int]
 
@@ -27,14 +34,17 @@ Arguments = list[int]
 class Census:
     """Looks at every thread but those of the processes in `ignored`.
 
-    When a thread began to wait is read from its scheduler statistics where the kernel shows them, else the
-    first look that finds it waiting stands in.
+    `patience` tells of programs whose own times are known to change nothing on the screen: by the beginning of
+    a thread's name, the longest time it sets itself that is taken for one it waits for (seconds).
+
+    When a thread began to wait is not told by the kernel: the first look that finds it waiting stands in, so a time is
+    never put too early.
     """
 
-    def __init__(self, ignored: set[int]) -> None:
+    def __init__(self, ignored: set[int], patience: Mapping[str, float]) -> None:
         self._ignored = {str(pid) for pid in ignored}
+        self._patience = patience
         self._known: dict[int, Thread] = {}
-        self._offset = _scheduler_offset()
 
     def take(self) -> dict[int, Thread]:
         """Every thread by its id, now."""
@@ -56,43 +66,44 @@ class Census:
         except (OSError, IndexError):
             return None  # it ended between the listing and the look
         known = self._known.get(int(tid))
-        if call[0] == "running" or call[0] == BLOCKED_OUTSIDE:
-            return Thread(runs, _alive(folder), None)
+        if call[0] in ("running", BLOCKED_OUTSIDE):
+            return Thread(runs, _state(folder) in WORKING, None)
         if known is not None and known.runs == runs and not known.running:
             return known
+        if int(call[0]) not in WAITS and _state(folder) in "RD":
+            return Thread(runs, True, None)
         arguments = [int(word, 16) for word in call[1:7]]
-        return Thread(runs, False, self._wakes_at(folder, pid, int(call[0]), arguments))
+        return Thread(runs, False, self._expected(folder, _wakes_at(pid, int(call[0]), arguments)))
 
-    def _wakes_at(self, folder: str, pid: str, number: int, arguments: Arguments) -> float | None:
-        if number == FUTEX:
-            return self._futex_wakes_at(folder, pid, arguments)
-        if number == FUTEX_WAITV:
-            return _absolute(_timespec(pid, arguments[3]), realtime=arguments[4] == CLOCK_REALTIME)
-        if number == CLOCK_NANOSLEEP and arguments[1] & TIMER_ABSTIME:
-            return _absolute(_timespec(pid, arguments[2]), realtime=arguments[0] == CLOCK_REALTIME)
-        return self._after(folder, _relative(pid, number, arguments))
-
-    def _futex_wakes_at(self, folder: str, pid: str, arguments: Arguments) -> float | None:
-        command = arguments[1] & FUTEX_COMMAND
-        if command == FUTEX_WAIT:
-            return self._after(folder, _timespec(pid, arguments[3]))
-        if command in FUTEX_ABSOLUTE:
-            return _absolute(_timespec(pid, arguments[3]), realtime=bool(arguments[1] & FUTEX_REALTIME))
-        return None
-
-    def _after(self, folder: str, timeout: float | None) -> float | None:
-        if timeout is None:
+    def _expected(self, folder: str, at: float | None) -> float | None:
+        """When a thread wakes by itself, if that may show on the screen."""
+        if at is None:
             return None
-        return self._waiting_since(folder) + timeout
-
-    def _waiting_since(self, folder: str) -> float:
-        now = time.monotonic()
-        if self._offset is None:
-            return now
         try:
-            return min(now, _exec_start(_read(f"{folder}/sched")) + self._offset)
-        except (OSError, ValueError):
-            return now
+            name = _read(f"{folder}/comm")
+        except OSError:
+            return None  # it ended in between
+        longest = min((longest for start, longest in self._patience.items() if name.startswith(start)), default=math.inf)
+        return at if at - time.monotonic() <= longest else None
+
+
+def _wakes_at(pid: str, number: int, arguments: Arguments) -> float | None:
+    if number == FUTEX:
+        return _futex_wakes_at(pid, arguments)
+    if number == FUTEX_WAITV:
+        return _absolute(_timespec(pid, arguments[3]), realtime=arguments[4] == CLOCK_REALTIME)
+    if number == CLOCK_NANOSLEEP and arguments[1] & TIMER_ABSTIME:
+        return _absolute(_timespec(pid, arguments[2]), realtime=arguments[0] == CLOCK_REALTIME)
+    return _after(_relative(pid, number, arguments))
+
+
+def _futex_wakes_at(pid: str, arguments: Arguments) -> float | None:
+    command = arguments[1] & FUTEX_COMMAND
+    if command == FUTEX_WAIT:
+        return _after(_timespec(pid, arguments[3]))
+    if command in FUTEX_ABSOLUTE:
+        return _absolute(_timespec(pid, arguments[3]), realtime=bool(arguments[1] & FUTEX_REALTIME))
+    return None
 
 
 def _relative(pid: str, number: int, arguments: Arguments) -> float | None:
@@ -125,42 +136,22 @@ def _timespec(pid: str, address: int, *, fraction: float = 1e-9) -> float | None
     return float(seconds + rest * fraction)
 
 
+def _after(timeout: float | None) -> float | None:
+    return None if timeout is None else time.monotonic() + timeout
+
+
 def _absolute(at: float | None, *, realtime: bool) -> float | None:
     if at is None:
         return None
     return at - time.time() + time.monotonic() if realtime else at
 
 
-def _alive(folder: str) -> bool:
-    """Whether a thread that is in no system call can still run: not one that ended, stopped or is a zombie."""
+def _state(folder: str) -> str:
+    """The letter of a thread's state; Z for one that ended meanwhile."""
     try:
-        state = _read(f"{folder}/stat").rpartition(")")[2].split()[0]
+        return _read(f"{folder}/stat").rpartition(")")[2].split()[0]
     except (OSError, IndexError):
-        return False
-    return state in "RDS"
-
-
-def _scheduler_offset() -> float | None:
-    """Monotonic clock minus scheduler clock (seconds); None where the kernel does not show the latter."""
-    try:
-        return min(_offset_samples())
-    except (OSError, ValueError):
-        return None
-
-
-def _offset_samples() -> Iterator[float]:
-    for _ in range(5):
-        time.sleep(0.0002)
-        started = _exec_start(_read("/proc/thread-self/sched"))
-        yield time.monotonic() - started
-
-
-def _exec_start(text: str) -> float:
-    """When the scheduler last began or ended to run a thread (seconds of its clock). Raises ValueError."""
-    for line in text.splitlines():
-        if line.startswith("se.exec_start"):
-            return float(line.partition(":")[2]) / 1000
-    raise ValueError("no exec_start")
+        return "Z"
 
 
 def _list(folder: str) -> list[str]:

@@ -20,9 +20,9 @@ Answer = dict[str, Any]
 class Desk:
     """One desktop, driven by one thread; only `hurry` may be called from another."""
 
-    def __init__(self, picture: Picture, ignored: set[int]) -> None:
+    def __init__(self, picture: Picture, census: Census) -> None:
         self._picture = picture
-        self._census = Census(ignored)
+        self._census = census
         self._hands = Hands(self._taken)
         self._hurry = threading.Event()
 
@@ -33,7 +33,7 @@ class Desk:
     def observe(self, *, settle: bool) -> Answer:
         """One look, with `settle` after the screen has come to rest."""
         self._hurry.clear()
-        rest, took = self._settle(self._census.take(), time.monotonic(), LIMIT) if settle else ("skipped", 0.0)
+        rest, took = self._settle({}, time.monotonic(), LIMIT) if settle else ("skipped", 0.0)
         return {"after": self._picture.look(), "rest": rest, "settle_ms": took}
 
     def perform(self, action: Action, *, settle: bool) -> Answer:
@@ -74,17 +74,18 @@ class Desk:
 
     def _settle(self, before: Threads, acted_at: float, limit: float) -> tuple[str, float]:
         """How the settle ended, and how long it took (milliseconds)."""
-        began = time.monotonic()
+        began = first_at = time.monotonic()
+        first = self._census.take()
         while True:
             self._picture.sync()
-            first = self._census.take()
-            self._picture.sync()
-            second = self._census.take()
-            now = time.monotonic()
-            verdict = judge(Evidence(acted_at, now, before, first, second, self._picture.changed_at), limit=limit)
+            second, now = self._census.take(), time.monotonic()
+            evidence = Evidence(acted_at, before, first_at, first, now, second, self._picture.changed_at)
+            verdict = judge(evidence, limit=limit)
             if not isinstance(verdict, LookAgain):
                 return verdict, (now - began) * 1000
-            if self._hurry.wait(max(0.0, verdict.at - now)):
+            if verdict.moved:
+                first_at, first = now, second
+            if self._hurry.wait(max(0.0, verdict.at - time.monotonic())):
                 return "hurried", (time.monotonic() - began) * 1000
 
     def _taken(self) -> None:

@@ -1,7 +1,8 @@
 """Types any character: what the keyboard lacks is put on spare keys first."""
 
+import itertools
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from Xlib import XK, X, display
 from Xlib.ext.xtest import fake_input
@@ -68,12 +69,19 @@ class Keyboard:
             self._rest()
             for old in [lent for lent in self._lent if lent not in keep][: len(characters) - len(free)]:
                 free.append(self._lent.pop(old))
-        for character, code in zip(characters, free, strict=False):
-            keysym = _keysym(character)
-            self._display.change_keyboard_mapping(code, [(keysym, keysym)])
-            self._lent[character] = code
-        if characters:
-            self._display.sync()
+        lent = dict(zip(sorted(free), characters, strict=False))
+        for first, row in _runs(lent):
+            self._display.change_keyboard_mapping(first, [(_keysym(character),) * 2 for character in row])
+        self._lent.update((character, code) for code, character in lent.items())
+        self._display.sync()
+
+
+def _runs(lent: dict[int, str]) -> Iterator[tuple[int, list[str]]]:
+    """Neighbouring keys together: every program looks at the whole keyboard again after each change."""
+    codes = sorted(lent)
+    for _, run in itertools.groupby(enumerate(codes), lambda place: place[1] - place[0]):
+        row = [code for _, code in run]
+        yield row[0], [lent[code] for code in row]
 
 
 def _keysym(character: str) -> int:

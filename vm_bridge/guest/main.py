@@ -2,6 +2,7 @@
 
 import argparse
 import ctypes
+import json
 import os
 import resource
 import shutil
@@ -12,7 +13,7 @@ from vm_bridge.guest import wire
 from vm_bridge.guest.digest import tree_digest
 from vm_bridge.guest.session import XServer, start_icons, start_window_manager
 
-SKELETON = Path("/image/home")
+SKELETON, PATIENCE = Path("/image/home"), Path("/image/patience.json")
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 READY = 0
 """The id of the message that says that the desktop is up and what its home folder held at first."""
@@ -36,16 +37,18 @@ def main() -> None:
     fresh = tree_digest(Path.home())
 
     # Loaded while the X server starts; PyAutoGUI opens its display as soon as it is imported.
-    from vm_bridge.guest.eyes import Picture  # noqa: PLC0415
-    from vm_bridge.guest.serve import Server  # noqa: PLC0415
+    from vm_bridge.guest.census import Census
+    from vm_bridge.guest.eyes import Picture
+    from vm_bridge.guest.serve import Server
 
     server.wait()
     start_window_manager()
     start_icons()
-    from vm_bridge.guest.desk import Desk  # noqa: PLC0415
+    from vm_bridge.guest.desk import Desk
 
     size = given.width, given.height
-    desk = Desk(Picture(given.memory, *size, OBSERVED_SLOTS), ignored={1, os.getpid(), server.pid})
+    census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()))
+    desk = Desk(Picture(given.memory, *size, OBSERVED_SLOTS), census)
     stream = Picture(given.memory, *size, STREAMED_SLOTS)
     link.sendall(wire.encode({"id": READY, "result": {"home": fresh}}))
     try:

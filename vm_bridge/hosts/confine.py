@@ -11,7 +11,7 @@ HOME = "/home/user"
 RUNTIME_DIR = "/run/user/1000"
 HOST_FOLDERS = (
     *("/etc/alternatives", "/etc/fonts", "/etc/X11", "/etc/xdg", "/etc/gtk-2.0", "/etc/gtk-3.0", "/etc/ssl/certs"),
-    *("/etc/ld.so.cache", "/etc/mime.types", "/etc/localtime", "/etc/chromium", "/etc/chromium.d", "/etc/bash.bashrc"),
+    *("/etc/ld.so.cache", "/etc/mime.types", "/etc/localtime", "/etc/chromium", "/etc/bash.bashrc"),
     *("/var/cache/fontconfig", "/etc/os-release"),
 )
 """What of the host, beside /usr, a desktop's programs read; nothing in them is secret."""
@@ -31,6 +31,7 @@ ENVIRONMENT = {
     "XMODIFIERS": "@im=none",
     "GTK_IM_MODULE": "gtk-im-context-simple",
     "GSETTINGS_BACKEND": "keyfile",
+    "GTK_OVERLAY_SCROLLING": "0",
     "NO_AT_BRIDGE": "1",
     "DBUS_SESSION_BUS_ADDRESS": "disabled:",
     "PYTHONPATH": "/image/site",
