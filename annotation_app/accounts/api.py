@@ -8,8 +8,8 @@ from django.middleware.csrf import get_token
 from ninja import Router
 from pydantic import JsonValue
 
-from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts import services
+from annotation_app.accounts.selectors import user_of
 from annotation_app.endpoint import Plain, csrf_required
 from vocabulary.base import Frozen
 

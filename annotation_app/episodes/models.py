@@ -45,8 +45,9 @@ class Review(models.TextChoices):
 class Episode(models.Model):
     """One attempt. `version` rises by one with every durable event.
 
-    `runner`, `runner_token` and `runner_until` are the lease of the process that drives it; a writer with
-    another token is refused; `attended` says that the annotator's socket is in that process. `machine` is the bridge's lease, so that any process can go on with it.
+    `runner`, `runner_token` and `runner_until` are the lease of the process that drives it, `attended` says that
+    the annotator's socket is in that process; a writer with another token is refused. `machine` is the bridge's
+    lease, so that any process can go on with it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -61,6 +62,8 @@ class Episode(models.Model):
     desk: DocumentField[Desk] = DocumentField(Desk)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
+
+    pending = models.OneToOneField("Command", null=True, on_delete=models.PROTECT, related_name="+")
 
     review = models.CharField(max_length=8, choices=Review.choices, default=Review.PENDING)
     review_reason = models.TextField(blank=True)

@@ -198,9 +198,9 @@ def runner_acquire(*, episode_id: UUID, runner: str, seconds: float, dead: Calla
     """Become the one process that drives an episode: its fencing token, or None while a living process has
     the annotator's socket. Raises NotFound."""
     episode = _locked(episode_id)
-    if episode.runner not in ("", runner) and episode.attended and not dead(episode.runner):
-        if episode.runner_until is not None and episode.runner_until > timezone.now():
-            return None
+    held = episode.runner not in ("", runner) and episode.attended and not dead(episode.runner)
+    if held and episode.runner_until is not None and episode.runner_until > timezone.now():
+        return None
     return _runner_install(episode, runner, seconds)
 
 

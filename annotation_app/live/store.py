@@ -51,9 +51,7 @@ class DjangoStore:
         pending = PendingAct(
             command_id=intent.command_id, action=intent.action, thought=intent.thought, started_at=intent.started_at
         )
-        return await self._write(
-            services.act_begin, digest=digest, pending=pending, intent=intent.model_dump_json()
-        )
+        return await self._write(services.act_begin, digest=digest, pending=pending, intent=intent.model_dump_json())
 
     async def append_step(self, step: Step) -> DurableEvent:
         return await self._write(services.step_append, step=step)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,8 +13,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import Error as DatabaseError
+from pydantic import SecretStr
 
 from agent_backend.errors import EpisodeFenced
+from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.ports import Emit, EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner
 from annotation_app.episodes import selectors, services
@@ -64,20 +67,60 @@ def _stream_url(kind: StreamKind, ticket: str, host: str) -> str:
     return f"{settings.ENV.bridge_public_url.replace('{host}', host)}/streams/{kind}"
 
 
+class Policies:
+    """A client for each policy server in use, shared by the episodes that ask it."""
+
+    def __init__(self) -> None:
+        self._by_server: dict[PolicyServer, OpenAIPolicy] = {}
+
+    def of(self, server: PolicyServer | None) -> Policy | None:
+        """The client of a server; None for none, and for one whose settings make no sense."""
+        if server is None:
+            return None
+        if server not in self._by_server:
+            try:
+                self._by_server[server] = OpenAIPolicy(_endpoint(server))
+            except ValueError as error:
+                logger.error("the policy %s %s cannot be asked: %s", server.ref.name, server.ref.revision, error)
+                return None
+        return self._by_server[server]
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for policy in self._by_server.values():
+            await policy.aclose()
+
+
+def _endpoint(server: PolicyServer) -> Endpoint:
+    """Raises ValueError for sampling settings or a dialect nobody knows."""
+    return Endpoint(
+        **server.ref.model_dump(),
+        base_url=server.base_url,
+        model=server.model,
+        api_key=SecretStr(settings.ENV.policy_api_key),
+        sampling=Sampling.model_validate({**json.loads(server.sampling), "n": server.candidates}),
+    )
+
+
 @asynccontextmanager
 async def driving() -> AsyncIterator["Callable[[UUID, int], Driver]"]:
     """What makes drivers of episodes, while the block runs."""
+    policies = Policies()
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
-        yield partial(Driver, bridge)
+        try:
+            yield partial(Driver, bridge, policies)
+        finally:
+            await policies.close()
 
 
 class Driver:
     """One episode's runner with the machine it drives, in this process, under one fencing token."""
 
-    def __init__(self, bridge: BridgeClient, episode_id: UUID, token: int) -> None:
+    def __init__(self, bridge: BridgeClient, policies: Policies, episode_id: UUID, token: int) -> None:
         self.episode_id = episode_id
         self.token = token
         self._bridge = bridge
+        self._policies = policies
         self._lease: Lease | None = None
         self._policy: Policy | None = None
         self._server: PolicyServer | None = None
@@ -124,7 +167,7 @@ class Driver:
         server = await in_database(selectors.policy_server_of, episode_id=self.episode_id)
         if server != self._server:
             self._server = server
-            self._policy = policy_make(server) if server else None
+            self._policy = self._policies.of(server)
             self._runner.wake()
 
     async def _emit(self, event: Event) -> None:

@@ -1,6 +1,6 @@
 """Reading policy revisions."""
 
-from pydantic import JsonValue
+import json
 
 from annotation_app.policies.models import PolicyRevision
 from vocabulary.base import Frozen
@@ -13,7 +13,8 @@ class PolicyServer(Frozen):
     ref: PolicyRef
     base_url: str
     model: str
-    sampling: dict[str, JsonValue]
+    sampling: str
+    """Sampling settings as JSON text: a value that can be compared and hashed."""
     candidates: int
 
 
@@ -35,6 +36,6 @@ def policy_server(revision: PolicyRevision | None, *, candidates: int) -> Policy
         ref=ref,
         base_url=revision.base_url,
         model=revision.model,
-        sampling=revision.sampling,
+        sampling=json.dumps(revision.sampling, sort_keys=True),
         candidates=candidates,
     )

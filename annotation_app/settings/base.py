@@ -65,6 +65,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": database_settings(ENV.database_url)}
+DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": ENV.redis_url}}
 CHANNEL_LAYERS = {
@@ -112,10 +113,9 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = ENV.data / "static"
 WHITENOISE_ROOT = ENV.frontend if ENV.frontend.is_dir() else None
 WHITENOISE_USE_FINDERS = True
-WHITENOISE_AUTOREFRESH = False
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8}\."
 
 LOGGING = {
     "version": 1,
