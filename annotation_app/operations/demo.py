@@ -22,6 +22,7 @@ from annotation_app.operations.supervisor import Supervisor
 
 NOTE = Path("run") / "platform.json"
 SIGN_INS = "sign-ins.txt"
+LOADED = ("annotation_app/*/migrations/*.py", "annotation_app/demo/**/*.py", "annotation_app/demo/**/*.json")
 ANY_PORT = 0
 
 
@@ -59,8 +60,8 @@ async def serve(stack: Stack, console: Console, *, storage_only: bool = False) -
 
 def _load(stack: Stack, console: Console) -> None:
     """Tables and demo contents, when the code that makes them has changed since they were last made."""
-    sources = [*ROOT.glob("annotation_app/*/migrations/*.py"), *ROOT.glob("annotation_app/**/management/**/*.py")]
-    digest = digest_of(sources)
+    sources = [path for pattern in LOADED for path in ROOT.glob(pattern)]
+    digest = digest_of(sources, salt=stack.environment()["PILOTHOUSE_SCRIPTED_URL"])
     done = stack.data / "loaded.stamp"
     if is_fresh(done, digest):
         return

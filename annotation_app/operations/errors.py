@@ -12,6 +12,8 @@ class OperationsError(Exception):
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+        if hint:
+            self.add_note(hint)
 
 
 class StartFailed(OperationsError):

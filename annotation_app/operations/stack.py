@@ -53,6 +53,7 @@ class Stack:
         """What every program reads; docs/wire.md names the variables."""
         ports = self.ports
         origins = [f"http://{name}:{ports.web}" for name in dict.fromkeys(("localhost", LOOPBACK, self.host))]
+        # Where every browser is on this machine, WebRTC needs no network.
         only_here = {"PILOTHOUSE_ICE_ADDRESSES": LOOPBACK} if self.host == LOOPBACK else {}
         return {
             **only_here,
@@ -68,6 +69,7 @@ class Stack:
             "PILOTHOUSE_BRIDGE_PUBLIC_URL": f"http://{{host}}:{ports.bridge}",
             "PILOTHOUSE_VNC_PUBLIC_URL": f"ws://{{host}}:{ports.vnc}",
             "PILOTHOUSE_SCRIPTED_URL": f"http://{LOOPBACK}:{ports.model}/v1",
+            "PILOTHOUSE_WARM": os.environ.get("PILOTHOUSE_WARM", '{"desktop": 1}'),
             "PILOTHOUSE_WEB_ORIGINS": ",".join(origins),
         }
 

@@ -1,0 +1,63 @@
+"""The whole platform, as the demo starts it."""
+
+import json
+import os
+import signal
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+
+import pytest
+
+from annotation_app.operations.running import Running
+
+PROGRAMS = ("postgres", "redis", "web", "worker", "beat", "bridge", "vnc", "model")
+BOUND = 30.0
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + BOUND
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come to hold in time"
+        time.sleep(0.05)
+
+
+def healthy(platform: Running) -> bool:
+    try:
+        with urllib.request.urlopen(f"{platform.url}/api/health", timeout=5) as answer:
+            return bool(json.load(answer)["ok"])
+    except urllib.error.URLError:
+        return False
+
+
+def test_every_program_runs_and_the_web_is_healthy(platform: Running) -> None:
+    assert healthy(platform)
+    for program in PROGRAMS:
+        os.kill(platform.pid(program), 0)
+
+
+def test_the_demo_has_people_pools_and_tasks(platform: Running) -> None:
+    count = (
+        "from annotation_app.accounts.models import User; from annotation_app.tasks.models import Pool, Task; "
+        "print(User.objects.count(), Pool.objects.count(), Task.objects.count())"
+    )
+    users, pools, tasks = map(int, platform.manage("shell", "-v", "0", "-c", count).split())
+    assert users >= 4
+    assert pools >= 2
+    assert tasks >= 10
+
+
+def test_secrets_reach_the_programs_and_not_their_logs(platform: Running) -> None:
+    secrets = json.loads((platform.data / "secrets.json").read_text())
+    assert platform.environment["PILOTHOUSE_SECRET"] == secrets["bridge"]
+    for program in PROGRAMS:
+        assert not any(secret in platform.log(program) for secret in secrets.values()), program
+
+
+@pytest.mark.parametrize("program", ["web", "bridge", "worker", "postgres"])
+def test_a_killed_program_comes_back(platform: Running, program: str) -> None:
+    first = platform.pid(program)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: (platform.data / "run" / f"{program}.pid").exists() and platform.pid(program) != first)
+    until(lambda: healthy(platform))
