@@ -13,21 +13,22 @@ from redis.asyncio import Redis
 
 from vm_bridge.config import Config, ConfigError, config_read
 from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.hosts.local import LocalHost
 from vm_bridge.ledger import Ledger
 from vm_bridge.pool import Pool
 from vm_bridge.sandbox import Host
 from vm_bridge.server import Bridge, app_of
 from vm_bridge.streams.routes import Streams
 from vm_bridge.streams.webrtc import WebRtc, offer_addresses
-from vm_bridge.suites.bundled import suite_named
+from vm_bridge.suites.bundled import SUITES, suite_named
 from vocabulary.tasks import Task
 
 GRACE = 3
 """How long running requests may take to end after SIGTERM (seconds)."""
 
 
-def app(config: Config) -> FastAPI:
-    """The bridge that a configuration describes."""
+def bridge_app(config: Config, host: Host) -> FastAPI:
+    """The bridge that a configuration describes, over the machines of `host`."""
     redis = Redis.from_url(config.redis_url, decode_responses=True, socket_timeout=5, socket_connect_timeout=2)
     ledger = Ledger(redis)
     ice_servers = [RTCIceServer(**server.model_dump()) for server in config.ice_servers]
@@ -37,7 +38,7 @@ def app(config: Config) -> FastAPI:
         webrtc=WebRtc(fps=config.stream_fps, bitrate=config.stream_bitrate, ice_servers=ice_servers),
     )
     pool = Pool(
-        host_of(config),
+        host,
         ledger,
         host_url=config.bridge_url,
         capacity=config.max_machines,
@@ -73,11 +74,9 @@ def suite_tasks(suite: str) -> tuple[Task, ...]:
 
 def host_of(config: Config) -> Host:
     """Where the machines live."""
-    if config.host == "fake":
+    if config.machines == "fake":
         return FakeHost(capacity=config.max_machines)
-    from vm_bridge.hosts.local import LocalHost  # needs Linux namespaces; the fake host does not
-
-    return LocalHost(config.data)
+    return LocalHost(config.data, SUITES)
 
 
 def main() -> None:
@@ -88,9 +87,10 @@ def main() -> None:
     except ConfigError as error:
         sys.exit(f"vm_bridge: {error}")
     uvicorn.run(
-        app(config),
+        bridge_app(config, host_of(config)),
         host=config.bridge_bind.host,
         port=config.bridge_bind.port,
+        ws="none",
         access_log=False,
         log_config=None,
         timeout_graceful_shutdown=GRACE,

@@ -57,8 +57,8 @@ class Config(Frozen):
     vnc_bind: Bind = Address("127.0.0.1", 8011)
     web_origins: Words = ("http://127.0.0.1:8000", "http://localhost:8000")
     """Pages that may open a stream."""
-    host: Literal["local", "fake"] = "local"
-    """Where machines live; `fake` paints pictures and needs nothing."""
+    machines: Literal["local", "fake"] = "local"
+    """What they are; `fake` paints pictures and needs nothing."""
     max_machines: int = Field(default=8, ge=1, le=10_000)
     warm: Annotated[dict[str, int], BeforeValidator(_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""

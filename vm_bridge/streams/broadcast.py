@@ -119,6 +119,7 @@ class Broadcast:
                 refine_at = time.monotonic() + REFINE_AFTER if squeezed else None
         finally:
             pending.cancel()
+            await asyncio.wait({pending})  # a source cannot close while it is asked
 
     async def _until(self, pending: "asyncio.Future[Frame | None]", refine_at: float | None, *, can_key: bool) -> None:
         """Wait for a frame, or until a key frame or a sharper picture is due."""

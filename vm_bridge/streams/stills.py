@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import simplejpeg
@@ -20,26 +20,33 @@ QUIET = 10.0
 async def stills(source: FrameSource, over: asyncio.Event) -> AsyncIterator[bytes]:
     """JPEG parts as the picture changes, at most FPS a second, until the machine ends or `over` is set."""
     ended = asyncio.create_task(over.wait())
-    pending: asyncio.Future[Frame | None] | None = None
     try:
         async with source.subscribe(fps=FPS) as frames:
-            part = b""
-            while not ended.done():
-                pending = pending or asyncio.ensure_future(_next(frames))
-                either: set[asyncio.Future[Any]] = {pending, ended}
-                await asyncio.wait(either, timeout=QUIET, return_when=asyncio.FIRST_COMPLETED)
-                if ended.done():
-                    return
-                if pending.done():
-                    frame, pending = pending.result(), None
-                    if frame is None:
-                        return
-                    part = await asyncio.to_thread(_part, frame)
+            async for part in _parts(frames, ended):
                 yield part
     finally:
         ended.cancel()
-        if pending is not None:
-            pending.cancel()
+
+
+async def _parts(frames: AsyncIterator[Frame], ended: "asyncio.Task[Literal[True]]") -> AsyncIterator[bytes]:
+    part = b""
+    pending: asyncio.Future[Frame | None] = asyncio.ensure_future(_next(frames))
+    try:
+        while True:
+            either: set[asyncio.Future[Any]] = {pending, ended}
+            await asyncio.wait(either, timeout=QUIET, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                return
+            if pending.done():
+                frame = pending.result()
+                if frame is None:
+                    return
+                part = await asyncio.to_thread(_part, frame)
+                pending = asyncio.ensure_future(_next(frames))
+            yield part
+    finally:
+        pending.cancel()
+        await asyncio.wait({pending})  # a source cannot close while it is asked
 
 
 def _part(frame: Frame) -> bytes:

@@ -1,0 +1,141 @@
+"""The VNC gateway process: `python -m vm_bridge.streams.vnc`. One ticket opens one view-only connection."""
+
+import asyncio
+import logging
+import os
+import re
+import select
+import socket
+import sys
+import time
+from typing import Any, NoReturn
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+from websockify.websocketproxy import ProxyRequestHandler, WebSocketProxy
+
+from vm_bridge.config import Config, ConfigError, config_read
+from vm_bridge.errors import BridgeError, MachineGone, TicketRefused
+from vm_bridge.ledger import Ledger
+from vm_bridge.streams.rfb import NotViewing, ViewOnly
+from vm_bridge.tickets import Ticket, verify
+
+CHECK_EVERY = 1.0
+"""How often a connection makes sure that its lease stands (seconds)."""
+HEARTBEAT = 15.0
+STALLED = 5.0
+"""A machine that takes nothing for so long is given up (seconds)."""
+CHUNK = 65_536
+POLICY_VIOLATION = 1008
+
+
+class Gateway(WebSocketProxy):  # type: ignore[misc]
+    """Listens, and forks a handler for each connection."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        super().__init__(
+            ViewOnlyHandler, listen_host=config.vnc_bind.host, listen_port=config.vnc_bind.port, heartbeat=HEARTBEAT
+        )
+
+
+class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
+    """One viewer: admitted by its ticket, connected to its machine's RFB socket, heard only through `ViewOnly`."""
+
+    server: Gateway
+    ticket: Ticket
+    ledger: Ledger
+    runner: asyncio.Runner
+
+    def validate_connection(self) -> None:
+        """Admit the viewer, or answer 403 before the upgrade."""
+        config = self.server.config
+        if self.headers.get("Origin") not in config.web_origins:
+            self._refuse("a page of another origin")
+        self.runner = asyncio.Runner()
+        redis = Redis.from_url(config.redis_url, decode_responses=True, socket_timeout=5, socket_connect_timeout=2)
+        self.ledger = Ledger(redis)
+        match = re.search(r"[?&]token=([^&]*)", self.path)
+        try:
+            self.ticket = verify(config.secret, match[1] if match else "", "vnc")
+            self.server.unix_target = self.runner.run(self._socket_path())
+        except (BridgeError, RedisError) as error:
+            self._refuse(str(error))
+
+    async def _socket_path(self) -> str:
+        await self.ledger.redeem(self.ticket)
+        path = await self.ledger.vnc_socket(self.ticket.claim.machine_id)
+        if path is None:
+            raise MachineGone("this machine has no VNC server")
+        return path
+
+    def _refuse(self, reason: str) -> NoReturn:
+        self.send_error(403, TicketRefused.code, reason)
+        raise self.server.EClose(f"refused: {reason}")
+
+    def do_proxy(self, target: socket.socket) -> None:
+        """Carry pictures out and what a viewer may say in, each side read only when the other has taken all."""
+        target.settimeout(STALLED)
+        view_only = ViewOnly()
+        to_client: list[bytes] = []
+        to_target = b""
+        client_busy = False
+        check_at = heartbeat_at = time.monotonic()
+        while True:
+            now = time.monotonic()
+            if now >= check_at:
+                check_at = now + CHECK_EVERY
+                self._check_lease()
+            if now >= heartbeat_at:
+                heartbeat_at = now + HEARTBEAT
+                self.send_ping()
+            reads = ([] if to_target else [self.request]) + ([] if client_busy else [target])
+            writes = ([target] if to_target else []) + ([self.request] if client_busy else [])
+            readable, writable, _ = select.select(reads, writes, [], CHECK_EVERY)
+            if self.request in readable:
+                to_target = self._heard(view_only)
+            if target in writable or to_target:
+                to_target = to_target[target.send(to_target) :]
+            if target in readable:
+                data = target.recv(CHUNK)
+                if not data:
+                    raise self.CClose(1000, "the machine ended")
+                to_client = [data]
+            if to_client or self.request in writable:
+                client_busy = self.send_frames(to_client)
+                to_client = []
+
+    def _heard(self, view_only: ViewOnly) -> bytes:
+        parts, closed = self.recv_frames()
+        try:
+            allowed = b"".join(map(view_only.feed, parts))
+        except NotViewing as error:
+            raise self.CClose(POLICY_VIOLATION, str(error)) from None
+        if closed:
+            raise self.CClose(closed["code"], closed["reason"])
+        return allowed
+
+    def _check_lease(self) -> None:
+        claim = self.ticket.claim
+        try:
+            self.runner.run(self.ledger.check(claim.machine_id, claim.fencing_token))
+        except (BridgeError, RedisError) as error:
+            raise self.CClose(POLICY_VIOLATION, str(error)) from None
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The request line holds the ticket, which is no business of a log's."""
+        super().log_message("%s", re.sub(r"token=[^&\s'\"]*", "token=(hidden)", format % args))
+
+
+def main() -> None:
+    """Serve until SIGTERM or SIGINT."""
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    try:
+        config = config_read(os.environ)
+    except ConfigError as error:
+        sys.exit(f"vm_bridge.streams.vnc: {error}")
+    Gateway(config).start_server()
+
+
+if __name__ == "__main__":
+    main()
