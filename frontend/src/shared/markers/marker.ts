@@ -9,7 +9,7 @@ export type Marker =
   | { readonly shape: "ring"; readonly at: Point | null; readonly glyph: RingGlyph }
   | { readonly shape: "arrow"; readonly from: Point; readonly to: Point }
   | { readonly shape: "chevron"; readonly at: Point | null; readonly direction: Direction; readonly amount: number }
-  | { readonly shape: "caret"; readonly at: null; readonly text: string }
+  | { readonly shape: "caret"; readonly at: Point | null; readonly text: string }
   | { readonly shape: "path"; readonly points: readonly Point[] };
 
 const GLYPHS = {

@@ -1,0 +1,83 @@
+/** Every command of the desk: name, help and default keys. What they do is bound where the desk is open. */
+import type { Command } from "@/shared/commands/command";
+
+const desk = (verb: string, rest: Omit<Command, "id" | "scope">): Command => ({ id: `desk.${verb}`, scope: "desk", ...rest });
+
+/** Enter does what was composed, and accepts the first candidate where nothing was. */
+export const doIt = desk("do", { name: "desk.do", help: "desk.do.help", keys: ["Enter"] });
+export const clear = desk("clear", { name: "desk.clear", help: "desk.clear.help", keys: ["Escape"] });
+
+export const accept: readonly Command[] = (
+  [
+    "desk.accept_1",
+    "desk.accept_2",
+    "desk.accept_3",
+    "desk.accept_4",
+    "desk.accept_5",
+    "desk.accept_6",
+    "desk.accept_7",
+    "desk.accept_8",
+    "desk.accept_9",
+  ] as const
+).map((name, index) => desk(`accept_${index + 1}`, { name, help: "desk.accept.help", keys: [String(index + 1)] }));
+
+export const edit: readonly Command[] = (
+  ["desk.edit_1", "desk.edit_2", "desk.edit_3", "desk.edit_4", "desk.edit_5"] as const
+).map((name, index) => desk(`edit_${index + 1}`, { name, help: "desk.edit.help", keys: [`Shift+${index + 1}`] }));
+
+export const mark: readonly Command[] = (
+  ["desk.mark_1", "desk.mark_2", "desk.mark_3", "desk.mark_4", "desk.mark_5"] as const
+).map((name, index) => desk(`mark_${index + 1}`, { name, help: "desk.mark.help", keys: [`Alt+${index + 1}`] }));
+
+export const resample = desk("resample", { name: "desk.resample", help: "desk.resample.help", keys: ["R"] });
+export const override = desk("override", { name: "desk.override", help: "desk.override.help", keys: ["O", "/"] });
+export const thought = desk("thought", { name: "desk.thought", help: "desk.thought.help", keys: ["E"] });
+export const point = desk("point", { name: "desk.point", help: "desk.point.help", keys: ["V"] });
+export const typeText = desk("type", { name: "desk.type", help: "desk.type.help", keys: ["I"] });
+export const hotkey = desk("hotkey", { name: "desk.hotkey", help: "desk.hotkey.help", keys: ["K"] });
+export const clipboard = desk("clipboard", { name: "desk.clipboard", help: "desk.clipboard.help", keys: ["C"] });
+export const direct = desk("direct", { name: "desk.direct", help: "desk.direct.help", keys: ["D"] });
+export const takeover = desk("takeover", { name: "desk.takeover", help: "desk.takeover.help", keys: ["T"] });
+export const autopilot = desk("autopilot", { name: "desk.autopilot", help: "desk.autopilot.help", keys: ["A"] });
+export const undo = desk("undo", { name: "desk.undo", help: "desk.undo.help", keys: ["U"] });
+export const hurry = desk("hurry", { name: "desk.hurry", help: "desk.hurry.help", keys: ["Y"] });
+export const finish = desk("finish", { name: "desk.finish", help: "desk.finish.help", keys: ["F"] });
+export const infeasible = desk("infeasible", { name: "desk.infeasible", help: "desk.infeasible.help", keys: ["X"] });
+export const help = desk("help", { name: "desk.call_help", help: "desk.call_help.help", keys: ["H"] });
+export const leave = desk("leave", { name: "desk.leave", help: "desk.leave.help", keys: ["L"] });
+export const pause = desk("pause", { name: "desk.pause", help: "desk.pause.help", keys: ["P"] });
+export const control = desk("control", { name: "desk.control", help: "desk.control.help", keys: ["G"] });
+export const next = desk("next", { name: "desk.next", help: "desk.next.help", keys: ["N"] });
+export const previousStep = desk("previous_step", { name: "desk.previous_step", help: "desk.previous_step.help", keys: ["["], repeats: true });
+export const nextStep = desk("next_step", { name: "desk.next_step", help: "desk.next_step.help", keys: ["]"], repeats: true });
+export const live = desk("live", { name: "desk.live", help: "desk.live.help", keys: ["0"] });
+
+export const deskCommands: readonly Command[] = [
+  doIt,
+  clear,
+  ...accept,
+  ...edit,
+  ...mark,
+  resample,
+  override,
+  thought,
+  point,
+  typeText,
+  hotkey,
+  clipboard,
+  direct,
+  takeover,
+  autopilot,
+  undo,
+  hurry,
+  finish,
+  infeasible,
+  help,
+  leave,
+  pause,
+  control,
+  next,
+  previousStep,
+  nextStep,
+  live,
+];

@@ -1,0 +1,43 @@
+/** In the top bar: which step, how the picture comes, how fast, and who proposes. */
+import { useI18n } from "@/shared/i18n/i18n";
+import { BarStatus } from "@/shared/ui/top-bar";
+import { StatusDot, type Tone } from "@/shared/ui/status-dot";
+import type { StreamStatus } from "@/streams/attach";
+
+import { useDesk } from "./use-desk";
+import styles from "./desk.module.css";
+
+export function DeskStatus({ stream }: { stream: StreamStatus | null }) {
+  const { t } = useI18n();
+  const { episode, connection } = useDesk();
+  return (
+    <BarStatus>
+      <span>{t("status.step", { number: episode.steps.length + 1, most: episode.task.max_steps })}</span>
+      {stream !== null && <StreamWords stream={stream} />}
+      <StatusDot tone={connection.phase === "online" ? "ok" : "warn"} pulse={connection.phase !== "online"}>
+        {connection.latency === null ? t("status.link") : t("status.round_trip", { ms: Math.round(connection.latency) })}
+      </StatusDot>
+      {episode.policy !== null && <span className={styles.policy}>{episode.policy.name} {episode.policy.revision}</span>}
+    </BarStatus>
+  );
+}
+
+/** Stills and VNC work, but are worth a look. */
+function StreamWords({ stream }: { stream: StreamStatus }) {
+  const { t } = useI18n();
+  const name = t(`stream.${stream.kind}`);
+  if (stream.phase === "connecting") {
+    return <StatusDot tone="busy" pulse><span title={stream.problem}>{t("stream.connecting", { name })}</span></StatusDot>;
+  }
+  const tone: Tone = stream.kind === "webrtc" ? "ok" : "warn";
+  const fps = Math.round(stream.fps);
+  return (
+    <StatusDot tone={tone}>
+      <span title={stream.problem}>
+        {stream.latency === null
+          ? t("stream.live", { name, fps })
+          : t("stream.live_latency", { name, fps, ms: Math.round(stream.latency) })}
+      </span>
+    </StatusDot>
+  );
+}

@@ -1,0 +1,60 @@
+/** The desk: live stage, proposals, your step, timeline. */
+import { useI18n } from "@/shared/i18n/i18n";
+import { Timeline } from "@/shared/ui/timeline";
+import { PagePath } from "@/shared/ui/top-bar";
+import type { EpisodeView } from "@/session/reducer";
+import type { LiveSession } from "@/session/use-session";
+
+import { DeskFooter } from "./desk-footer";
+import { DeskStatus } from "./desk-status";
+import { Dialogs } from "./dialogs/dialogs";
+import { ProposalsPanel } from "./proposals/proposals-panel";
+import { Stage } from "./stage/stage";
+import { useStream } from "./stage/use-stream";
+import { YourStep } from "./step/your-step";
+import { TaskPanel } from "./task-panel";
+import { DeskProvider, useDeskModel } from "./use-desk";
+import { useDeskCommands } from "./use-desk-commands";
+import styles from "./desk.module.css";
+
+export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
+  const { t } = useI18n();
+  const desk = useDeskModel(live, view);
+  useDeskCommands(desk);
+  const { episode } = view;
+  const hasPicture = episode.observation !== null && episode.observation.screenshot !== null;
+  const stream = useStream(episode.id, hasPicture && (episode.status === "running" || episode.status === "paused"));
+  const blobUrl = (sha256: string) => `/api/episodes/${encodeURIComponent(episode.id)}/blobs/${sha256}`;
+  return (
+    <DeskProvider value={desk}>
+      <PagePath crumbs={[{ label: t("global.queue"), to: "/queue" }, { label: titleOf(episode.task.instruction) }]} />
+      <DeskStatus stream={stream.status} />
+      <div className={styles.desk} data-platform={episode.task.platform}>
+        <Stage stream={stream} blobUrl={blobUrl} />
+        <aside className={styles.side} aria-label={t("desk.side")}>
+          <TaskPanel />
+          <ProposalsPanel />
+          <YourStep />
+          <DeskFooter />
+        </aside>
+        <footer className={styles.timeline}>
+          <Timeline
+            steps={episode.steps}
+            pending={episode.pending}
+            current={desk.looking}
+            onSelect={desk.look}
+            blobUrl={blobUrl}
+          />
+        </footer>
+      </div>
+      <Dialogs />
+    </DeskProvider>
+  );
+}
+
+const LONGEST_TITLE = 60;
+
+function titleOf(instruction: string): string {
+  const line = instruction.split("\n")[0] ?? "";
+  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
+}

@@ -1,0 +1,63 @@
+/** Ends the episode with the person's own outcome. */
+import { Radio, Textarea } from "@mantine/core";
+import { useState } from "react";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import { DialogForm } from "./form";
+import { submitOnModEnter } from "./submit";
+
+const OUTCOMES = ["success", "failure"] as const;
+
+export function FinishDialog({ infeasible, onDone }: { infeasible: boolean; onDone: () => void }) {
+  const { t } = useI18n();
+  const { send } = useDesk();
+  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>("success");
+  const [answer, setAnswer] = useState("");
+  const [reason, setReason] = useState("");
+  const needsReason = infeasible && reason.trim() === "";
+  const submit = () => {
+    send({ type: "finish", outcome: infeasible ? "infeasible" : outcome, answer, reason });
+    onDone();
+  };
+  return (
+    <DialogForm submit={t(infeasible ? "desk.infeasible" : "desk.finish")} disabled={needsReason} onSubmit={submit}>
+      {!infeasible && (
+        <Radio.Group
+          label={t("finish.outcome")}
+          value={outcome}
+          onChange={(value) => setOutcome(OUTCOMES.find((known) => known === value) ?? "success")}
+        >
+          {OUTCOMES.map((value) => (
+            <Radio key={value} value={value} label={t(`outcome.${value}`)} mt={6} data-autofocus={value === "success" || undefined} />
+          ))}
+        </Radio.Group>
+      )}
+      {!infeasible && (
+        <Textarea
+          label={t("finish.answer")}
+          description={t("finish.answer.help")}
+          value={answer}
+          onChange={(event) => setAnswer(event.currentTarget.value)}
+          onKeyDown={submitOnModEnter}
+          autosize
+          minRows={1}
+          maxRows={5}
+        />
+      )}
+      <Textarea
+        label={t(infeasible ? "finish.why_infeasible" : "finish.note")}
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+        onKeyDown={submitOnModEnter}
+        required={infeasible}
+        maxLength={2_000}
+        autosize
+        minRows={2}
+        maxRows={5}
+        data-autofocus={infeasible || undefined}
+      />
+    </DialogForm>
+  );
+}

@@ -1,0 +1,31 @@
+/** The shape all dialogs share: fields, one button, and Ctrl+Enter from anywhere in it. */
+import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+
+import { KeyHint } from "@/shared/ui/key-hint";
+
+import styles from "./dialogs.module.css";
+
+interface Props {
+  readonly submit: string;
+  readonly disabled?: boolean;
+  readonly onSubmit: () => void;
+  readonly children: ReactNode;
+}
+
+export function DialogForm({ submit, disabled = false, onSubmit, children }: Props) {
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!disabled) onSubmit();
+      }}
+    >
+      {children}
+      <div className={styles.buttons}>
+        <Button type="submit" disabled={disabled} rightSection={<KeyHint keys="Mod+Enter" />}>{submit}</Button>
+      </div>
+    </form>
+  );
+}

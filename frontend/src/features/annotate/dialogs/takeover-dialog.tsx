@@ -1,0 +1,35 @@
+/** Ends a takeover: what was done by hand becomes a step, and its thought says why. */
+import { Textarea } from "@mantine/core";
+import { useState } from "react";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import { DialogForm } from "./form";
+import { submitOnModEnter } from "./submit";
+
+export function TakeoverDialog({ onDone }: { onDone: () => void }) {
+  const { t } = useI18n();
+  const { send, episode } = useDesk();
+  const [thought, setThought] = useState("");
+  const submit = () => {
+    send({ type: "takeover", on: false, thought });
+    onDone();
+  };
+  return (
+    <DialogForm submit={t("takeover.end")} disabled={episode.thought_required && thought.trim() === ""} onSubmit={submit}>
+      <Textarea
+        label={t("step.thought")}
+        description={t("takeover.thought.help")}
+        value={thought}
+        onChange={(event) => setThought(event.currentTarget.value)}
+        onKeyDown={submitOnModEnter}
+        maxLength={8_000}
+        autosize
+        minRows={3}
+        maxRows={8}
+        data-autofocus
+      />
+    </DialogForm>
+  );
+}

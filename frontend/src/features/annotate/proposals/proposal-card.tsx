@@ -1,0 +1,131 @@
+/** One candidate: accept it by its number, take it over to edit, or judge it. */
+import { ActionIcon, Tooltip, UnstyledButton } from "@mantine/core";
+import { Check, Pencil, X } from "lucide-react";
+import type { ReactNode } from "react";
+
+import type { Mark, Proposal } from "@/generated/vocabulary";
+import type { Command } from "@/shared/commands/command";
+import { useI18n } from "@/shared/i18n/i18n";
+import { ActionText } from "@/shared/ui/action-text";
+import { Badge } from "@/shared/ui/badge";
+import { CommandKey } from "@/shared/ui/key-hint";
+import { accept, edit, mark } from "@/features/annotate/commands";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import styles from "./proposals.module.css";
+
+export function ProposalCard({ proposal }: { proposal: Proposal }) {
+  const { t } = useI18n();
+  const desk = useDesk();
+  const { rank, thought, action, action_text: grammar } = proposal;
+  return (
+    <article
+      className={styles.card}
+      data-mark={proposal.mark ?? undefined}
+      data-source={desk.draft.proposalId === proposal.id || undefined}
+      onMouseEnter={() => desk.hover(proposal.id)}
+      onMouseLeave={() => desk.hover(null)}
+      aria-label={t("proposals.card", { number: rank })}
+    >
+      <Tooltip label={<>{t("proposals.accept")} <Hint commands={accept} rank={rank} /></>}>
+        <UnstyledButton
+          className={styles.number}
+          aria-label={t("proposals.accept_number", { number: rank })}
+          disabled={!desk.mine || action === null}
+          onClick={() => desk.accept(proposal)}
+          onFocus={() => desk.hover(proposal.id)}
+          onBlur={() => desk.hover(null)}
+        >
+          {rank}
+        </UnstyledButton>
+      </Tooltip>
+      <div className={styles.body}>
+        <Likelihood proposal={proposal} />
+        {thought && <p className={styles.thought} title={thought}>{thought}</p>}
+        {action === null ? <Unreadable proposal={proposal} /> : <ActionText action={action} grammar={grammar} />}
+      </div>
+      <div className={styles.tools}>
+        <Tool label={t("proposals.edit")} hint={<Hint commands={edit} rank={rank} />} onClick={() => desk.edit(proposal)}>
+          <Pencil size={13} />
+        </Tool>
+        <MarkTool proposal={proposal} value="acceptable"><Check size={14} /></MarkTool>
+        <MarkTool proposal={proposal} value="wrong"><X size={14} /></MarkTool>
+      </div>
+    </article>
+  );
+}
+
+/** How likely among those offered, and how many samples said the same. */
+function Likelihood({ proposal: { likelihood, count, mark } }: { proposal: Proposal }) {
+  const { t, percent } = useI18n();
+  return (
+    <div className={styles.meta}>
+      {likelihood !== null && (
+        <>
+          <span className={styles.bar} aria-hidden><span style={{ width: `${100 * likelihood}%` }} /></span>
+          <span title={t("proposals.likelihood")}>{percent(likelihood)}</span>
+        </>
+      )}
+      {count > 1 && <span title={t("proposals.count", { count })}>×{count}</span>}
+      {mark !== null && <Badge tone={mark === "wrong" ? "danger" : "ok"}>{t(`mark.${mark}`)}</Badge>}
+    </div>
+  );
+}
+
+/** What a model wrote that is no action: the reason in words, and its text as it was. */
+function Unreadable({ proposal: { error, raw_text: raw } }: { proposal: Proposal }) {
+  const { t } = useI18n();
+  return (
+    <div className={styles.unreadable}>
+      <Badge tone="warn">{t("proposals.unreadable")}</Badge> <span>{error?.message}</span>
+      <pre>{raw}</pre>
+    </div>
+  );
+}
+
+function MarkTool({ proposal, value, children }: { proposal: Proposal; value: Mark; children: ReactNode }) {
+  const { t } = useI18n();
+  const desk = useDesk();
+  const set = proposal.mark === value;
+  return (
+    <Tool
+      label={t(`mark.${value}`)}
+      hint={<Hint commands={mark} rank={proposal.rank} />}
+      pressed={set}
+      onClick={() => desk.mark(proposal, set ? null : value)}
+    >
+      {children}
+    </Tool>
+  );
+}
+
+interface ToolProps {
+  readonly label: string;
+  readonly hint: ReactNode;
+  readonly pressed?: boolean;
+  readonly onClick: () => void;
+  readonly children: ReactNode;
+}
+
+function Tool({ label, hint, pressed, onClick, children }: ToolProps) {
+  const { mine } = useDesk();
+  return (
+    <Tooltip label={<>{label} {hint}</>}>
+      <ActionIcon
+        size="xs"
+        aria-label={label}
+        aria-pressed={pressed}
+        variant={pressed === true ? "light" : "subtle"}
+        disabled={!mine}
+        onClick={onClick}
+      >
+        {children}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function Hint({ commands, rank }: { commands: readonly Command[]; rank: number }) {
+  const command = commands[rank - 1];
+  return command === undefined ? null : <CommandKey command={command} />;
+}

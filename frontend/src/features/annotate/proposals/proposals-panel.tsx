@@ -1,0 +1,90 @@
+/** What the policy offers at this decision point, or why it offers nothing. */
+import { ActionIcon, Tooltip } from "@mantine/core";
+import { RotateCw } from "lucide-react";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { PolicyBadge } from "@/shared/ui/badge";
+import { CommandKey } from "@/shared/ui/key-hint";
+import { StatusDot } from "@/shared/ui/status-dot";
+import { resample } from "@/features/annotate/commands";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import { splitPartial } from "./partial";
+import { ProposalCard } from "./proposal-card";
+import styles from "./proposals.module.css";
+
+export function ProposalsPanel() {
+  const { t } = useI18n();
+  const { episode, mine, send } = useDesk();
+  return (
+    <section className={styles.panel} aria-labelledby="proposals-title">
+      <header className={styles.head}>
+        <h2 id="proposals-title">{t("proposals.title")}</h2>
+        <PolicyBadge policy={episode.policy} />
+        <Tooltip label={<>{t("desk.resample")} <CommandKey command={resample} /></>}>
+          <ActionIcon
+            size="sm"
+            aria-label={t("desk.resample")}
+            disabled={!mine || episode.thinking === "off"}
+            onClick={() => send({ type: "resample" })}
+          >
+            <RotateCw size={14} />
+          </ActionIcon>
+        </Tooltip>
+      </header>
+      <div className={styles.list} aria-live="polite" aria-busy={episode.thinking === "waiting" || episode.thinking === "streaming"}>
+        {episode.proposals.length > 0
+          ? episode.proposals.map((proposal) => <ProposalCard key={proposal.id} proposal={proposal} />)
+          : <Nothing />}
+      </div>
+    </section>
+  );
+}
+
+/** Why there is no candidate: on its way, the model is down, the pool has none, or they were withdrawn. */
+function Nothing() {
+  const { t } = useI18n();
+  const { episode, view } = useDesk();
+  const { thinking } = episode;
+  if (view.partials.length > 0) {
+    return view.partials.map(({ index, text }) => <Streaming key={index} index={index} text={text} />);
+  }
+  if (episode.pending !== null) {
+    return <p className={styles.note}><StatusDot tone="busy" pulse>{t("proposals.acting")}</StatusDot></p>;
+  }
+  if (thinking === "waiting" || thinking === "streaming") {
+    return (
+      <div className={styles.note}>
+        <StatusDot tone="busy" pulse>{t("proposals.waiting")}</StatusDot>
+        <span className={styles.skeleton} />
+        <span className={styles.skeleton} />
+      </div>
+    );
+  }
+  if (thinking === "failed") {
+    return (
+      <div className={styles.note} role="alert">
+        <StatusDot tone="danger">{t("proposals.failed")}</StatusDot>
+        <p>{t("proposals.failed.help")}</p>
+        {episode.thinking_error && <code>{episode.thinking_error}</code>}
+      </div>
+    );
+  }
+  if (thinking === "off") return <p className={styles.note}><StatusDot tone="off">{t("proposals.off")}</StatusDot></p>;
+  return (
+    <p className={styles.note}>
+      <StatusDot tone="off">{view.withdrawn === "" ? t("proposals.none") : t("proposals.withdrawn", { reason: view.withdrawn })}</StatusDot>
+    </p>
+  );
+}
+
+function Streaming({ index, text }: { index: number; text: string }) {
+  const { thought, action } = splitPartial(text);
+  return (
+    <div className={styles.streaming}>
+      <span className={styles.number} aria-hidden>{index + 1}</span>
+      <p className={styles.thought}>{thought}<span className={styles.cursor} /></p>
+      {action !== "" && <code>{action}</code>}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+/** A live picture in an element of the page, and how it fares. */
+import { useEffect, useRef, useState, type RefObject } from "react";
+
+import { attach, type StreamStatus } from "@/streams/attach";
+import type { Connector, StreamKind, Surface, Ticket } from "@/streams/connector";
+import { connectStills } from "@/streams/stills";
+import { connectWebRtc } from "@/streams/webrtc";
+import { request } from "@/shared/api/http";
+
+/** noVNC is large and rarely needed: it is loaded when WebRTC failed. */
+const connectVncLazily: Connector = (host, ticket, listener) => {
+  let stop: (() => void) | null = null;
+  let stopped = false;
+  import("@/streams/vnc").then(
+    ({ connectVnc }) => {
+      if (!stopped) stop = connectVnc(host, ticket, listener);
+    },
+    (error: unknown) => listener.onEnd(String(error)),
+  );
+  return () => {
+    stopped = true;
+    stop?.();
+  };
+};
+
+const CONNECTORS: Readonly<Record<StreamKind, Connector>> = {
+  webrtc: connectWebRtc,
+  vnc: connectVncLazily,
+  stills: connectStills,
+};
+
+export interface LiveStream {
+  readonly host: RefObject<HTMLDivElement | null>;
+  readonly surface: Surface | null;
+  readonly status: StreamStatus | null;
+}
+
+/** Runs while `on`; a machine without a picture has no stream. */
+export function useStream(episodeId: string, on: boolean): LiveStream {
+  const host = useRef<HTMLDivElement>(null);
+  const [surface, setSurface] = useState<Surface | null>(null);
+  const [status, setStatus] = useState<StreamStatus | null>(null);
+  useEffect(() => {
+    if (!on || host.current === null) return;
+    const ticket = (kind: StreamKind) =>
+      request<Ticket>("POST", `/episodes/${encodeURIComponent(episodeId)}/tickets`, { kind });
+    const detach = attach(host.current, { ticket, connectors: CONNECTORS, onStatus: setStatus, onSurface: setSurface });
+    return () => {
+      detach();
+      setStatus(null);
+    };
+  }, [episodeId, on]);
+  return { host, surface, status };
+}

@@ -1,0 +1,45 @@
+/** What a person must know right now, most urgent first; pure. */
+
+import type { EpisodeView } from "@/session/reducer";
+import type { Connection } from "@/session/socket";
+
+export type Notice =
+  | { readonly name: "signed_out" | "forbidden" | "missing" }
+  | { readonly name: "offline"; readonly pending: number; readonly retryAt: number | null }
+  | { readonly name: "reconnecting"; readonly pending: number }
+  | { readonly name: "held"; readonly count: number }
+  | { readonly name: "view_only"; readonly holder: string; readonly free: boolean }
+  | { readonly name: "lease"; readonly seconds: number }
+  | { readonly name: "takeover" | "autopilot" | "help_requested" | "unsettled" };
+
+/** From this long before its end (milliseconds) a lease is worth a word: by then renewing has failed a while. */
+export const LEASE_WARNING = 90_000;
+
+export function noticesOf(view: EpisodeView, connection: Connection, now: number, online: boolean): Notice[] {
+  return [...connectionNotices(connection, online), ...episodeNotices(view, now)];
+}
+
+function connectionNotices({ phase, waiting, held, retryAt }: Connection, online: boolean): Notice[] {
+  const notices: Notice[] = [];
+  const pending = waiting.length;
+  if (phase === "signed_out" || phase === "forbidden" || phase === "missing") notices.push({ name: phase });
+  if (phase === "offline" || (phase === "connecting" && !online)) {
+    notices.push(online ? { name: "reconnecting", pending } : { name: "offline", pending, retryAt });
+  }
+  if (held.length > 0) notices.push({ name: "held", count: held.length });
+  return notices;
+}
+
+function episodeNotices({ episode, control, holder }: EpisodeView, now: number): Notice[] {
+  const notices: Notice[] = [];
+  const running = episode.status === "running" || episode.status === "paused" || episode.status === "warming";
+  if (!running) return notices;
+  if (control !== "mine") notices.push({ name: "view_only", holder, free: control === "nobody" });
+  const left = episode.lease_expires_at === null ? Infinity : Date.parse(episode.lease_expires_at) - now;
+  if (left < LEASE_WARNING) notices.push({ name: "lease", seconds: Math.max(0, Math.round(left / 1_000)) });
+  if (episode.takeover) notices.push({ name: "takeover" });
+  if (episode.autopilot) notices.push({ name: "autopilot" });
+  if (episode.help_requested) notices.push({ name: "help_requested" });
+  if (episode.observation?.rest === "timeout") notices.push({ name: "unsettled" });
+  return notices;
+}

@@ -1,0 +1,132 @@
+/** The one-line editor of calls, with completion; Enter does it. */
+import { acceptCompletion, autocompletion, closeBrackets, completionStatus, startCompletion } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { Compartment, EditorState, Prec } from "@codemirror/state";
+import { EditorView, keymap, placeholder } from "@codemirror/view";
+import { useEffect, useImperativeHandle, useRef } from "react";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import { insertPoint } from "./call";
+import { suggestionsAt, type CompletionContext } from "./completion";
+import styles from "./step.module.css";
+
+/** What the editor calls; always the latest, though the editor itself is made once. */
+interface Handlers {
+  readonly change: (text: string) => void;
+  readonly submit: () => void;
+  readonly leave: () => void;
+  readonly context: () => CompletionContext;
+}
+
+export function CommandLineEditor() {
+  const { t } = useI18n();
+  const { draft, setDraft, doIt, line, stage, episode, drafts, mine } = useDesk();
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const handlers = useRef<Handlers | null>(null);
+  useEffect(() => {
+    handlers.current = {
+      change: (command) => setDraft({ ...draft, command }),
+      submit: doIt,
+      leave: () => stage.current?.focus({ preventScroll: true }),
+      context: () => ({ capabilities: episode.capabilities, recentTexts: drafts.recentTexts() }),
+    };
+  });
+
+  const label = t("step.command");
+  const hint = t("step.command.placeholder");
+  useEffect(() => {
+    if (host.current === null) return;
+    const editor = new EditorView({ parent: host.current, state: stateFor(handlers, label, hint) });
+    view.current = editor;
+    return () => editor.destroy();
+  }, [label, hint]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || editor.state.doc.toString() === draft.command) return;
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: draft.command },
+      selection: { anchor: draft.command.length },
+    });
+  }, [draft.command, label, hint]);
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: readOnly.reconfigure(EditorState.readOnly.of(!mine)) });
+  }, [mine, label, hint]);
+
+  useImperativeHandle(line, () => ({
+    focus: () => view.current?.focus(),
+    takePoint: (pixel) => {
+      const editor = view.current;
+      if (editor?.hasFocus !== true) return false;
+      const written = insertPoint(editor.state.doc.toString(), editor.state.selection.main.head, pixel);
+      if (written === null) return false;
+      editor.dispatch({
+        changes: { from: 0, to: editor.state.doc.length, insert: written.text },
+        selection: { anchor: Math.min(written.caret, written.text.length) },
+      });
+      return true;
+    },
+  }), []);
+
+  return <div ref={host} className={styles.line} data-testid="command-line" />;
+}
+
+const readOnly = new Compartment();
+
+function stateFor(handlers: { readonly current: Handlers | null }, label: string, hint: string): EditorState {
+  const submit = () => {
+    handlers.current?.submit();
+    return true;
+  };
+  const leave = () => {
+    handlers.current?.leave();
+    return true;
+  };
+  return EditorState.create({
+    doc: "",
+    extensions: [
+      history(),
+      closeBrackets(),
+      placeholder(hint),
+      readOnly.of(EditorState.readOnly.of(false)),
+      EditorState.transactionFilter.of((change) => (change.newDoc.lines > 1 ? [] : change)),
+      EditorView.contentAttributes.of({ "aria-label": label, autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
+      EditorView.updateListener.of(({ docChanged, state }) => {
+        if (docChanged) handlers.current?.change(state.doc.toString());
+      }),
+      autocompletion({
+        icons: false,
+        override: [
+          ({ state, pos, explicit }) => {
+            const context = handlers.current?.context();
+            const text = state.doc.toString();
+            if (context === undefined || (text === "" && !explicit)) return null;
+            const found = suggestionsAt(text, pos, context);
+            return found && { from: found.from, to: found.to, filter: false, options: found.options.map(completionOf) };
+          },
+        ],
+      }),
+      Prec.highest(
+        keymap.of([
+          { key: "Tab", run: (editor) => acceptCompletion(editor) || (completionStatus(editor.state) === null && startCompletion(editor)) },
+          { key: "Enter", run: submit },
+        ]),
+      ),
+      keymap.of([{ key: "Escape", run: leave }, ...historyKeymap, ...defaultKeymap]),
+    ],
+  });
+}
+
+function completionOf({ label, insert, caret, detail }: { label: string; insert: string; caret: number; detail: string }) {
+  return {
+    label,
+    detail,
+    apply: (editor: EditorView, _completion: unknown, from: number, to: number) => {
+      editor.dispatch({ changes: { from, to, insert }, selection: { anchor: from + caret }, userEvent: "input.complete" });
+    },
+  };
+}

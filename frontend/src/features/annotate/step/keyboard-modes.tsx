@@ -1,0 +1,99 @@
+/** Text and hotkeys as one types them: a field for any input method, and a place that catches chords. */
+import { Textarea } from "@mantine/core";
+import { useEffect, useRef, useState, type KeyboardEvent } from "react";
+
+import { chordPressed } from "@/shared/actions/keys";
+import { keysInWords } from "@/shared/actions/words";
+import { useI18n } from "@/shared/i18n/i18n";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import styles from "./step.module.css";
+
+/** Enter types it, Ctrl+Enter types it and presses Enter, Shift+Enter is a new line. */
+export function TypeMode() {
+  const { t } = useI18n();
+  const { perform, setMode, stage } = useDesk();
+  const [text, setText] = useState("");
+  const leave = () => {
+    setMode("point");
+    stage.current?.focus({ preventScroll: true });
+  };
+  const key = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Escape") leave();
+    else if (event.key === "Enter" && !event.shiftKey && text !== "") {
+      leave();
+      perform({ kind: "type_text", text: event.ctrlKey || event.metaKey ? `${text}\n` : text });
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <Textarea
+      label={t("step.type")}
+      description={t("step.type.help")}
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onKeyDown={key}
+      autosize
+      minRows={1}
+      maxRows={4}
+      data-autofocus
+      ref={(element) => element?.focus()}
+    />
+  );
+}
+
+/** Within this time (milliseconds) a second Escape leaves; alone it is a hotkey like any other. */
+const ESCAPE_WITHIN = 450;
+
+export function HotkeyMode() {
+  const { t } = useI18n();
+  const { perform, setMode, stage } = useDesk();
+  const [held, setHeld] = useState<readonly string[]>([]);
+  const escape = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const field = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    field.current?.focus();
+    return () => clearTimeout(escape.current);
+  }, []);
+
+  const leave = () => {
+    setMode("point");
+    stage.current?.focus({ preventScroll: true });
+  };
+  const take = (keys: string[]) => {
+    leave();
+    perform({ kind: "press_keys", keys });
+  };
+  const key = (event: KeyboardEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    const chord = chordPressed(event);
+    if (chord === null) return setHeld(modifiersOf(event));
+    if (chord.join() !== "esc") return take(chord);
+    clearTimeout(escape.current);
+    if (held[0] === "esc") return leave();
+    setHeld(["esc"]);
+    escape.current = setTimeout(() => take(chord), ESCAPE_WITHIN);
+  };
+  return (
+    <div
+      ref={field}
+      className={styles.capture}
+      role="textbox"
+      tabIndex={0}
+      aria-label={t("step.hotkey")}
+      onKeyDown={key}
+      onKeyUp={(event) => setHeld((keys) => (keys[0] === "esc" ? keys : modifiersOf(event)))}
+      onBlur={() => setMode("point")}
+    >
+      <strong>{held.length === 0 ? t("step.hotkey") : keysInWords(held)}</strong>
+      <span>{t("step.hotkey.help")}</span>
+    </div>
+  );
+}
+
+function modifiersOf({ ctrlKey, shiftKey, altKey, metaKey }: KeyboardEvent): string[] {
+  return [ctrlKey && "ctrl", shiftKey && "shift", altKey && "alt", metaKey && "super"].filter((name) => name !== false);
+}

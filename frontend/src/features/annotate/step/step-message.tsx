@@ -1,0 +1,60 @@
+/** Under the command line: what the action means in words, or what is wrong with it and where. */
+import type { ParseFailure } from "@/shared/actions/parse";
+import { actionInWords } from "@/shared/actions/words";
+import type { I18n } from "@/shared/i18n/i18n";
+import { useI18n } from "@/shared/i18n/i18n";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import styles from "./step.module.css";
+
+export function StepMessage() {
+  const i18n = useI18n();
+  const { composed, draft, refusal } = useDesk();
+  if (refusal !== null && refusal.command?.type !== "input") {
+    return <p className={styles.message} data-tone="danger" role="alert">{refusalInWords(refusal.code, refusal.message, i18n)}</p>;
+  }
+  if (composed.ok) return <p className={styles.message}>{actionInWords(composed.action, i18n)}</p>;
+  if (composed.reason === "thought") {
+    return <p className={styles.message} data-tone="warn" role="status">{actionInWords(composed.action, i18n)} · {i18n.t("step.thought_missing")}</p>;
+  }
+  if (composed.reason === "parse") {
+    const { failure } = composed;
+    const where = draft.command.slice(failure.from, failure.to);
+    return (
+      <p className={styles.message} data-tone="warn" role="status">
+        {failureInWords(failure, i18n)} {where !== "" && where !== failure.subject && <code>{where}</code>}
+      </p>
+    );
+  }
+  return <p className={styles.message}>{i18n.t("step.hint")}</p>;
+}
+
+/** Why a written call is no action, in words. */
+export function failureInWords({ code, subject }: ParseFailure, { t }: I18n): string {
+  return t(`command.${code}`, { subject });
+}
+
+const REFUSALS = [
+  "view_only",
+  "not_running",
+  "stale_accept",
+  "unknown_proposal",
+  "unparsed_proposal",
+  "thought_required",
+  "off_screen",
+  "unsupported_action",
+  "in_takeover",
+  "not_in_takeover",
+  "cannot_undo",
+  "flooding",
+  "queue_full",
+  "outcome_unknown",
+  "machine_gone",
+  "step_limit",
+] as const;
+
+/** Why the server refused, in the reader's language where the code is known. */
+export function refusalInWords(code: string, message: string, { t }: I18n): string {
+  const known = REFUSALS.find((one) => one === code);
+  return known === undefined ? message : t(`refused.${known}`);
+}

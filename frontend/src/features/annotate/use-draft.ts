@@ -1,0 +1,31 @@
+/** The step being composed: kept across reloads, given back when the server refuses it. */
+import { useEffect, useState } from "react";
+
+import type { EpisodeState, Proposal } from "@/generated/vocabulary";
+import { EMPTY_DRAFT, isEmpty, type Draft, type DraftStore } from "@/session/drafts";
+import type { Refusal } from "@/session/session";
+import { printAction } from "@/shared/actions/print";
+
+export function useDraft(episode: EpisodeState, drafts: DraftStore, refusal: Refusal | null) {
+  const step = episode.steps.length;
+  const [draft, setDraft] = useState<Draft>(() => drafts.loadDraft(episode.id, step));
+  const [answered, setAnswered] = useState<Refusal | null>(null);
+  if (refusal !== null && refusal !== answered) {
+    setAnswered(refusal);
+    if (isEmpty(draft)) setDraft(givenBack(refusal, episode.proposals));
+  }
+  useEffect(() => drafts.saveDraft(episode.id, step, draft), [drafts, episode.id, step, draft]);
+  return { draft, setDraft };
+}
+
+/** What a refused command said, as a draft to mend. */
+export function givenBack({ command }: Refusal, proposals: readonly Proposal[]): Draft {
+  if (command?.type === "act") {
+    const original = proposals.find(({ id }) => id === command.proposal_id)?.thought ?? "";
+    return { command: printAction(command.action), thought: command.thought, proposalId: command.proposal_id, original };
+  }
+  if (command?.type === "accept" && command.thought !== null) {
+    return { ...EMPTY_DRAFT, thought: command.thought };
+  }
+  return EMPTY_DRAFT;
+}

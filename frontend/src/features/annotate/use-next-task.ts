@@ -1,0 +1,31 @@
+/** Claims the next task and goes there. */
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "react-router";
+
+import { messageOf, request } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
+
+export interface NextTask {
+  readonly goOn: () => void;
+  readonly busy: boolean;
+  /** Nothing waited when it was last asked. */
+  readonly nothing: boolean;
+  readonly error: string;
+}
+
+export function useNextTask(): NextTask {
+  const navigate = useNavigate();
+  const { t } = useI18n();
+  const claim = useMutation({
+    mutationFn: () => request<{ episode_id: string | null }>("POST", "/queue/next", {}),
+    onSuccess: ({ episode_id: id }) => {
+      if (id !== null) void navigate(`/desk/${id}`);
+    },
+  });
+  return {
+    goOn: () => claim.mutate(),
+    busy: claim.isPending,
+    nothing: claim.data?.episode_id === null,
+    error: claim.error === null ? "" : messageOf(claim.error, t).text,
+  };
+}

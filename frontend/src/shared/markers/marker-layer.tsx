@@ -1,0 +1,83 @@
+/** Markers over a picture: numbered candidates, the step being composed, the act that runs, what a step did. */
+import type { Action, Point } from "@/generated/vocabulary";
+
+import { placeOf, type Size } from "./mapping";
+import { anchorOf, markerOf, spread, type Marker } from "./marker";
+import { MarkerShape } from "./marker-shape";
+import styles from "./marker-layer.module.css";
+
+export type MarkTone = "candidate" | "draft" | "pending" | "done";
+
+export interface Mark {
+  readonly key: string;
+  readonly action: Action;
+  readonly tone: MarkTone;
+  /** The number of a candidate, shown in its badge. */
+  readonly number?: number;
+  /** Drawn back because another one is looked at. */
+  readonly dim?: boolean;
+}
+
+interface Props {
+  readonly marks: readonly Mark[];
+  readonly picture: Size;
+  /** Size of the picture on the page (CSS pixels). */
+  readonly shown: Size;
+  /** Where text lands that names no place. */
+  readonly focus: Point | null;
+}
+
+export function MarkerLayer({ marks, picture, shown, focus }: Props) {
+  const centre = { x: picture.width / 2, y: picture.height / 2 };
+  const drawn = marks.flatMap((mark) => {
+    const marker = markerOf(mark.action);
+    return marker === null ? [] : [{ mark, marker: shownMarker(marker, focus ?? centre, shown, picture) }];
+  });
+  const anchors = drawn.map(({ marker }) => anchorOf(marker, { x: 0, y: 0 }));
+  const moved = spread(anchors);
+  if (shown.width <= 0) return null;
+  return (
+    <svg className={styles.layer} width={shown.width} height={shown.height} aria-hidden>
+      {drawn.map(({ mark, marker }, index) => (
+        <g key={mark.key} className={styles.mark} data-tone={mark.tone} data-dim={mark.dim === true || undefined}>
+          <MarkerShape marker={marker} />
+          {mark.number !== undefined && <Badge at={anchors[index]} moved={moved[index]} number={mark.number} shown={shown} />}
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+interface BadgeProps {
+  readonly at: Point | undefined;
+  readonly moved: Point | undefined;
+  readonly number: number;
+  readonly shown: Size;
+}
+
+/** Beside the marker, and inside the picture even where the marker is at its border. */
+function Badge({ at = { x: 0, y: 0 }, moved = { x: 0, y: 0 }, number, shown }: BadgeProps) {
+  const x = Math.min(at.x + 15 + moved.x, shown.width - 10);
+  const y = Math.max(at.y - 15 + moved.y, 10);
+  return (
+    <g transform={`translate(${x} ${y})`} className={styles.badge}>
+      <circle r={9} />
+      <text dy="0.36em">{number}</text>
+    </g>
+  );
+}
+
+/** The marker in CSS pixels, with every place filled in. */
+function shownMarker(marker: Marker, fallback: Point, shown: Size, picture: Size): Marker {
+  const place = (point: Point) => placeOf(point, shown, picture);
+  switch (marker.shape) {
+    case "arrow":
+      return { ...marker, from: place(marker.from), to: place(marker.to) };
+    case "path":
+      return { ...marker, points: marker.points.map(place) };
+    case "caret":
+      return { ...marker, at: place(fallback) };
+    default:
+      return { ...marker, at: place(marker.at ?? fallback) };
+  }
+}

@@ -1,0 +1,91 @@
+/** One marker as SVG: click ring, drag arrow, scroll chevron, typed-text caret, gesture path. */
+import type { Direction, Point } from "@/generated/vocabulary";
+
+import type { Marker, RingGlyph } from "./marker";
+
+const ORIGIN: Point = { x: 0, y: 0 };
+
+export function MarkerShape({ marker }: { marker: Marker }) {
+  switch (marker.shape) {
+    case "ring":
+      return <Ring at={marker.at ?? ORIGIN} glyph={marker.glyph} />;
+    case "arrow":
+      return <Arrow from={marker.from} to={marker.to} />;
+    case "chevron":
+      return <Chevron at={marker.at ?? ORIGIN} direction={marker.direction} amount={marker.amount} />;
+    case "caret":
+      return <Caret at={marker.at ?? ORIGIN} text={marker.text} />;
+    case "path":
+      return <polyline points={marker.points.map(({ x, y }) => `${x},${y}`).join(" ")} />;
+  }
+}
+
+const RINGS: Readonly<Record<RingGlyph, readonly number[]>> = {
+  click: [11],
+  double: [8, 13],
+  triple: [6, 10, 14],
+  right: [11],
+  middle: [11],
+  move: [],
+  down: [11],
+  up: [11],
+  hold: [11, 16],
+};
+
+/** The pixel itself stays free: the cross has a hole in its middle. */
+function Ring({ at: { x, y }, glyph }: { at: Point; glyph: RingGlyph }) {
+  return (
+    <g transform={`translate(${x} ${y})`}>
+      {RINGS[glyph].map((radius) => (
+        <circle key={radius} r={radius} />
+      ))}
+      <path d="M-5 0H-2M2 0H5M0 -5V-2M0 2V5" />
+      {glyph === "right" && <path d="M0 -11A11 11 0 0 1 0 11" strokeWidth={5} />}
+      {glyph === "middle" && <path d="M-3 -11H3" strokeWidth={6} />}
+      {glyph === "down" && <path d="M-4 14L0 18L4 14" />}
+      {glyph === "up" && <path d="M-4 18L0 14L4 18" />}
+      {glyph === "move" && <path d="M-9 -4L-13 0L-9 4M9 -4L13 0L9 4M-4 -9L0 -13L4 -9M-4 9L0 13L4 9" />}
+    </g>
+  );
+}
+
+function Arrow({ from, to }: { from: Point; to: Point }) {
+  const angle = (Math.atan2(to.y - from.y, to.x - from.x) * 180) / Math.PI;
+  return (
+    <>
+      <circle cx={from.x} cy={from.y} r={6} />
+      <path d={`M${from.x} ${from.y}L${to.x} ${to.y}`} />
+      <path d="M-11 -6L0 0L-11 6" transform={`translate(${to.x} ${to.y}) rotate(${angle})`} />
+    </>
+  );
+}
+
+const TURN: Readonly<Record<Direction, number>> = { down: 0, left: 90, up: 180, right: 270 };
+
+function Chevron({ at: { x, y }, direction, amount }: { at: Point; direction: Direction; amount: number }) {
+  return (
+    <g transform={`translate(${x} ${y})`}>
+      <circle r={13} />
+      <path d="M-5 -5L0 0L5 -5M-5 1L0 6L5 1" transform={`rotate(${TURN[direction]})`} />
+      {amount > 1 && (
+        <text className="note" x={0} y={25}>
+          ×{amount}
+        </text>
+      )}
+    </g>
+  );
+}
+
+const LONGEST = 28;
+
+function Caret({ at: { x, y }, text }: { at: Point; text: string }) {
+  const line = text.replaceAll("\n", "⏎");
+  return (
+    <g transform={`translate(${x} ${y})`}>
+      <path d="M-4 -11H4M0 -11V11M-4 11H4" />
+      <text className="note" x={10} y={24} textAnchor="start">
+        {line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line}
+      </text>
+    </g>
+  );
+}
