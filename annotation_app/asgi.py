@@ -13,11 +13,13 @@ django = get_asgi_application()
 
 from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402  # needs the apps loaded
 
+routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # type: ignore[arg-type]  # as documented
+
 application = ProtocolTypeRouter(
     {
         "http": django,
         "websocket": AllowedHostsOriginValidator(
-            AuthMiddlewareStack(URLRouter([path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]))
+            AuthMiddlewareStack(URLRouter(routes))  # type: ignore[arg-type]  # as documented
         ),
     }
 )

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -12,7 +13,7 @@ from ninja.utils import check_csrf
 from pydantic import StringConstraints
 from pydantic_core import to_json
 
-from annotation_app.errors import ApplicationError, Forbidden, Invalid, NotFound, NotSignedIn
+from annotation_app.errors import ApplicationError, Forbidden, Invalid, NotFound, NotSignedIn, TooLarge
 
 Plain = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\x00]*$")]
 """A short text PostgreSQL can store: it refuses NUL."""
@@ -89,6 +90,10 @@ def api_make() -> Api:
     @api.exception_handler(Http404)
     def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
         return answer(request, NotFound("There is no such thing."))
+
+    @api.exception_handler(RequestDataTooBig)
+    def too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+        return answer(request, TooLarge("The request is too large."))
 
     @api.exception_handler(ValidationError)
     def not_understood(request: HttpRequest, error: ValidationError) -> HttpResponse:

@@ -92,7 +92,9 @@ def _publish_here(episode_id: str, message: Message) -> None:
 
 
 async def _publish_elsewhere(episode_id: str, message: Mapping[str, object]) -> None:
+    layer = get_channel_layer()
+    assert layer is not None, "the settings name a channel layer"
     try:
-        await get_channel_layer().group_send(group_of(episode_id), dict(message))
+        await layer.group_send(group_of(episode_id), dict(message))
     except (OSError, RedisError) as error:
         logger.warning("other processes miss an event of episode %s: %s", episode_id, error)

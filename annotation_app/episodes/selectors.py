@@ -62,8 +62,8 @@ def _summary(episode: Episode) -> EpisodeSummary:
         task_id=task.key,
         instruction=task.definition.instruction,
         pool=task.pool.name,
-        status=episode.status,  # type: ignore[arg-type]  # services only store the literals
-        outcome=episode.outcome or None,  # type: ignore[arg-type]
+        status=episode.status,
+        outcome=episode.outcome or None,
         verdict=episode.desk.verdict,
         steps=episode.step_count,  # type: ignore[attr-defined]  # annotated by _listed
         annotator=episode.annotator.username,
@@ -71,7 +71,7 @@ def _summary(episode: Episode) -> EpisodeSummary:
         help_requested=episode.help_requested,
         created_at=episode.created_at,
         finished_at=episode.finished_at,
-        review=episode.review,  # type: ignore[arg-type]
+        review=episode.review,
         returned_reason=episode.review_reason if episode.review == Review.RETURNED else "",
     )
 
@@ -139,7 +139,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
     return EpisodeState(
         id=str(episode.id),
         version=episode.version,
-        status=episode.status,  # type: ignore[arg-type]  # services only store the literals
+        status=episode.status,
         task=task_of(episode),
         pool=pool.name,
         instructions=pool.instructions,
@@ -147,7 +147,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
         steps=steps,
         proposals=proposals,
         help_requested=episode.help_requested,
-        outcome=episode.outcome or None,  # type: ignore[arg-type]
+        outcome=episode.outcome or None,
         lease_expires_at=episode.assignment.expires_at,
         created_at=episode.created_at,
         finished_at=episode.finished_at,
@@ -196,7 +196,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         annotator=f"annotator-{episode.annotator_id}",
         steps=steps,
         proposals=tuple(tuple(offered[step.index]) for step in steps),
-        outcome=episode.outcome or None,  # type: ignore[arg-type]
+        outcome=episode.outcome or None,
         answer=episode.desk.answer,
         verdict=episode.desk.verdict,
         terminated=episode.status == "finished",
@@ -264,9 +264,9 @@ class StoredMachine(Frozen):
 
 
 def machine_of(*, episode_id: UUID) -> StoredMachine:
-    """What is known of an episode's machine. Raises Episode.DoesNotExist."""
-    image, lease = Episode.objects.values_list("task__pool__image", "machine").get(pk=episode_id)
-    return StoredMachine(image=image, lease=lease)
+    """What is known of an episode's machine; one that has ended has none. Raises Episode.DoesNotExist."""
+    image, lease, status = Episode.objects.values_list("task__pool__image", "machine", "status").get(pk=episode_id)
+    return StoredMachine(image=image, lease="" if status in ENDED_STATUSES else lease)
 
 
 def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:

@@ -11,6 +11,6 @@ async def zip_stream(folder: Path) -> AsyncIterator[bytes]:
     """The zip's bytes; pictures are compressed already, so it only stores."""
     archive = ZipStream.from_path(folder, compress_type=ZIP_STORED)
     chunks: Iterator[bytes] = iter(archive)
-    following = sync_to_async(next, thread_sensitive=False)
-    while chunk := await following(chunks, b""):
+    following = sync_to_async(lambda: next(chunks, b""), thread_sensitive=False)
+    while chunk := await following():
         yield chunk

@@ -40,7 +40,7 @@ def export_out(export: Export) -> ExportOut:
         id=export.id,
         pool_id=export.pool_id,
         filters=ExportFilters.model_validate(export.filters),
-        status=export.status,  # type: ignore[arg-type]  # the column's choices are these literals
+        status=export.status,
         progress=export.progress,
         trajectories=export.trajectories,
         bytes=export.bytes,

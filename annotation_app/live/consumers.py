@@ -51,7 +51,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         await self.accept()
         user = self.scope["user"]
-        if not user.is_authenticated:
+        if user is None or not user.is_authenticated:
             return await self.close(NOT_SIGNED_IN)
         self.episode_id: UUID = self.scope["url_route"]["kwargs"]["episode_id"]
         try:

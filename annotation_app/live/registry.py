@@ -60,7 +60,8 @@ class Seat:
 
 @dataclass(eq=False, slots=True)
 class Desk:
-    """One episode in this process: its seats, the one that holds control, and its driver, if that lives here."""
+    """One episode in this process: its seats, the one that holds control, since when that one is gone (loop
+    time), its driver, if that lives here, and whether it has ended."""
 
     episode_id: UUID
     seats: list[Seat] = field(default_factory=list)
@@ -68,13 +69,15 @@ class Desk:
     dropped_at: float | None = None
     driver: Driver | None = None
     running: asyncio.Task[None] | None = None
+    over: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def control_of(self, seat: Seat) -> Control:
         """Who holds control, seen from a seat."""
         if self.holder is seat:
             return "mine"
-        return "nobody" if self.holder is None and self.driver is not None else "other"
+        elsewhere = self.driver is None and not self.over
+        return "other" if elsewhere or self.holder is not None else "nobody"
 
     def steering(self) -> Seat | None:
         """The seat of the annotator that has waited longest."""
@@ -180,7 +183,7 @@ class Registry:
         if not seat.steers:
             return seat.tell(_refusal(command, "view_only", "Only the annotator steers this episode."))
         async with desk.lock:
-            if desk.driver is None and await self._is_open(desk):
+            if desk.driver is None and not await self._is_over(desk):
                 token = await in_database(
                     services.runner_take, episode_id=desk.episode_id, runner=PROCESS, seconds=RUNNER_SECONDS
                 )
@@ -209,14 +212,15 @@ class Registry:
 
     # --- drivers
 
-    async def _is_open(self, desk: Desk) -> bool:
-        state = await in_database(selectors.episode_status, episode_id=desk.episode_id)
-        return state in selectors.OPEN_STATUSES
+    async def _is_over(self, desk: Desk) -> bool:
+        status = await in_database(selectors.episode_status, episode_id=desk.episode_id)
+        desk.over = status in selectors.ENDED_STATUSES
+        return desk.over
 
     async def _ensure_driver(self, desk: Desk) -> None:
-        """Drive the episode from here, unless it has ended or another process holds it."""
+        """Drive the episode from here, unless it is over or another process holds it."""
         async with desk.lock:
-            if desk.driver is not None or not await self._is_open(desk):
+            if desk.driver is not None or desk.over or await self._is_over(desk):
                 return
             token = await in_database(
                 services.runner_acquire,
@@ -239,6 +243,7 @@ class Registry:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("the runner of episode %s broke", desk.episode_id, exc_info=error)
         if desk.driver is driver:
+            desk.over = driver.state is not None and driver.state.status in selectors.ENDED_STATUSES
             desk.driver = desk.holder = desk.dropped_at = None
             self._tell_control(desk)
 

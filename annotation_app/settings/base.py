@@ -38,7 +38,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "annotation_app.web.security.SecurityHeadersMiddleware",
+    "annotation_app.web.security.security_headers",
+    "annotation_app.web.errors.api_errors",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

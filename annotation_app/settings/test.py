@@ -1,14 +1,9 @@
 """For the test-suite: real PostgreSQL, messages inside the process, cheap passwords."""
 
-import tempfile
-from pathlib import Path
-
 from annotation_app.settings.base import *  # noqa: F403
 from annotation_app.settings.base import ENV
 
-_folder = Path(tempfile.mkdtemp(prefix="pilothouse-test-"))
-
-ENV = ENV.model_copy(update={"data": _folder, "secret": "a-secret-only-the-tests-know-of-123"})
+ENV = ENV.model_copy(update={"secret": "a-secret-only-the-tests-know-of-123"})
 SECRET_KEY = "a-key-only-the-tests-know-of-1234567890"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

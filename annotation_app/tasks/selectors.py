@@ -38,7 +38,7 @@ def pools_of(*, user: User) -> list[PoolSummary]:
             id=pool.id,
             name=pool.name,
             description=pool.description,
-            platform=pool.platform,  # type: ignore[arg-type]  # the column's choices are the Platform literals
+            platform=pool.platform,
             waiting=waiting.get(pool.id, 0),
             mine_done=done.get(pool.id, 0),
             practice=pool.practice,
