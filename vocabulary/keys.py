@@ -87,6 +87,11 @@ ALIASES: dict[str, str] = {
 }
 """Other spellings of a key, in lower case without spaces, hyphens and underscores."""
 
+_TWO_WORDS = re.compile(
+    r"\b(?:(?:page|arrow) +(?:up|down|left|right)|(?:caps|num|scroll) +lock|print +screen)\b", re.IGNORECASE
+)
+_PLUS = re.compile(r"(?<=.)\+(?=.)")
+_OTHER = re.compile(r"(?<=.)[-,](?=.)")
 _WORD_BREAK = re.compile(r"(?<=\w)[ _-]+(?=\w)")
 
 
@@ -105,7 +110,7 @@ def key_checked(spelling: str) -> str:
     """The canonical key a spelling means. Raises ValueError where it means none."""
     key = key_named(spelling)
     if key is None:
-        raise ValueError(f"unknown key {spelling!r}")
+        raise ValueError(f"unknown key {spelling[:40]!r}")
     return key
 
 
@@ -116,17 +121,9 @@ def keys_named(hotkey: str) -> tuple[str, ...]:
     """
     if hotkey and not hotkey.strip():
         return ("space",)
-    keys: list[str] = []
-    words = hotkey.split()
-    while words:
-        word = words.pop(0)
-        if word == "+" and keys and words:
-            continue
-        together = key_named(word + words[0]) if words and None in map(key_named, (word, words[0])) else None
-        if together:
-            words.pop(0)
-        keys.extend([together] if together else _chord(word))
-    return tuple(keys)
+    words = _TWO_WORDS.sub(lambda name: name[0].replace(" ", ""), hotkey).split()
+    chords = [word for index, word in enumerate(words) if word != "+" or index in (0, len(words) - 1)]
+    return tuple(key for chord in chords for key in _chord(chord))
 
 
 def hotkey_text(keys: tuple[str, ...]) -> str:
@@ -135,13 +132,8 @@ def hotkey_text(keys: tuple[str, ...]) -> str:
 
 
 def _chord(word: str) -> list[str]:
-    """The keys of a hotkey without spaces; a separator at the end is a key itself ("ctrl++")."""
+    """The keys of a hotkey without spaces; a separator at its end is a key itself ("ctrl++")."""
     if key := key_named(word):
         return [key]
-    for separator in "+-,":
-        head, found, last = word.rpartition(separator)
-        if found and head:
-            if not last:
-                head, last = head.removesuffix(separator), separator
-            return [*_chord(head), *_chord(last)]
-    raise ValueError(f"unknown key {word!r}")
+    parts = (part for chord in _PLUS.split(word) for part in ([chord] if key_named(chord) else _OTHER.split(chord)))
+    return [key_checked(part) for part in parts]

@@ -1,0 +1,125 @@
+"""Hypothesis strategies for the shared types."""
+
+import re
+from typing import Any
+
+from hypothesis import strategies as st
+
+from vocabulary import actions as a
+from vocabulary.actions import Action, Point
+from vocabulary.keys import KEYS
+
+FRAGMENTS = (
+    *("Action:", "Action：", "Thought:", "Reflection:", "Action_Summary:", "<think>", "</think>", "[EOS]", "<answer>"),
+    *("click(", "type(content='", "start_box='(1,2)'", "<point>1 2</point>", "<|box_start|>(3,4)<|box_end|>", "wait()"),
+    *(
+        "'",
+        '"',
+        "\\",
+        "\\n",
+        "\\'",
+        "\n",
+        "\n\n",
+        ")",
+        "')",
+        "', x='",
+        "(",
+        "（",
+        "）",
+        "，",
+        "：",
+        "=",
+        ",",
+        ";",
+        " ",
+        "终",
+    ),
+)
+"""What replies are made of: joined at random they look like actions gone wrong."""
+
+replies = st.one_of(st.text(), st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=4))).map("".join))
+"""Any text a model might answer with."""
+
+_BEGINS_LIKE_AN_ACTION = re.compile(r"^[ \t]*Action\s*[:：]\s*[A-Za-z_]\w*\s*[(（]", re.MULTILINE)
+
+thoughts = replies.map(str.strip).filter(lambda text: not _BEGINS_LIKE_AN_ACTION.search(text))
+"""Every thought the law of dialects speaks of."""
+
+texts = st.one_of(replies, st.text(max_size=40))
+keys = st.sampled_from(sorted(KEYS))
+buttons = st.sampled_from(("left", "middle", "right"))
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def seconds(most: float) -> st.SearchStrategy[float]:
+    """A duration that is not zero."""
+    return st.floats(min_value=0.001, max_value=most)
+
+
+def actions_of(kind: str, points: st.SearchStrategy[Point]) -> st.SearchStrategy[Action]:
+    """Any action of one kind whose points are of these."""
+    return points.flatmap(lambda point: _builders(points, point)[kind])
+
+
+def any_action(points: st.SearchStrategy[Point] | None = None) -> st.SearchStrategy[Action]:
+    """Any action of any kind."""
+    pixels = points or st.builds(Point, x=st.integers(0, 32_767), y=st.integers(0, 32_767))
+    return st.sampled_from(sorted(a.ACTION_CLASSES)).flatmap(lambda kind: actions_of(kind, pixels))
+
+
+def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.SearchStrategy[Any]]:
+    maybe = st.none() | points
+    at: dict[str, Any] = {"x": st.just(point.x), "y": st.just(point.y)}
+    inputs = st.one_of(
+        st.builds(a.MoveTo, **at), st.builds(a.MouseDown, point=maybe, button=buttons), st.builds(a.Press, key=keys)
+    )
+    timed = st.builds(a.TimedInput, at_ms=st.integers(0, 10**6), input=inputs)
+    path = st.text(min_size=1, max_size=20)
+    return {
+        "click": st.builds(a.Click, **at),
+        "double_click": st.builds(a.DoubleClick, **at),
+        "triple_click": st.builds(a.TripleClick, **at),
+        "right_click": st.builds(a.RightClick, **at),
+        "middle_click": st.builds(a.MiddleClick, **at),
+        "move_to": st.builds(a.MoveTo, **at),
+        "mouse_down": st.builds(a.MouseDown, point=maybe, button=buttons),
+        "mouse_up": st.builds(a.MouseUp, point=maybe, button=buttons),
+        "drag": st.builds(a.Drag, start=points, end=points, button=buttons),
+        "scroll": st.builds(
+            a.Scroll,
+            point=maybe,
+            direction=st.sampled_from(("up", "down", "left", "right")),
+            amount=st.integers(1, 100),
+        ),
+        "type_text": st.builds(a.TypeText, text=texts),
+        "press_keys": st.builds(a.PressKeys, keys=st.lists(keys, min_size=1, max_size=5).map(tuple)),
+        "press": st.builds(a.Press, key=keys),
+        "release": st.builds(a.Release, key=keys),
+        "wait": st.builds(a.Wait, seconds=seconds(60)),
+        "navigate": st.builds(a.Navigate, url=st.text(min_size=1, max_size=40)),
+        "navigate_back": st.builds(a.NavigateBack),
+        "long_press": st.builds(a.LongPress, **at, seconds=seconds(10)),
+        "swipe": st.builds(a.Swipe, start=points, end=points),
+        "open_app": st.builds(a.OpenApp, name=st.text(min_size=1, max_size=20)),
+        "press_home": st.builds(a.PressHome),
+        "press_back": st.builds(a.PressBack),
+        "set_clipboard": st.builds(a.SetClipboard, text=texts),
+        "get_clipboard": st.builds(a.GetClipboard),
+        "run_command": st.builds(a.RunCommand, command=texts, timeout=seconds(600)),
+        "read_file": st.builds(a.ReadFile, path=path),
+        "write_file": st.builds(a.WriteFile, path=path, text=texts),
+        "edit_file": st.builds(a.EditFile, path=path, old=path, new=texts),
+        "run_code": st.builds(a.RunCode, code=texts, timeout=seconds(600)),
+        "call_tool": st.builds(
+            a.CallTool,
+            name=path,
+            arguments=st.dictionaries(st.text(max_size=5), json_values, max_size=3),
+        ),
+        "finish": st.builds(a.Finish, answer=texts),
+        "call_user": st.builds(a.CallUser, message=texts),
+        "gesture": st.builds(a.Gesture, inputs=st.lists(timed, min_size=1, max_size=5).map(tuple)),
+    }
