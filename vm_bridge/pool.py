@@ -23,6 +23,7 @@ TICK = 0.5
 HEALTH_EVERY = 10
 """Free machines are asked whether they live every so many ticks."""
 HEALTH_TIMEOUT = 5.0
+CLOSE_TIMEOUT = 5.0
 MAX_WAITING = 64
 """Most callers that may wait for one image."""
 RETRY_AFTER = 5.0
@@ -87,7 +88,8 @@ class Pool:
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_TIMEOUT)
         with contextlib.suppress(RedisError):
             await self._ledger.clear()
         await self._host.close()
@@ -212,9 +214,9 @@ class Pool:
             shelf.retry_at = asyncio.get_running_loop().time() + RETRY_AFTER
             if shelf.waiting and not shelf.waiting[0].lease.done():
                 shelf.waiting.popleft().lease.set_exception(NoMachine(str(error)))
+            shelf.coming -= 1
             return
         finally:
-            shelf.coming -= 1
             self._creating -= 1
         self._moving.add(sandbox.id)
         self._machines[sandbox.id] = sandbox
@@ -226,26 +228,20 @@ class Pool:
         if sandbox is None or machine_id in self._moving:
             return
         self._moving.add(machine_id)
-        shelf = self._shelves[sandbox.image]
-        shelf.coming += 1
-        try:
-            await self._ended(machine_id)
-            ready = await self._reset(sandbox)
-        except RedisError:
-            self._moving.discard(machine_id)  # found again by `_find_lost`
-            raise
-        finally:
-            shelf.coming -= 1
-        if ready:
+        self._shelves[sandbox.image].coming += 1
+        await self._ended(machine_id)
+        if await self._reset(sandbox):
             await self._shelve(sandbox)
         else:
+            self._shelves[sandbox.image].coming -= 1
             await self._drop(sandbox)
             await self._serve(sandbox.image)
 
     async def _reset(self, sandbox: Sandbox) -> bool:
         """Whether the machine is as new; not tried where nobody wants another one of its image."""
         shelf = self._shelves[sandbox.image]
-        if len(await self._ledger.free(sandbox.image)) >= max(1, shelf.target) and not shelf.waiting:
+        others = shelf.coming - 1 + await self._ready(sandbox.image)
+        if others >= max(1, shelf.target) and not shelf.waiting:
             return False
         try:
             await sandbox.reset()
@@ -253,6 +249,12 @@ class Pool:
             logger.warning("%s could not be reset: %s", sandbox.id, error)
             return False
         return await self._lives(sandbox)
+
+    async def _ready(self, image: str) -> int:
+        try:
+            return len(await self._ledger.free(image))
+        except RedisError:
+            return 0
 
     async def _lives(self, sandbox: Sandbox) -> bool:
         try:
@@ -264,8 +266,9 @@ class Pool:
         socket = sandbox.vnc_socket
         try:
             await self._ledger.add(sandbox.id, image=sandbox.image, vnc_socket=str(socket) if socket else None)
-        finally:
+        finally:  # where Redis failed, `_find_lost` finds it
             self._moving.discard(sandbox.id)
+            self._shelves[sandbox.image].coming -= 1
         await self._serve(sandbox.image)
 
     async def _drop(self, sandbox: Sandbox) -> None:
@@ -277,6 +280,8 @@ class Pool:
     async def _keep(self) -> None:
         """End leases in time, replace idle machines that died, keep enough of them warm."""
         for tick in itertools.count():
+            if self._closing:  # redis-py may swallow a cancellation that meets a time limit of its own
+                return
             try:
                 for machine_id in await self._ledger.expire():
                     logger.info("the lease of %s ran out", machine_id)

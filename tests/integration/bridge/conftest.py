@@ -1,0 +1,104 @@
+"""A private Redis, and a bridge over fake machines in the test's own loop."""
+
+import asyncio
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import uvicorn
+from redis import Redis as SyncRedis
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisDown
+
+from tests.waiting import eventually, wait_until
+from vm_bridge.__main__ import bridge_app
+from vm_bridge.client import BridgeClient
+from vm_bridge.config import Config
+from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.ledger import Ledger
+
+SECRET = "a secret of the tests only"
+
+
+@pytest.fixture(scope="session")
+def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Redis server of this run's own, on a unix socket."""
+    folder = tmp_path_factory.mktemp("redis")
+    command = ["redis-server", "--port", "0", "--unixsocket", "socket", "--save", "", "--dir", str(folder)]
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(command, cwd=folder, stdout=log)
+    url = f"unix://{folder}/socket"
+    try:
+        wait_until(lambda: _answers(url))
+        yield url
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with SyncRedis.from_url(url) as redis:
+            return bool(redis.ping())
+    except RedisDown:
+        return False
+
+
+@pytest.fixture
+def bridge_redis(private_redis: str) -> str:
+    """The same, emptied."""
+    with SyncRedis.from_url(private_redis) as redis:
+        redis.flushall()
+    return private_redis
+
+
+@pytest.fixture
+async def ledger(bridge_redis: str) -> AsyncIterator[Ledger]:
+    """What Redis knows, asked directly."""
+    redis = Redis.from_url(bridge_redis, decode_responses=True)
+    yield Ledger(redis)
+    await redis.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class RunningBridge:
+    """A bridge that serves, and the fake machines behind it."""
+
+    url: str
+    host: FakeHost
+    config: Config
+
+
+@pytest.fixture
+def fake_host() -> FakeHost:
+    """The machines of the bridge under test."""
+    return FakeHost(capacity=3)
+
+
+@pytest.fixture
+async def bridge(bridge_redis: str, fake_host: FakeHost, tmp_path: Path) -> AsyncIterator[RunningBridge]:
+    """A bridge over `fake_host`, on a free port."""
+    server = uvicorn.Server(
+        uvicorn.Config("unset", port=0, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=1)
+    )
+    listener = server.config.bind_socket()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    config = Config(
+        secret=SECRET, redis_url=bridge_redis, bridge_url=url, web_origins=(url,), max_machines=3, data=tmp_path
+    )
+    server.config.app = bridge_app(config, fake_host)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    await eventually(lambda: server.started or serving.done())
+    yield RunningBridge(url, fake_host, config)
+    server.should_exit = True
+    await serving
+    listener.close()
+
+
+@pytest.fixture
+async def client(bridge: RunningBridge) -> AsyncIterator[BridgeClient]:
+    """A client that knows the secret."""
+    async with BridgeClient(bridge.url, SECRET) as client:
+        yield client
