@@ -1,6 +1,7 @@
 """The command line behind `./pilothouse`."""
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -13,6 +14,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend_packages
 from annotation_app.operations.generated import check_types, write_types
+from annotation_app.operations.locks import data_lock, start_lock
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
 from annotation_app.operations.stack import LOOPBACK, ROOT
 
@@ -47,9 +49,10 @@ def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 
 def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """The demo without its set-up: what tests start."""
-    with demo.only_one(arguments.data):
+    with data_lock(arguments.data), contextlib.ExitStack() as starting:
+        starting.enter_context(start_lock())
         stack = demo.stack_of(arguments.data, host=arguments.host, port=arguments.port, console=console)
-        demo.run_until_stopped(stack, console, storage_only=arguments.storage_only)
+        demo.run_until_stopped(stack, console, storage_only=arguments.storage_only, started=starting.close)
     return 0
 
 

@@ -2,13 +2,11 @@
 
 import asyncio
 import contextlib
-import fcntl
-import os
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from annotation_app.operations.commands import run
@@ -45,8 +43,8 @@ def stack_of(data: Path, *, host: str, port: int | None, console: Console) -> St
     return Stack(data=data, host=host, ports=Ports(**chosen), secrets=Secrets.kept_in(data / "secrets.json"))
 
 
-async def serve(stack: Stack, console: Console, *, storage_only: bool = False) -> None:
-    """Run until cancelled. While it runs, `run/platform.json` in the data folder says where everything is."""
+async def serve(stack: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
+    """Run until cancelled; tells when all have `started`. Meanwhile `run/platform.json` says where everything is."""
     began = time.monotonic()
     async with Supervisor(stack.data, console) as supervisor:
         await supervisor.start(*stack.storage())
@@ -54,6 +52,7 @@ async def serve(stack: Stack, console: Console, *, storage_only: bool = False) -
             await asyncio.to_thread(_load, stack, console)
             await supervisor.start(*stack.services())
             _welcome(stack, console, seconds=time.monotonic() - began)
+        started()
         with _noted(stack):
             await supervisor.watch()
 
@@ -100,26 +99,7 @@ def _noted(stack: Stack) -> Iterator[None]:
         note.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def only_one(data: Path) -> Iterator[None]:
-    """Hold the data folder; OperationsError when another run has it. The lock ends when the process does."""
-    data.mkdir(parents=True, exist_ok=True)
-    with (data / "lock").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            raise OperationsError(
-                f"It is already running on {data} (process {lock.read() or 'unknown'}).",
-                hint="Stop it first with Ctrl-C there, or give this one another folder: --data FOLDER.",
-            ) from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        yield
-
-
-def run_until_stopped(stack: Stack, console: Console, *, storage_only: bool) -> None:
+def run_until_stopped(stack: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
     """Serve until Ctrl-C, SIGTERM or a closed terminal; then stop everything, in reverse order."""
 
     async def main() -> None:
@@ -128,7 +108,7 @@ def run_until_stopped(stack: Stack, console: Console, *, storage_only: bool) -> 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, task.cancel)
         with contextlib.suppress(asyncio.CancelledError):
-            await serve(stack, console, storage_only=storage_only)
+            await serve(stack, console, storage_only=storage_only, started=started)
         console.step("Stopped.")
 
     asyncio.run(main())

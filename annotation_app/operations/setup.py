@@ -11,11 +11,13 @@ from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend
+from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.packages import ensure_packages
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 
 LOG = ROOT / ".data" / "logs" / "setup.log"
+LOCK = ROOT / ".data" / "setup.lock"
 PROBE_SECONDS = 20
 SANDBOX_PROBE = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true")
 SANDBOX_HINT = """\
@@ -35,9 +37,10 @@ class Purpose(enum.Enum):
 
 def ensure_setup(purpose: Purpose, console: Console) -> None:
     """Make the machine ready. OperationsError says what is missing and what to do."""
-    ensure_packages(console, LOG)
-    ensure_python_packages(purpose, console)
-    ensure_frontend(console, LOG)
+    with setup_lock(LOCK, console):
+        ensure_packages(console, LOG)
+        ensure_python_packages(purpose, console)
+        ensure_frontend(console, LOG)
     ensure_sandboxes()
 
 

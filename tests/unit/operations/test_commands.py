@@ -27,7 +27,7 @@ def test_a_failure_tells_only_the_last_lines_of_that_command_and_what_to_do(tmp_
     log = tmp_path / "setup.log"
     run("Before", python("print('earlier')"), console=Console(io.StringIO()), log=log)
     failing = python("raise SystemExit('no such package')")
-    with pytest.raises(CommandFailed, match="Failing: .* failed after") as failure:
+    with pytest.raises(CommandFailed, match=r"Failing: .* failed after") as failure:
         run("Failing", failing, console=Console(io.StringIO()), log=log, hint="Try that.")
     assert failure.value.hint == f"no such package\n(all of it: {log})\nTry that."
 

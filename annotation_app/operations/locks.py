@@ -1,0 +1,84 @@
+"""What only one run may do at a time; every lock ends with the process that holds it, however that ends."""
+
+import contextlib
+import fcntl
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError
+
+POLL_SECONDS = 0.1
+SETUP_SECONDS = 1800.0
+START_SECONDS = 120.0
+START_NAME = "\0pilothouse-start"
+
+
+@contextlib.contextmanager
+def data_lock(data: Path) -> Iterator[None]:
+    """Use of a data folder; OperationsError at once when another run uses it."""
+    with _open(data / "lock") as lock:
+        if not _taken(lock):
+            raise OperationsError(
+                f"It is already running on {data} (process {os.pread(lock, 20, 0).decode() or 'unknown'}).",
+                hint="Stop it first with Ctrl-C there, or give this one another folder: --data FOLDER.",
+            )
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, str(os.getpid()).encode(), 0)
+        yield
+
+
+@contextlib.contextmanager
+def setup_lock(file: Path, console: Console) -> Iterator[None]:
+    """Installing into this clone; waits for another set-up, OperationsError when that takes half an hour."""
+    with _open(file) as lock:
+        if not _taken(lock):
+            console.step("Another set-up is at work here; waiting for it …")
+            _until(lambda: _taken(lock), SETUP_SECONDS, "Another set-up of this clone does not end.")
+        yield
+
+
+@contextlib.contextmanager
+def start_lock() -> Iterator[None]:
+    """Choosing ports until the programs have them; machine-wide, as ports are: an abstract socket's name is the lock.
+    Waits for another start, OperationsError when that takes two minutes."""
+    with socket.socket(socket.AF_UNIX) as name:
+        _until(lambda: _named(name), START_SECONDS, "Another start on this machine does not end.")
+        yield
+
+
+@contextlib.contextmanager
+def _open(file: Path) -> Iterator[int]:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _taken(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _named(name: socket.socket) -> bool:
+    try:
+        name.bind(START_NAME)
+    except OSError:
+        return False
+    return True
+
+
+def _until(taken: Callable[[], bool], seconds: float, message: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not taken():
+        if time.monotonic() > deadline:
+            raise OperationsError(message, hint="Find it with `ps aux | grep pilothouse` and stop it.")
+        time.sleep(POLL_SECONDS)
