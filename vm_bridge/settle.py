@@ -5,8 +5,8 @@ act, because another thread woke it, or because a time it set itself has come. S
 that ran since the act waits again and none of them set a new time. Two looks around a round trip through
 the X server, between which no thread ran, show that nothing was on its way between two threads.
 
-Threads that already waited for a time before the act are habits (a blinking caret, an animation): they are waited for only
-where the act made them set an earlier time, or where their next tick is about to show the act's effect.
+Threads that already waited for a time before the act are habits (a blinking caret, an animation): they are waited for
+only where the act made them set an earlier time, or where their next tick is about to show the act's effect.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ LIMIT = 3.0
 BUSY = 0.002
 """How soon to look again while a thread runs (seconds)."""
 STILL = 0.008
-"""For how long nothing may run (seconds): a terminal's bytes pass through the kernel in a moment when no thread runs."""
+"""For how long nothing may run (seconds): a terminal's bytes pass through the kernel while no thread runs."""
 TICK = 0.1
 """A habit that ticks at least this often is an animation: its next picture is waited for (seconds)."""
 QUIET = 0.1

@@ -153,7 +153,12 @@ class Computer:
             raise MachineGone("the machine has ended")
         try:
             return await link.call(
-                "perform", Done, timeout=ACT_SECONDS + _own_seconds(action) + LIMIT, fence=fence, action=body, settle=settle
+                "perform",
+                Done,
+                timeout=ACT_SECONDS + _own_seconds(action) + LIMIT,
+                fence=fence,
+                action=body,
+                settle=settle,
             )
         except MachineGone as gone:
             raise OutcomeUnknown(f"whether the act happened is not known: {gone}") from gone
@@ -226,8 +231,10 @@ class ComputerMachine:
 
 def _format(task: Task) -> Format:
     wanted = task.parameters.get("screenshot", "jpeg")
-    if wanted == "jpeg" or wanted == "png":
-        return wanted
+    if wanted == "jpeg":
+        return "jpeg"
+    if wanted == "png":
+        return "png"
     raise InvalidAction(f"screenshots are jpeg or png, not {wanted!r}")
 
 

@@ -101,12 +101,14 @@ class Pictures:
         if self.format == "png":
             return _png(image)
         return bytes(
-            simplejpeg.encode_jpeg(image, quality=JPEG_QUALITY, colorspace="BGRX", colorsubsampling="444", fastdct=False)
+            simplejpeg.encode_jpeg(
+                image, quality=JPEG_QUALITY, colorspace="BGRX", colorsubsampling="444", fastdct=False
+            )
         )
 
 
 class DesktopFrames:
-    """The live picture of one desktop; a subscription waits inside the guest for damage, so a still one costs nothing."""
+    """The live picture of one desktop. A subscription waits inside the guest for damage: a still picture costs nothing."""
 
     def __init__(self, memory: FrameMemory) -> None:
         self._memory = memory
@@ -134,8 +136,8 @@ class DesktopFrames:
     async def _frames(self, interval: float) -> AsyncGenerator[Frame, None]:
         link, serial, due = self._link, 0, 0.0
         while not self._closed:
-            await asyncio.sleep(max(0.0, due - time.monotonic()))
             moved = self._moved
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
             if link is not self._link:
                 link, serial = self._link, 0
             look = await self._next(link, serial)
@@ -149,8 +151,10 @@ class DesktopFrames:
 
     async def _next(self, link: GuestLink | None, serial: int) -> Look | None:
         """The picture after `serial`; None when this guest has gone."""
+        if link is None:
+            return None
         try:
-            return link and await link.call("frame", Look, timeout=LONG_POLL + 10, serial=serial, wait=LONG_POLL)
+            return await link.call("frame", Look, timeout=LONG_POLL + 10, serial=serial, wait=LONG_POLL)
         except MachineGone:
             return None
 

@@ -83,7 +83,9 @@ class Census:
             name = _read(f"{folder}/comm")
         except OSError:
             return None  # it ended in between
-        longest = min((longest for start, longest in self._patience.items() if name.startswith(start)), default=math.inf)
+        longest = min(
+            (longest for start, longest in self._patience.items() if name.startswith(start)), default=math.inf
+        )
         return at if at - time.monotonic() <= longest else None
 
 

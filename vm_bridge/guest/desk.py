@@ -43,7 +43,9 @@ class Desk:
         threads = self._census.take() if settle else {}
         acted_at = time.monotonic()
         answer = self._act(action)
-        rest, took = self._settle(threads, acted_at, LIMIT + time.monotonic() - acted_at) if settle else ("skipped", 0.0)
+        rest, took = (
+            self._settle(threads, acted_at, LIMIT + time.monotonic() - acted_at) if settle else ("skipped", 0.0)
+        )
         return {"before": before, "after": self._picture.look(), "rest": rest, "settle_ms": took, **answer}
 
     def _act(self, action: Action) -> Answer:

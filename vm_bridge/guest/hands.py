@@ -43,10 +43,12 @@ class Hands:
         pyautogui.moveTo(action["x"], action["y"])
 
     def _mouse_down(self, action: Action) -> None:
-        pyautogui.mouseDown(*_point(action["point"]), button=action["button"])
+        self._go(action["point"])
+        pyautogui.mouseDown(button=action["button"])
 
     def _mouse_up(self, action: Action) -> None:
-        pyautogui.mouseUp(*_point(action["point"]), button=action["button"])
+        self._go(action["point"])
+        pyautogui.mouseUp(button=action["button"])
 
     def _drag(self, action: Action) -> None:
         """Programs begin a drag on motion and drop where they last saw it: they are given time to see it."""
@@ -61,8 +63,7 @@ class Hands:
         pyautogui.mouseUp(button=action["button"])
 
     def _scroll(self, action: Action) -> None:
-        if action["point"] is not None:
-            pyautogui.moveTo(*_point(action["point"]))
+        self._go(action["point"])
         turn = pyautogui.vscroll if action["direction"] in ("up", "down") else pyautogui.hscroll
         turn(action["amount"] if action["direction"] in ("up", "right") else -action["amount"])
 
@@ -85,6 +86,11 @@ class Hands:
         for name in KEYS.get(action["key"], (action["key"],)):
             pyautogui.keyUp(name)
 
+    def _go(self, point: dict[str, int] | None) -> None:
+        """To a point, or stay."""
+        if point is not None:
+            pyautogui.moveTo(*_point(point))
+
     def _type(self, character: str) -> None:
         if self._by_pyautogui(character):
             pyautogui.press(CONTROLS.get(character, character))
@@ -100,5 +106,5 @@ class Hands:
         return bool(code) and self._keyboard.means(code, pyautogui.isShiftCharacter(character), character)
 
 
-def _point(point: dict[str, int] | None) -> tuple[int | None, int | None]:
-    return (None, None) if point is None else (point["x"], point["y"])
+def _point(point: dict[str, int]) -> tuple[int, int]:
+    return point["x"], point["y"]

@@ -139,7 +139,9 @@ def set_clipboard(action: Action) -> None:
 
 def get_clipboard(_action: Action) -> str:
     """The clipboard's text; empty when nothing is on it."""
-    output, status = run(["xclip", "-selection", "clipboard", "-out", "-target", "UTF8_STRING"], timeout=CLIPBOARD_SECONDS)
+    output, status = run(
+        ["xclip", "-selection", "clipboard", "-out", "-target", "UTF8_STRING"], timeout=CLIPBOARD_SECONDS
+    )
     return _text(output) if status == 0 else ""
 
 

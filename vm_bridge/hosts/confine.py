@@ -96,7 +96,18 @@ def _file_system(confined: Confinement) -> list[str]:
         options += ["--ro-bind-try", host_path, host_path]
     for path_in_image in sorted(os.listdir(confined.image / "etc")):
         options += ["--ro-bind", str(confined.image / "etc" / path_in_image), f"/etc/{path_in_image}"]
-    options += ["--dir", "/var/tmp", "--perms", "0700", "--dir", RUNTIME_DIR, "--perms", "1777", "--dir", "/tmp/.X11-unix"]
+    options += [
+        "--dir",
+        "/var/tmp",
+        "--perms",
+        "0700",
+        "--dir",
+        RUNTIME_DIR,
+        "--perms",
+        "1777",
+        "--dir",
+        "/tmp/.X11-unix",
+    ]
     options += ["--ro-bind", str(confined.image), "/image", "--bind", str(confined.sockets), "/run/vnc"]
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
 

@@ -21,8 +21,8 @@ from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.hosts.usage import usage_of
 from vm_bridge.images.build import image_names, image_prepare
 from vm_bridge.machine import Machine
-from vm_bridge.sandbox import Sandbox, Usage
-from vm_bridge.suites import Suite
+from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.suites import Desk, Suite
 
 WIDTH, HEIGHT = 1280, 720
 START_SECONDS = 30.0
@@ -43,7 +43,7 @@ class LocalSandbox:
         self._memory = FrameMemory(WIDTH, HEIGHT)
         self._computer = Computer(self._memory, suites)
         self.capabilities = self._computer.capabilities
-        self.frames = self._computer.frames
+        self.frames: FrameSource | None = self._computer.frames
         self._folder, self._sockets = folder, sockets
         self._user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
         self._groups: tuple[Path, ...] = ()
@@ -52,6 +52,17 @@ class LocalSandbox:
 
     def bind(self, fencing_token: int) -> Machine:
         return ComputerMachine(self._computer, fencing_token, self.reset)
+
+    def desk(self, fencing_token: int) -> Desk:
+        """The inside, as suites use it."""
+        return self._computer.desk(fencing_token)
+
+    @property
+    def pid(self) -> int:
+        """Its outermost process on this machine. Raises MachineGone when there is none."""
+        if self._process is None:
+            raise MachineGone(f"machine {self.id} is gone")
+        return self._process.pid
 
     async def start(self) -> None:
         """Raises MachineGone when the guest does not come up, with what it said."""
@@ -94,7 +105,7 @@ class LocalSandbox:
             return
         self.destroyed = True
         await self._stop()
-        self.frames.close()
+        self._computer.frames.close()
         self._memory.close()
         groups_remove(self._groups)
         shutil.rmtree(self._sockets, ignore_errors=True)

@@ -12,7 +12,11 @@ from vm_bridge.errors import NoMachine
 
 PACKAGE = Path(__file__).parent.parent
 IMAGES = PACKAGE / "images"
-GUEST_SOURCES = ("__init__.py", "settle.py", *(f"guest/{path.name}" for path in sorted((PACKAGE / "guest").glob("*.py"))))
+GUEST_SOURCES = (
+    "__init__.py",
+    "settle.py",
+    *(f"guest/{path.name}" for path in sorted((PACKAGE / "guest").glob("*.py"))),
+)
 """What of this package runs inside a sandbox."""
 REQUIREMENTS = PACKAGE / "guest" / "requirements.txt"
 GUEST_PYTHON = "/usr/bin/python3"
@@ -54,7 +58,16 @@ def _make(name: str, folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(PACKAGE / source, target)
     _run(
-        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check"),
+        *(
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-compile",
+            "--disable-pip-version-check",
+        ),
         *("--root-user-action=ignore", "--target", str(site), "--requirement", str(REQUIREMENTS)),
     )
     # The image is mounted read-only, so the guest could not keep compiled files itself.

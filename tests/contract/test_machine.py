@@ -1,0 +1,200 @@
+"""What every machine keeps, whatever drives it: one suite, every driver."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.errors import CommandConflict, InvalidAction, MachineGone, StaleLease, UnknownTask, UnsupportedAction
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.machine import Machine
+from vm_bridge.sandbox import Host, Sandbox
+from vocabulary.actions import Click, GetClipboard, LongPress, MoveTo, ReadFile, SetClipboard, TypeText, Wait, WriteFile
+from vocabulary.blobs import BlobRef
+from vocabulary.tasks import Task
+
+TASK = Task(id="task-1", instruction="Do something.")
+commands = (f"command-{number:04}" for number in itertools.count())
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest_asyncio.fixture(params=["fake", "computer"])
+async def host(request: pytest.FixtureRequest, data: Path) -> AsyncIterator[Host]:
+    host: Host = FakeHost() if request.param == "fake" else LocalHost(data)
+    yield host
+    await host.close()
+
+
+@pytest_asyncio.fixture
+async def sandbox(host: Host) -> Sandbox:
+    return await host.create("desktop")
+
+
+@pytest.fixture
+def machine(sandbox: Sandbox) -> Machine:
+    return sandbox.bind(7)
+
+
+async def test_prepare_gives_a_picture_of_the_promised_size(machine: Machine) -> None:
+    seen = await machine.prepare(TASK)
+    assert (seen.width, seen.height) == (machine.capabilities.width, machine.capabilities.height)
+    assert seen.screenshot is not None
+    assert BlobRef.of(await machine.blob(seen.screenshot), seen.screenshot.media_type) == seen.screenshot
+
+
+async def test_the_frame_before_an_act_is_the_one_after_the_last(machine: Machine) -> None:
+    first = await machine.perform(next(commands), Click(x=640, y=500))
+    second = await machine.perform(next(commands), MoveTo(x=300, y=300))
+    assert second.before.screenshot == first.after.screenshot
+    assert first.after.rest == "rested"
+    assert first.after.settled
+
+
+async def test_an_act_without_settling_says_so(machine: Machine) -> None:
+    done = await machine.perform(next(commands), MoveTo(x=1, y=1), settle=False)
+    assert (done.after.rest, done.after.settled) == ("skipped", False)
+
+
+async def test_a_resend_gives_the_stored_result(machine: Machine) -> None:
+    command = next(commands)
+    first = await machine.perform(command, WriteFile(path="note.txt", text="one"))
+    await machine.perform(next(commands), WriteFile(path="note.txt", text="two"))
+    assert await machine.perform(command, WriteFile(path="note.txt", text="one")) == first
+    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "two"
+
+
+async def test_two_resends_at_once_act_once(machine: Machine) -> None:
+    command = next(commands)
+    results = await asyncio.gather(*(machine.perform(command, SetClipboard(text="x")) for _ in range(5)))
+    assert len({result.started_at for result in results}) == 1
+
+
+async def test_a_command_id_with_another_body_is_refused(machine: Machine) -> None:
+    command = next(commands)
+    await machine.perform(command, SetClipboard(text="one"))
+    with pytest.raises(CommandConflict):
+        await machine.perform(command, SetClipboard(text="two"))
+    assert (await machine.perform(next(commands), GetClipboard())).after.text == "one"
+
+
+async def test_a_caller_that_goes_away_leaves_the_act_to_its_resend(machine: Machine) -> None:
+    command, action = next(commands), WriteFile(path="note.txt", text="kept")
+    caller = asyncio.create_task(machine.perform(command, action))
+    await asyncio.sleep(0)
+    caller.cancel()
+    await asyncio.gather(caller, return_exceptions=True)
+    assert (await machine.perform(command, action)).error is None
+
+
+async def test_a_higher_token_ends_a_lower_one(sandbox: Sandbox) -> None:
+    old, new = sandbox.bind(7), sandbox.bind(8)
+    await new.observe()
+    with pytest.raises(StaleLease):
+        await old.perform(next(commands), SetClipboard(text="old"))
+    with pytest.raises(StaleLease):
+        await old.observe()
+    with pytest.raises(StaleLease):
+        await old.prepare(TASK)
+    with pytest.raises(StaleLease):
+        await old.hurry()
+    assert (await new.perform(next(commands), GetClipboard())).after.text == ""
+
+
+async def test_the_token_outlives_a_reset(sandbox: Sandbox) -> None:
+    await sandbox.bind(8).observe()
+    await sandbox.reset()
+    with pytest.raises(StaleLease):
+        await sandbox.bind(7).observe()
+
+
+async def test_points_off_the_screen_change_nothing(machine: Machine) -> None:
+    seen = await machine.observe(settle=True)
+    with pytest.raises(InvalidAction):
+        await machine.perform(next(commands), Click(x=machine.capabilities.width, y=0))
+    assert (await machine.observe()).screenshot == seen.screenshot
+
+
+async def test_what_it_cannot_do_is_refused(machine: Machine) -> None:
+    with pytest.raises(UnsupportedAction):
+        await machine.perform(next(commands), LongPress(x=1, y=1))
+
+
+async def test_a_failed_act_is_no_exception(machine: Machine) -> None:
+    done = await machine.perform(next(commands), ReadFile(path="nothing-here.txt"))
+    assert done.error is not None
+    assert done.after.text is None
+
+
+async def test_text_crosses_the_clipboard(machine: Machine) -> None:
+    await machine.perform(next(commands), SetClipboard(text="żółw 中文\n<tag>"))
+    assert (await machine.perform(next(commands), GetClipboard())).after.text == "żółw 中文\n<tag>"
+
+
+async def test_hurry_without_a_settle_does_nothing(machine: Machine) -> None:
+    await machine.hurry()
+    assert (await machine.perform(next(commands), TypeText(text="a"))).after.rest == "rested"
+
+
+async def test_prepare_starts_fresh(machine: Machine) -> None:
+    await machine.perform(next(commands), WriteFile(path="note.txt", text="left over"))
+    await machine.prepare(TASK)
+    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).error is not None
+
+
+async def test_an_unknown_task_changes_nothing(machine: Machine) -> None:
+    await machine.perform(next(commands), WriteFile(path="note.txt", text="kept"))
+    with pytest.raises(UnknownTask):
+        await machine.prepare(Task(id="task-2", instruction="x", suite="no-such-suite", name="x"))
+    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "kept"
+
+
+async def test_without_a_suite_nothing_judges(machine: Machine) -> None:
+    await machine.prepare(TASK)
+    assert (await machine.evaluate()).success is None
+
+
+async def test_a_destroyed_machine_is_gone(sandbox: Sandbox) -> None:
+    machine = sandbox.bind(7)
+    await sandbox.destroy()
+    await sandbox.destroy()
+    assert not await sandbox.healthy()
+    with pytest.raises(MachineGone):
+        await machine.observe()
+    with pytest.raises(MachineGone):
+        await machine.perform(next(commands), Wait(seconds=0.1))
+
+
+async def test_frames_come_first_at_once_and_then_as_they_change(sandbox: Sandbox, machine: Machine) -> None:
+    assert sandbox.frames is not None
+    async with sandbox.frames.subscribe(fps=30) as frames:
+        first = await asyncio.wait_for(anext(frames), 10)
+        assert len(first.pixels) == first.width * first.height * 4
+        waiting = asyncio.ensure_future(anext(frames))
+        await machine.perform(next(commands), Click(x=640, y=500))
+        await machine.perform(next(commands), TypeText(text="x"))
+        await machine.perform(next(commands), MoveTo(x=60, y=60))
+        second = await asyncio.wait_for(waiting, 10)
+        assert second.serial > first.serial
+        assert second.captured_at >= first.captured_at
+
+
+async def test_frames_end_with_the_sandbox(sandbox: Sandbox) -> None:
+    assert sandbox.frames is not None
+    async with sandbox.frames.subscribe(fps=30) as frames:
+        await asyncio.wait_for(anext(frames), 10)
+
+        async def rest() -> None:
+            async for _ in frames:
+                pass
+
+        reading = asyncio.create_task(rest())
+        await sandbox.destroy()
+        await asyncio.wait_for(reading, 10)
