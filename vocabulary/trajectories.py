@@ -25,6 +25,8 @@ class Trajectory(Frozen):
     origin: Origin
     annotator: str | None = None
     """Pseudonymous."""
+    capabilities: tuple[str, ...] | None = None
+    """Action kinds the machine accepted, which every prompt offered; None where it was not recorded."""
     steps: tuple[Step, ...]
     proposals: tuple[tuple[Proposal, ...], ...] = ()
     outcome: Outcome | None

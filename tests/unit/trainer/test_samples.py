@@ -1,0 +1,59 @@
+"""Samples say what the policy would have been asked, and what was done."""
+
+import pytest
+
+from tests.unit.vocabulary.examples import TASK, observation, step, trajectory
+from trainer.samples import samples_of
+from vocabulary.actions import Click, Drag, Point, RunCommand, Swipe, TypeText
+from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
+from vocabulary.dialects import dialect_named, dialect_names
+from vocabulary.observations import ActionError
+
+DIALECT = dialect_named("ui_tars_1_5")
+CLICK = Click(x=512, y=388)
+TYPED = TypeText(text="final.txt\n")
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_each_step_is_asked_and_answered_as_when_serving(name: str) -> None:
+    dialect = dialect_named(name)
+    whole = trajectory(CLICK, TYPED, capabilities=("click", "type_text"))
+    first, second = samples_of(whole, dialect)
+    kinds = frozenset({"click", "type_text", "finish", "call_user"})
+    assert first.messages == dialect.render(TASK, (), observation("screen-0"), kinds=kinds)
+    assert second.messages == dialect.render(TASK, whole.steps[:1], whole.steps[1].before, kinds=kinds)
+    answer = dialect.parse(second.target, Screen(width=1280, height=720))
+    assert isinstance(answer, Parsed)
+    assert (answer.thought, answer.action) == ("Thought of step 1", TYPED)
+    assert (second.actor, second.decision, second.weight) == ("human", "override", 1.0)
+
+
+def test_what_cannot_be_said_is_history_but_no_target() -> None:
+    samples = list(samples_of(trajectory(CLICK, RunCommand(command="ls"), TYPED), DIALECT))
+    assert [sample.index for sample in samples] == [0, 2]
+    texts = [part.text for message in samples[1].messages for part in message.content if isinstance(part, TextPart)]
+    assert any("Run the command “ls”" in text for text in texts)
+
+
+def test_a_failed_or_unknown_act_is_no_target() -> None:
+    failed = step(0, CLICK, error=ActionError(code="outcome_unknown", message="?"), after=None)
+    samples = list(samples_of(trajectory(steps=(failed, step(1, TYPED))), DIALECT))
+    assert [sample.index for sample in samples] == [1]
+
+
+def test_a_swipe_is_trained_as_the_family_says_it() -> None:
+    swipe = Swipe(start=Point(x=100, y=600), end=Point(x=100, y=100))
+    (sample,) = samples_of(trajectory(swipe), DIALECT)
+    parsed = DIALECT.parse(sample.target, Screen(width=1280, height=720))
+    assert isinstance(parsed, Parsed)
+    assert parsed.action == Drag(start=swipe.start, end=swipe.end)
+
+
+def test_the_window_of_screens_is_kept() -> None:
+    *_, last = samples_of(trajectory(*[CLICK] * 6), DIALECT, images=2)
+    assert sum(isinstance(part, ImagePart) for message in last.messages for part in message.content) == 2
+
+
+def test_a_trajectory_without_recorded_capabilities_offers_everything() -> None:
+    (sample,) = samples_of(trajectory(CLICK), DIALECT)
+    assert sample.messages == DIALECT.render(TASK, (), observation("screen-0"))

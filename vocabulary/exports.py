@@ -1,0 +1,59 @@
+"""A folder of trajectories, as it is handed to the trainer: what its files are called and what its manifest says.
+
+`manifest.json`, `trajectories.jsonl` (one `Trajectory` a line) and `images/<sha256>.<jpg|png>`. A folder is written
+under a name ending in `.tmp` and renamed when it is whole, so that a reader only meets finished ones.
+"""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef, Sha256
+from vocabulary.trajectories import Trajectory
+
+EXPORT_FORMAT: Literal["pilothouse-export-1"] = "pilothouse-export-1"
+MANIFEST = "manifest.json"
+TRAJECTORIES = "trajectories.jsonl"
+IMAGES = "images"
+UNFINISHED = ".tmp"
+EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}
+
+
+class ExportedFile(Frozen):
+    """One file, by its path inside the folder (with `/`); `size` in bytes."""
+
+    path: str
+    sha256: Sha256
+    size: int = Field(ge=0)
+
+
+class Counts(Frozen):
+    """How much a folder holds."""
+
+    trajectories: int = Field(ge=0)
+    steps: int = Field(ge=0)
+    images: int = Field(ge=0)
+
+
+class Manifest(Frozen):
+    """What is in a folder, and how it was chosen; readers check every file against it."""
+
+    format: Literal["pilothouse-export-1"] = EXPORT_FORMAT
+    created_at: datetime
+    filters: dict[str, JsonValue] = {}
+    pool: str | None = None
+    counts: Counts
+    files: tuple[ExportedFile, ...]
+
+
+def image_path(picture: BlobRef) -> str:
+    """Where a picture lies inside the folder. Raises KeyError for a media type that is never exported."""
+    return f"{IMAGES}/{picture.sha256}.{EXTENSIONS[picture.media_type]}"
+
+
+def pictures_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
+    """Every picture a trajectory refers to, each once, in order."""
+    looks = (look for step in trajectory.steps for look in (step.before, step.after) if look is not None)
+    return tuple(dict.fromkeys(look.screenshot for look in looks if look.screenshot is not None))
