@@ -7,54 +7,10 @@ from vocabulary.actions import Action, Point, points_of
 
 Language = Literal["en", "zh"]
 
-_SENTENCES: dict[str, tuple[str, str]] = {
-    "click": ("Click at {point}", "单击 {point}"),
-    "double_click": ("Double-click at {point}", "双击 {point}"),
-    "triple_click": ("Triple-click at {point}", "三击 {point}"),
-    "right_click": ("Right-click at {point}", "右键单击 {point}"),
-    "middle_click": ("Middle-click at {point}", "中键单击 {point}"),
-    "move_to": ("Move the pointer to {point}", "将指针移到 {point}"),
-    "mouse_down": ("Hold the {button} mouse button down{at}", "按住鼠标{button}{at}"),
-    "mouse_up": ("Let the {button} mouse button go{at}", "松开鼠标{button}{at}"),
-    "drag": ("Drag from {point} to {end}", "从 {point} 拖动到 {end}"),
-    "scroll": ("Scroll {direction} by {amount}{at}", "向{direction}滚动 {amount} 格{at}"),
-    "type_text": ("Type {text}", "输入{text}"),
-    "press_keys": ("Press {keys}", "按下 {keys}"),
-    "press": ("Hold the key {key} down", "按住 {key} 键"),
-    "release": ("Let the key {key} go", "松开 {key} 键"),
-    "wait": ("Wait for {seconds:g} s", "等待 {seconds:g} 秒"),
-    "navigate": ("Open {url}", "打开 {url}"),
-    "navigate_back": ("Go back one page", "返回上一页"),
-    "long_press": ("Press {point} for {seconds:g} s", "长按 {point} {seconds:g} 秒"),
-    "swipe": ("Swipe from {point} to {end}", "从 {point} 滑动到 {end}"),
-    "open_app": ("Open the app {name}", "打开应用 {name}"),
-    "press_home": ("Press the home button", "按主屏幕键"),
-    "press_back": ("Press the back button", "按返回键"),
-    "set_clipboard": ("Copy {text} to the clipboard", "将{text}复制到剪贴板"),
-    "get_clipboard": ("Read the clipboard", "读取剪贴板"),
-    "run_command": ("Run the command {command}", "运行命令{command}"),
-    "read_file": ("Read the file {path}", "读取文件 {path}"),
-    "write_file": ("Write the file {path}", "写入文件 {path}"),
-    "edit_file": ("Replace {old} by {new} in the file {path}", "在文件 {path} 中将{old}替换为{new}"),
-    "run_code": ("Run the code {code}", "运行代码{code}"),
-    "call_tool": ("Call the tool {name}", "调用工具 {name}"),
-    "finish": ("Finish{answer}", "完成任务{answer}"),
-    "call_user": ("Ask the user{message}", "询问用户{message}"),
-    "gesture": ("Work by hand: {inputs} inputs", "手动操作：{inputs} 个输入"),
-}
+LONGEST_QUOTE = 80
+"""Longest quoted text (characters); of a longer one the beginning is shown."""
 
-_WORDS: dict[str, tuple[str, str]] = {
-    "up": ("up", "上"),
-    "down": ("down", "下"),
-    "left": ("left", "左"),
-    "right": ("right", "右"),
-}
-_BUTTONS: dict[str, tuple[str, str]] = {
-    "left": ("left", "左键"),
-    "middle": ("middle", "中键"),
-    "right": ("right", "右键"),
-}
-_LONGEST_QUOTE = 80
+_Sentence = Callable[["_Words"], str]
 
 
 def in_pixels(point: Point) -> str:
@@ -64,37 +20,99 @@ def in_pixels(point: Point) -> str:
 
 def describe(action: Action, language: Language = "en", *, point: Callable[[Point], str] = in_pixels) -> str:
     """The action in words; `point` says how a pixel is named."""
-    sentence = _SENTENCES[action.kind][language == "zh"]
-    return sentence.format(**_fields(action, language, point))
+    english, chinese = _SENTENCES[action.kind]
+    words = _Words(action, [point(pixel) for pixel in points_of(action)])
+    return (chinese if language == "zh" else english)(words)
 
 
-def _fields(action: Action, language: Language, point: Callable[[Point], str]) -> dict[str, Any]:
-    chinese = language == "zh"
-    fields: dict[str, Any] = {
-        name: _quoted(value, chinese) if name in _QUOTED else value for name, value in action if name not in _OPTIONAL
-    }
-    for name in _OPTIONAL & action.__class__.model_fields.keys():
-        value = getattr(action, name)
-        fields[name] = (("：" if chinese else ": ") + _quoted(value, chinese)) if value else ""
-    points = [point(pixel) for pixel in points_of(action)]
-    fields["at"] = ""
-    if points:
-        fields |= {"point": points[0], "end": points[-1], "at": f"（{points[0]}）" if chinese else f" at {points[0]}"}
-    for name, words in (("direction", _WORDS), ("button", _BUTTONS)):
-        if name in fields:
-            fields[name] = words[fields[name]][chinese]
-    if "keys" in fields:
-        fields["keys"] = " + ".join(fields["keys"])
-    if "inputs" in fields:
-        fields["inputs"] = len(fields["inputs"])
-    return fields
+class _Words:
+    """What sentences are made of."""
+
+    def __init__(self, action: Any, points: list[str]) -> None:
+        self.action = action
+        self.at = points[0] if points else ""
+        self.end = points[-1] if points else ""
+
+    def quoted(self, field: str) -> str:
+        line = str(getattr(self.action, field)).replace("\n", "⏎")
+        return f"“{line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + '…'}”"
+
+    def after_colon(self, colon: str, field: str) -> str:
+        return f"{colon}{self.quoted(field)}" if getattr(self.action, field) else ""
+
+    def where(self, before: str = " at ", after: str = "") -> str:
+        return f"{before}{self.at}{after}" if self.at else ""
+
+    def unless_left(self, text: str) -> str:
+        return "" if self.action.button == "left" else text
 
 
-_QUOTED = frozenset({"text", "command", "code", "old", "new"})
-_OPTIONAL = frozenset({"answer", "message"})
+_UP_DOWN = {"up": "上", "down": "下", "left": "左", "right": "右"}
+_BUTTON = {"left": "左键", "middle": "中键", "right": "右键"}
 
-
-def _quoted(text: str, chinese: bool) -> str:
-    line = text.replace("\n", "⏎")
-    short = line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
-    return f"“{short}”"
+_SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
+    "click": (lambda w: f"Click at {w.at}", lambda w: f"单击 {w.at}"),
+    "double_click": (lambda w: f"Double-click at {w.at}", lambda w: f"双击 {w.at}"),
+    "triple_click": (lambda w: f"Triple-click at {w.at}", lambda w: f"三击 {w.at}"),
+    "right_click": (lambda w: f"Right-click at {w.at}", lambda w: f"右键单击 {w.at}"),
+    "middle_click": (lambda w: f"Middle-click at {w.at}", lambda w: f"中键单击 {w.at}"),
+    "move_to": (lambda w: f"Move the pointer to {w.at}", lambda w: f"将指针移到 {w.at}"),
+    "mouse_down": (
+        lambda w: f"Hold the {w.action.button} mouse button down{w.where()}",
+        lambda w: f"按住鼠标{_BUTTON[w.action.button]}{w.where('（', '）')}",
+    ),
+    "mouse_up": (
+        lambda w: f"Let the {w.action.button} mouse button go{w.where()}",
+        lambda w: f"松开鼠标{_BUTTON[w.action.button]}{w.where('（', '）')}",
+    ),
+    "drag": (
+        lambda w: f"Drag{w.unless_left(f' with the {w.action.button} button')} from {w.at} to {w.end}",
+        lambda w: f"{w.unless_left(f'用{_BUTTON[w.action.button]}')}从 {w.at} 拖动到 {w.end}",
+    ),
+    "scroll": (
+        lambda w: f"Scroll {w.action.direction} by {w.action.amount}{w.where()}",
+        lambda w: f"向{_UP_DOWN[w.action.direction]}滚动 {w.action.amount} 格{w.where('（', '）')}",
+    ),
+    "type_text": (lambda w: f"Type {w.quoted('text')}", lambda w: f"输入{w.quoted('text')}"),
+    "press_keys": (lambda w: f"Press {' + '.join(w.action.keys)}", lambda w: f"按下 {' + '.join(w.action.keys)}"),
+    "press": (lambda w: f"Hold the key {w.action.key} down", lambda w: f"按住 {w.action.key} 键"),
+    "release": (lambda w: f"Let the key {w.action.key} go", lambda w: f"松开 {w.action.key} 键"),
+    "wait": (lambda w: f"Wait for {w.action.seconds:g} s", lambda w: f"等待 {w.action.seconds:g} 秒"),
+    "navigate": (lambda w: f"Open {w.action.url}", lambda w: f"打开 {w.action.url}"),
+    "navigate_back": (lambda w: "Go back one page", lambda w: "返回上一页"),
+    "long_press": (
+        lambda w: f"Press {w.at} for {w.action.seconds:g} s",
+        lambda w: f"长按 {w.at} {w.action.seconds:g} 秒",
+    ),
+    "swipe": (lambda w: f"Swipe from {w.at} to {w.end}", lambda w: f"从 {w.at} 滑动到 {w.end}"),
+    "open_app": (lambda w: f"Open the app {w.quoted('name')}", lambda w: f"打开应用{w.quoted('name')}"),
+    "press_home": (lambda w: "Press the home button", lambda w: "按主屏幕键"),
+    "press_back": (lambda w: "Press the back button", lambda w: "按返回键"),
+    "set_clipboard": (
+        lambda w: f"Copy {w.quoted('text')} to the clipboard",
+        lambda w: f"将{w.quoted('text')}复制到剪贴板",
+    ),
+    "get_clipboard": (lambda w: "Read the clipboard", lambda w: "读取剪贴板"),
+    "run_command": (lambda w: f"Run the command {w.quoted('command')}", lambda w: f"运行命令{w.quoted('command')}"),
+    "read_file": (lambda w: f"Read the file {w.quoted('path')}", lambda w: f"读取文件{w.quoted('path')}"),
+    "write_file": (lambda w: f"Write the file {w.quoted('path')}", lambda w: f"写入文件{w.quoted('path')}"),
+    "edit_file": (
+        lambda w: f"Replace {w.quoted('old')} by {w.quoted('new')} in the file {w.quoted('path')}",
+        lambda w: f"在文件{w.quoted('path')}中将{w.quoted('old')}替换为{w.quoted('new')}",
+    ),
+    "run_code": (lambda w: f"Run the code {w.quoted('code')}", lambda w: f"运行代码{w.quoted('code')}"),
+    "call_tool": (lambda w: f"Call the tool {w.quoted('name')}", lambda w: f"调用工具{w.quoted('name')}"),
+    "finish": (
+        lambda w: f"Finish{w.after_colon(': ', 'answer')}",
+        lambda w: f"完成任务{w.after_colon('：', 'answer')}",
+    ),
+    "call_user": (
+        lambda w: f"Ask the user{w.after_colon(': ', 'message')}",
+        lambda w: f"询问用户{w.after_colon('：', 'message')}",
+    ),
+    "gesture": (
+        lambda w: f"Work by hand, {len(w.action.inputs)} inputs",
+        lambda w: f"手动操作，{len(w.action.inputs)} 个输入",
+    ),
+}
+"""Each kind's sentence in English and in Chinese."""

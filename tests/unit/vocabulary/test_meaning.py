@@ -1,0 +1,118 @@
+"""When two actions mean the same, and how an action is put in words."""
+
+import pytest
+from hypothesis import given
+
+from tests.unit.vocabulary.examples import ACTIONS
+from tests.unit.vocabulary.strategies import any_action
+from vocabulary.actions import (
+    Action,
+    CallTool,
+    Click,
+    DoubleClick,
+    Drag,
+    Finish,
+    MouseDown,
+    Point,
+    PressKeys,
+    RightClick,
+    Scroll,
+    TypeText,
+)
+from vocabulary.descriptions import describe
+from vocabulary.equivalence import equivalent
+
+A, NEAR, FAR = Point(x=100, y=100), Point(x=105, y=95), Point(x=106, y=100)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Click(x=100, y=100), Click(x=105, y=95)),
+        (Drag(start=A, end=FAR), Drag(start=NEAR, end=FAR)),
+        (Scroll(point=A, direction="down"), Scroll(point=NEAR, direction="down")),
+        (PressKeys(keys=("Control", "c")), PressKeys(keys=("ctrl", "C"))),
+        (MouseDown(), MouseDown()),
+    ],
+)
+def test_alike(one: Action, other: Action) -> None:
+    assert equivalent(one, other)
+    assert equivalent(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Click(x=100, y=100), Click(x=106, y=100)),
+        (Click(x=100, y=100), Click(x=100, y=94)),
+        (Click(x=100, y=100), DoubleClick(x=100, y=100)),
+        (Drag(start=A, end=A), Drag(start=A, end=FAR)),
+        (Drag(start=A, end=NEAR), Drag(start=A, end=NEAR, button="right")),
+        (Scroll(point=A, direction="down"), Scroll(point=A, direction="up")),
+        (Scroll(point=A, direction="down"), Scroll(direction="down")),
+        (MouseDown(point=A), MouseDown()),
+        (TypeText(text="a"), TypeText(text="a\n")),
+        (PressKeys(keys=("ctrl", "c")), PressKeys(keys=("c", "ctrl"))),
+        (CallTool(name="t", arguments={"x": 1}), CallTool(name="t", arguments={"x": 2})),
+    ],
+)
+def test_different(one: Action, other: Action) -> None:
+    assert not equivalent(one, other)
+    assert not equivalent(other, one)
+
+
+def test_the_tolerance_is_the_callers() -> None:
+    assert not equivalent(Click(x=1, y=1), Click(x=2, y=1), tolerance=0)
+    assert equivalent(Click(x=1, y=1), Click(x=24, y=1), tolerance=24)
+
+
+@given(any_action())
+def test_every_action_means_itself(action: Action) -> None:
+    assert equivalent(action, action, tolerance=0)
+
+
+@pytest.mark.parametrize(
+    ("action", "english", "chinese"),
+    [
+        (RightClick(x=512, y=388), "Right-click at (512, 388)", "右键单击 (512, 388)"),
+        (
+            Drag(start=Point(x=1, y=2), end=Point(x=3, y=4)),
+            "Drag from (1, 2) to (3, 4)",
+            "从 (1, 2) 拖动到 (3, 4)",
+        ),
+        (
+            Drag(start=Point(x=1, y=2), end=Point(x=3, y=4), button="right"),
+            "Drag with the right button from (1, 2) to (3, 4)",
+            "用右键从 (1, 2) 拖动到 (3, 4)",
+        ),
+        (Scroll(direction="down", amount=3), "Scroll down by 3", "向下滚动 3 格"),
+        (
+            Scroll(point=Point(x=1, y=2), direction="left"),
+            "Scroll left by 5 at (1, 2)",
+            "向左滚动 5 格（(1, 2)）",
+        ),
+        (TypeText(text="a\nb"), "Type “a⏎b”", "输入“a⏎b”"),
+        (TypeText(text="x" * 100), f"Type “{'x' * 79}…”", f"输入“{'x' * 79}…”"),
+        (PressKeys(keys=("ctrl", "c")), "Press ctrl + c", "按下 ctrl + c"),
+        (Finish(), "Finish", "完成任务"),
+        (Finish(answer="42"), "Finish: “42”", "完成任务：“42”"),
+    ],
+)
+def test_in_words(action: Action, english: str, chinese: str) -> None:
+    assert describe(action) == english
+    assert describe(action, "zh") == chinese
+
+
+@given(any_action())
+def test_every_action_has_words_whatever_it_holds(action: Action) -> None:
+    assert describe(action, "en")
+    assert describe(action, "zh")
+
+
+def test_every_kind_has_words_of_its_own() -> None:
+    assert len({describe(action) for action in ACTIONS}) == len(ACTIONS)
+    assert len({describe(action, "zh") for action in ACTIONS}) == len(ACTIONS)
+
+
+def test_points_are_named_as_the_caller_likes() -> None:
+    assert describe(Click(x=1, y=2), point=lambda p: f"{p.x}:{p.y}") == "Click at 1:2"

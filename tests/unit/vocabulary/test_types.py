@@ -1,0 +1,157 @@
+"""The shared types survive JSON, are frozen, and refuse what they do not know."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from pydantic import TypeAdapter, ValidationError
+
+from tests.fixtures import episodes
+from tests.unit.vocabulary.examples import ACTIONS, POLICY, observation, proposal, step, trajectory
+from tests.unit.vocabulary.strategies import any_action
+from vocabulary import messages
+from vocabulary.actions import ACTION, ACTION_CLASSES, Action, Click, Drag, Gesture, MouseUp, Point, off_screen
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.messages import COMMAND, EVENT
+from vocabulary.observations import ActionError, Transition, Verdict
+from vocabulary.trajectories import Trajectory
+
+COMMANDS: tuple[Any, ...] = (
+    messages.Act(command_id="command-1", action=Click(x=1, y=2), thought="t", proposal_id="p1"),
+    messages.Accept(command_id="command-1", proposal_id="p1", base_version=3, thought=None),
+    messages.Resample(command_id="command-1"),
+    messages.MarkProposal(command_id="command-1", proposal_id="p1", mark=None),
+    messages.FinishEpisode(command_id="command-1", outcome="infeasible", reason="no"),
+    messages.LeaveEpisode(command_id="command-1", how="broken", reason="no"),
+    messages.CallForHelp(command_id="command-1", message="help"),
+    messages.Pause(command_id="command-1", on=True),
+    messages.Autopilot(command_id="command-1", on=False),
+    messages.Takeover(command_id="command-1", on=True),
+    messages.TakeoverInput(command_id="command-1", inputs=(MouseUp(),)),
+    messages.TakeControl(command_id="command-1"),
+    messages.Undo(command_id="command-1"),
+    messages.Hurry(command_id="command-1"),
+    messages.Ping(at=1.5),
+)
+
+EVENTS: tuple[Any, ...] = (
+    *(event for _, event in episodes.EVENTS.values()),
+    messages.Snapshot(state=episodes.DECIDING, control="mine"),
+    messages.ProposalsThinking(thinking="streaming", partials=(messages.Partial(index=0, text="Thou"),)),
+    messages.ControlChanged(control="other", holder="Ada"),
+    messages.Acknowledged(command_id="command-1"),
+    messages.Rejected(command_id=None, code="invalid", message="What?"),
+    messages.Pong(at=1.5, version=3),
+)
+
+VALUES: tuple[Frozen, ...] = (
+    trajectory(*ACTIONS, proposals=((proposal(1, Click(x=1, y=2)), proposal(2, None)), *[()] * (len(ACTIONS) - 1))),
+    episodes.ACTING,
+    Transition(
+        before=observation(),
+        after=observation("second"),
+        error=ActionError(code="failed", message="It broke."),
+        started_at=datetime.now(UTC),
+        ended_at=datetime.now(UTC),
+    ),
+    Verdict(success=None, score=0),
+    POLICY,
+    BlobRef.of(b"bytes", "image/png"),
+)
+
+
+@given(any_action())
+def test_any_action_survives_json(action: Action) -> None:
+    assert ACTION.validate_json(ACTION.dump_json(action)) == action
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.type)
+def test_every_command_survives_json(command: Any) -> None:
+    assert COMMAND.validate_json(COMMAND.dump_json(command)) == command
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.type)
+def test_every_event_survives_json(event: Any) -> None:
+    assert EVENT.validate_json(EVENT.dump_json(event)) == event
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_every_other_value_survives_json(value: Frozen) -> None:
+    assert type(value).model_validate_json(value.model_dump_json()) == value
+
+
+@pytest.mark.parametrize(("union", "values"), [(COMMAND, COMMANDS), (EVENT, EVENTS)], ids=["commands", "events"])
+def test_no_message_is_forgotten_here(union: TypeAdapter[Any], values: tuple[Any, ...]) -> None:
+    kinds = set(union.json_schema(mode="serialization")["discriminator"]["mapping"])
+    assert {value.type for value in values} == kinds
+
+
+def test_no_action_is_forgotten_here() -> None:
+    assert {action.kind for action in ACTIONS} == set(ACTION_CLASSES)
+
+
+def test_values_are_frozen() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        Click(x=1, y=2).x = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"kind": "click", "x": 1, "y": 2, "button": "left"},
+        {"kind": "teleport", "x": 1, "y": 2},
+        {"kind": "click", "x": 1},
+        {"kind": "click", "x": -1, "y": 2},
+        {"kind": "click", "x": 1.5, "y": 2},
+        {"kind": "scroll", "direction": "down", "amount": 0},
+        {"kind": "wait", "seconds": "NaN"},
+        {"kind": "press_keys", "keys": []},
+        {"kind": "press_keys", "keys": ["hyper"]},
+        {"kind": "gesture", "inputs": []},
+        {"kind": "type_text", "text": "x" * 20_001},
+        {"x": 1, "y": 2},
+        [],
+        None,
+    ],
+)
+def test_what_is_no_action_is_refused(document: Any) -> None:
+    with pytest.raises(ValidationError):
+        ACTION.validate_python(document)
+
+
+@pytest.mark.parametrize("command_id", ["short", "x" * 65, "has space", "semi;colon", "../../etc"])
+def test_a_command_needs_a_plain_name(command_id: str) -> None:
+    with pytest.raises(ValidationError):
+        COMMAND.validate_python({"type": "undo", "command_id": command_id})
+
+
+@pytest.mark.parametrize(
+    ("action", "point"),
+    [
+        (Click(x=1279, y=719), None),
+        (Click(x=1280, y=0), Point(x=1280, y=0)),
+        (Click(x=0, y=720), Point(x=0, y=720)),
+        (Drag(start=Point(x=1, y=1), end=Point(x=5000, y=1)), Point(x=5000, y=1)),
+        (MouseUp(), None),
+    ],
+)
+def test_points_off_the_screen_are_found(action: Action, point: Point | None) -> None:
+    assert off_screen(action, 1280, 720) == point
+
+
+def test_points_inside_a_gesture_are_found() -> None:
+    gesture = next(action for action in ACTIONS if isinstance(action, Gesture))
+    assert off_screen(gesture, 1280, 720) is None
+    assert off_screen(gesture, 40, 720) == Point(x=50, y=60)
+
+
+def test_a_trajectory_of_another_format_is_refused() -> None:
+    document = trajectory().model_dump() | {"format": "pilothouse-trajectory-2"}
+    with pytest.raises(ValidationError, match="format"):
+        Trajectory.model_validate(document)
+
+
+def test_an_exported_step_keeps_its_time_zone() -> None:
+    assert step(0, Click(x=1, y=2)).started_at.tzinfo is not None
