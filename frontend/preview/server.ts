@@ -1,0 +1,34 @@
+/** Answers the API's addresses from a made-up world, named by a cookie. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Plugin } from "vite";
+
+import { picture } from "./pictures";
+import { answer, isWorld } from "./worlds";
+
+export function madeUpServer(): Plugin {
+  return {
+    name: "made-up-server",
+    configureServer(server) {
+      server.middlewares.use((request, response, next) => {
+        const url = new URL(request.url ?? "/", "http://preview");
+        const named = url.searchParams.get("preview");
+        if (named !== null) response.setHeader("Set-Cookie", `preview=${named}; Path=/`);
+        if (!url.pathname.startsWith("/api/")) { next(); return; }
+        serve(request, response, url);
+      });
+    },
+  };
+}
+
+function serve(request: IncomingMessage, response: ServerResponse, url: URL) {
+  const blob = /^\/api\/episodes\/[^/]+\/blobs\/(\w+)$/.exec(url.pathname);
+  if (blob) {
+    response.setHeader("Content-Type", "image/svg+xml");
+    return response.end(picture(blob[1] ?? ""));
+  }
+  const world = /(?:^|; )preview=(\w+)/.exec(request.headers.cookie ?? "")?.[1] ?? "default";
+  const { status, body } = answer(isWorld(world) ? world : "default", request.method ?? "GET", url);
+  response.statusCode = status;
+  response.setHeader("Content-Type", "application/json");
+  return response.end(JSON.stringify(body));
+}

@@ -1,0 +1,146 @@
+/** A made-up trajectory with every kind of decision. */
+import type { Action, Decision, Observation, Proposal, Snapshot, Step, Trajectory } from "../src/generated/vocabulary";
+import { pictureName } from "./pictures";
+
+const START = Date.parse("2026-11-20T09:30:00Z");
+const time = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
+const POLICY = { name: "desk-script", revision: "r3", dialect: "ui_tars_1_5", scripted: true };
+
+const frame = (windows: string, seconds: number, patch: Partial<Observation> = {}): Observation => ({
+  screenshot: { sha256: pictureName(windows), media_type: "image/svg+xml", size: 2_000 },
+  width: 1280,
+  height: 720,
+  captured_at: time(seconds),
+  settled: true,
+  rest: "rested",
+  settle_ms: 84,
+  accessibility: null,
+  url: null,
+  text: null,
+  ...patch,
+});
+
+type Told = { windows: string; decision: Decision; thought: string; action: Action; rejected?: string };
+
+const TOLD: Told[] = [
+  { windows: "a", decision: "accept", thought: "The file manager is open. I should select report.txt before I can rename it.", action: { kind: "click", x: 192, y: 158 } },
+  { windows: "a", decision: "override", thought: "A right-click opens the context menu, which has Rename.", action: { kind: "right_click", x: 192, y: 158 }, rejected: "double_click" },
+  { windows: "ad", decision: "edit", thought: "The context menu is open and Rename… is its third entry.", action: { kind: "click", x: 440, y: 316 } },
+  { windows: "ae", decision: "accept", thought: "The dialog wants the new name.", action: { kind: "type_text", text: "final.txt\n" } },
+  { windows: "a", decision: "takeover", thought: "The window is in the way; I drag it to the side.", action: { kind: "drag", start: { x: 300, y: 85 }, end: { x: 620, y: 240 }, button: "left" } },
+  { windows: "ab", decision: "auto", thought: "Look further down the terminal.", action: { kind: "scroll", point: { x: 780, y: 400 }, direction: "down", amount: 3 } },
+  { windows: "ac", decision: "accept", thought: "The renamed file is open. The task is done.", action: { kind: "press_keys", keys: ["ctrl", "s"] } },
+];
+
+const proposal = (step: number, rank: number, action: Action | null, patch: Partial<Proposal> = {}): Proposal => ({
+  id: `p${step}-${rank}`,
+  rank,
+  thought: rank === 1 ? (TOLD[step]?.thought ?? "") : "I could use the terminal instead and rename it with mv.",
+  action,
+  action_text: action?.kind === "click" ? `click(start_box='(${action.x},${action.y})')` : "hotkey(key='ctrl alt t')",
+  raw_text: "Thought: …",
+  error: null,
+  count: rank === 1 ? 2 : 1,
+  likelihood: [0.62, 0.21, 0.17][rank - 1] ?? 0,
+  policy: POLICY,
+  sampling: { temperature: 1 },
+  prompt_token_ids: null,
+  completion_token_ids: null,
+  logprobs: null,
+  latency_ms: 320,
+  created_at: time(step * 9),
+  mark: null,
+  ...patch,
+});
+
+const offered = (told: Told, step: number): Proposal[] => [
+  proposal(step, 1, told.decision === "override" ? { kind: "double_click", x: 192, y: 158 } : told.action),
+  proposal(step, 2, { kind: "press_keys", keys: ["ctrl", "alt", "t"] }),
+  proposal(step, 3, null, {
+    thought: "Open the file.",
+    action_text: "click(start_box='(512,",
+    error: { code: "unclosed", message: "The call has no closing bracket." },
+  }),
+];
+
+const step = (told: Told, index: number): Step => ({
+  index,
+  command_id: `command-${index}`,
+  actor: told.decision === "auto" || told.decision === "accept" ? "policy" : "human",
+  decision: told.decision,
+  proposal_id: told.decision === "override" || told.decision === "takeover" ? null : `p${index}-1`,
+  acceptable_ids: [`p${index}-2`],
+  wrong_ids: told.decision === "override" ? [`p${index}-1`] : [],
+  thought: told.thought,
+  action: told.action,
+  before: frame(told.windows, index * 9),
+  after: frame(TOLD[index + 1]?.windows ?? "c", index * 9 + 1, index === 5 ? { settled: false, rest: "timeout", settle_ms: 3_000 } : {}),
+  error: index === 5 ? { code: "partial", message: "The wheel turned two notches of three." } : null,
+  policy: POLICY,
+  started_at: time(index * 9),
+  ended_at: time(index * 9 + 1),
+  decide_ms: told.decision === "auto" ? null : 2_300 + index * 700,
+});
+
+const TASK: Trajectory["task"] = {
+  id: "rename-report",
+  instruction: "Rename report.txt on the desktop to final.txt and open it.",
+  platform: "desktop",
+  suite: "desktop",
+  name: "rename-report",
+  seed: 0,
+  parameters: {},
+  max_steps: 30,
+};
+
+/** The trajectory; a running one has no ending yet. */
+export const trajectory = (running: boolean): Trajectory => ({
+  format: "pilothouse-trajectory-1",
+  id: "0192f0c4-0000-7000-8000-000000000101",
+  task: TASK,
+  origin: "annotation",
+  annotator: "annie",
+  steps: TOLD.map(step),
+  proposals: TOLD.map(offered),
+  outcome: running ? null : "success",
+  answer: "",
+  verdict: running ? null : { success: false, score: 0, reason: "final.txt exists, but it is not open in the editor." },
+  terminated: !running,
+  truncated: false,
+  created_at: time(0),
+  finished_at: running ? null : time(70),
+});
+
+/** The desk's state of the same episode. */
+export const snapshot = (running: boolean): Snapshot => ({
+  type: "snapshot",
+  control: "nobody",
+  state: {
+    id: "0192f0c4-0000-7000-8000-000000000101",
+    version: TOLD.length,
+    status: running ? "running" : "finished",
+    task: TASK,
+    pool: "Desktop basics",
+    instructions: "",
+    thought_required: true,
+    capabilities: [],
+    can_undo: false,
+    observation: frame("ac", 70),
+    steps: TOLD.map(step),
+    proposals: [],
+    thinking: "idle",
+    thinking_error: "",
+    policy: POLICY,
+    pending: running ? { command_id: "command-7", action: { kind: "click", x: 640, y: 300 }, thought: "", started_at: time(70) } : null,
+    autopilot: false,
+    takeover: false,
+    help_requested: false,
+    outcome: running ? null : "success",
+    answer: "",
+    verdict: null,
+    lease_expires_at: null,
+    error: "",
+    created_at: time(0),
+    finished_at: running ? null : time(70),
+  },
+});

@@ -1,0 +1,119 @@
+/** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
+import type { EpisodePage, EpisodeSummary, ExportOut, PoolSummary, Queue, SessionOut } from "../src/generated/api";
+import { snapshot, trajectory } from "./trajectory";
+
+export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running"] as const;
+export type World = (typeof WORLDS)[number];
+export const isWorld = (name: string): name is World => (WORLDS as readonly string[]).includes(name);
+
+export type Answer = { status: number; body: unknown };
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+
+const EPISODE: EpisodeSummary = {
+  id: "0192f0c4-0000-7000-8000-000000000001",
+  task_id: "rename-report",
+  instruction: "Rename report.txt on the desktop to final.txt and open it.",
+  pool: "Desktop basics",
+  status: "running",
+  outcome: null,
+  verdict: null,
+  steps: 6,
+  annotator: "annie",
+  practice: false,
+  help_requested: false,
+  created_at: minutesAgo(12),
+  finished_at: null,
+  review: "pending",
+  returned_reason: "",
+};
+
+const ended = (number: number, patch: Partial<EpisodeSummary>): EpisodeSummary => ({
+  ...EPISODE,
+  id: `0192f0c4-0000-7000-8000-0000000001${String(number).padStart(2, "0")}`,
+  status: "finished",
+  outcome: "success",
+  verdict: { success: true, score: 1, reason: "final.txt exists and is open" },
+  created_at: minutesAgo(40 * number),
+  finished_at: minutesAgo(40 * number - 9),
+  ...patch,
+});
+
+const RECENT: EpisodeSummary[] = [
+  ended(1, { review: "accepted" }),
+  ended(2, {
+    instruction: "In the calculator work out 17 % of 4 380 and write the result into a new note called vat.txt.",
+    outcome: "success",
+    verdict: { success: false, score: 0, reason: "vat.txt says 744, expected 744.6" },
+    steps: 14,
+  }),
+  ended(3, { instruction: "把桌面上的“会议记录.md”移动到“归档”文件夹，并将文件夹改名为“2026 归档”。", steps: 9, review: "returned", returned_reason: "…" }),
+  ended(4, { instruction: "Find the largest file in Documents and delete it.", outcome: "infeasible", verdict: null, steps: 5 }),
+  ended(5, { instruction: "Set the terminal's font to 14 points.", status: "left", outcome: "skipped", verdict: null, steps: 2 }),
+  ended(6, { instruction: "Copy the second paragraph of notes.md to the clipboard and paste it at the end of report.txt.", outcome: "failure", verdict: { success: false, score: 0.3, reason: "" }, steps: 30 }),
+];
+
+const RETURNED: EpisodeSummary[] = [
+  ended(7, {
+    instruction: "Sort the files in Pictures by date and move the oldest three to a new folder named “Old”.",
+    review: "returned",
+    returned_reason: "Step 4 moves four files, not three, and the thought of step 6 says nothing about why. Please do it again with the three oldest only.",
+  }),
+];
+
+const POLICY = { name: "desk-script", revision: "r3", dialect: "ui_tars_1_5", scripted: true };
+const POOLS: PoolSummary[] = [
+  { id: 1, name: "Desktop basics", description: "Files, windows, text: ten short tasks on a Linux desktop.", platform: "desktop", waiting: 12, mine_done: 31, practice: false, policy: POLICY, paused: false },
+  { id: 2, name: "Two programs", description: "Tasks that carry something from one program to another.", platform: "desktop", waiting: 4, mine_done: 3, practice: false, policy: { ...POLICY, name: "ui-tars-1.5-7b", revision: "r12", scripted: false }, paused: false },
+  { id: 3, name: "Browser forms", description: "Closed until Monday.", platform: "browser", waiting: 8, mine_done: 0, practice: false, policy: null, paused: true },
+  { id: 4, name: "Practice", description: "Try everything out; nothing here is exported.", platform: "desktop", waiting: 1, mine_done: 2, practice: true, policy: POLICY, paused: false },
+];
+
+const EXPORTS: ExportOut[] = [
+  { id: "e1", pool_id: null, filters: { review: "accepted", outcome: null, annotator: null }, status: "running", progress: 0.42, trajectories: 128, bytes: 92_000_000, error: "", created_at: minutesAgo(1), finished_at: null },
+  { id: "e2", pool_id: 1, filters: { review: "accepted", outcome: "success", annotator: null }, status: "done", progress: 1, trajectories: 311, bytes: 260_400_000, error: "", created_at: minutesAgo(190), finished_at: minutesAgo(180) },
+  { id: "e3", pool_id: null, filters: { review: null, outcome: null, annotator: "annie" }, status: "failed", progress: 0.1, trajectories: 20, bytes: 0, error: "No space left on the device.", created_at: minutesAgo(3_000), finished_at: minutesAgo(2_999) },
+];
+
+const QUEUE: Queue = { current: [EPISODE, { ...EPISODE, id: "2", practice: true, instruction: "Practice: open the calculator and add two numbers.", status: "paused", steps: 1, help_requested: true }], returned: RETURNED, recent: RECENT, pools: POOLS };
+const QUEUES: Partial<Record<World, Queue>> = {
+  fresh: { current: [], returned: [], recent: [], pools: POOLS },
+  empty: { current: [], returned: [], recent: [], pools: [] },
+};
+
+const session = (world: World): SessionOut => ({
+  csrf: "preview",
+  user: world === "signedout" ? null : { id: 1, username: "annie", name: "Annie Ong", roles: ["annotator", "reviewer", "researcher"], preferences: {} },
+});
+
+const ok = (body: unknown): Answer => ({ status: 200, body });
+const refused = (status: number, code: string): Answer => ({ status, body: { code, message: "Made up.", extra: null } });
+
+/** What the server says in a world. */
+export function answer(world: World, method: string, url: URL): Answer {
+  const path = url.pathname.replace("/api", "");
+  if (path === "/session") return method === "POST" && world === "signedout" ? refused(401, "wrong_credentials") : ok(session(world));
+  if (world === "broken") return refused(500, "internal");
+  if (world === "expired") return refused(401, "not_signed_in");
+  const found = lists(world)[path] ?? episode(path, world === "running");
+  return found === null ? refused(404, "not_found") : ok(found);
+}
+
+function lists(world: World): Record<string, unknown> {
+  const empty = world === "empty";
+  const page: EpisodePage = { items: [EPISODE, ...RECENT, ...RETURNED], total: 57, next: 2 };
+  return {
+    "/me": session(world).user,
+    "/queue": QUEUES[world] ?? QUEUE,
+    "/queue/next": { episode_id: null },
+    "/pools": POOLS,
+    "/exports": empty ? [] : EXPORTS,
+    "/episodes": empty ? { items: [], total: 0, next: null } : page,
+  };
+}
+
+function episode(path: string, running: boolean): unknown {
+  if (path.endsWith("/trajectory")) return trajectory(running);
+  if (path.endsWith("/review")) return { ...RECENT[0], review: "accepted" };
+  return /^\/episodes\/[^/]+$/.test(path) ? snapshot(running) : null;
+}
