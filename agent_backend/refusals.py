@@ -88,6 +88,15 @@ def check_possible(state: EpisodeState, action: Action) -> None:
     check_points(state, action)
 
 
+def check_steering(state: EpisodeState, best: Proposal) -> None:
+    """The autopilot does plain acts only: what ends an episode, asks somebody or cannot be read is a person's."""
+    if best.action is None:
+        raise CommandRefused("unparsed_proposal", "this candidate is no action")
+    if best.action.kind in CONTROL_KINDS:
+        raise CommandRefused("unsupported_action", "a person decides about the end")
+    check_possible(state, best.action)
+
+
 def check_takeover(state: EpisodeState, command: Takeover) -> None:
     """A takeover needs a machine with a pointer; a gesture that is open when it ends needs its thought."""
     if command.on:

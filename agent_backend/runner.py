@@ -9,18 +9,18 @@ import asyncio
 import contextlib
 import hashlib
 import json
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from agent_backend.deeds import Deed, deed_unknown, step_of
+from agent_backend.acting import Acting, ActingLimits
 from agent_backend.errors import CommandRefused, PolicyError
-from agent_backend.gesture import OpenGesture, gesture_of
-from agent_backend.hand import Hand, Pictures, reach
+from agent_backend.hand import Hand, reach
 from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Policy
-from agent_backend.refusals import check, check_possible, offered
+from agent_backend.record import Record
+from agent_backend.refusals import check, check_steering, offered
 from agent_backend.thinking import Patience, Question, Thinking
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
@@ -31,7 +31,6 @@ from vocabulary.messages import (
     Act,
     Autopilot,
     CallForHelp,
-    DurableEvent,
     EpisodeState,
     FinishEpisode,
     Hurry,
@@ -39,15 +38,12 @@ from vocabulary.messages import (
     MarkProposal,
     Partial,
     Pause,
-    ProposalsThinking,
     Rejected,
     Resample,
     Takeover,
     TakeoverInput,
 )
 from vocabulary.observations import Observation
-from vocabulary.proposals import Proposal
-from vocabulary.state import state_apply, state_think
 from vocabulary.steps import Step
 from vocabulary.trajectories import Outcome
 
@@ -60,16 +56,15 @@ CurrentPolicy = Callable[[], Policy | None]
 LEFT_AS: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "release": None}
 
 
+CLOSING = "this episode is closing"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one runner: commands that may wait, seconds without input that close a gesture, seconds an
-    unreachable bridge is tried, pictures kept at hand, takeover inputs remembered for resends."""
+    """Bounds of one runner: commands that may wait, and those of its parts."""
 
     inbox: int = 32
-    gesture_pause: float = 0.8
-    reach: float = 20.0
-    pictures: int = 16
-    inputs: int = 256
+    acting: ActingLimits = field(default_factory=ActingLimits)
     patience: Patience = field(default_factory=Patience)
 
 
@@ -91,9 +86,6 @@ class EpisodeRunner:
     run ahead of its record. A new runner over the same store then goes on where this one stopped.
     """
 
-    state: EpisodeState
-    """The episode as this runner knows it, `thinking` included; there from the first moment of `run`."""
-
     def __init__(
         self,
         store: EpisodeStore,
@@ -105,36 +97,36 @@ class EpisodeRunner:
         self._store = store
         self._open_machine = open_machine
         self._current_policy = current_policy
-        self._emit = emit
         self._limits = limits
+        self._record = Record(store, emit)
+        self._acting = Acting(self._record, store, limits.acting, self._think_ahead)
+        self._thinking = Thinking(self.wake, self._acting.pictures.read, self._hear, limits.patience)
         self._inbox: deque[tuple[EpisodeCommand, Emit]] = deque()
         self._stirred = asyncio.Event()
         self._stopping = False
-        self._pictures = Pictures(store, kept=limits.pictures)
-        self._hand: Hand | None = None
         self._warming: asyncio.Task[Observation] | None = None
         self._hurrying: asyncio.Task[None] | None = None
-        self._thinking = Thinking(self._stirred.set, self._pictures.read, self._hear, limits.patience)
-        self._gesture: OpenGesture | None = None
-        self._takeover_thought = ""
-        self._inputs: OrderedDict[str, str] = OrderedDict()
-        self._acting: str | None = None
         self._offered_at: float | None = None
         self._duties: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (self._is_warm, self._begin),
             (self._policy_moved, self._drop_offers),
             (lambda: bool(self._inbox), self._take_command),
-            (self._gesture_rests, self._close_gesture),
+            (lambda: is_due(self._acting.rests_at), self._acting.close_gesture),
             (lambda: self._thinking.answered, self._take_answer),
             (lambda: self.state.autopilot and bool(self.state.proposals), self._steer),
-            (self._may_ask, self._ask),
+            (lambda: self._wants_proposals() and is_due(self._thinking.again_at), self._ask),
         )
         """What may be waiting, most urgent first, and who sees to it."""
+
+    @property
+    def state(self) -> EpisodeState:
+        """The episode as this runner knows it, `thinking` included. Raises AttributeError before `run` has looked."""
+        return self._record.state
 
     async def submit(self, command: EpisodeCommand, reply: Emit) -> None:
         """Queue a command; its fate (`acknowledged` or `rejected`) is told to `reply`. Never waits for an act."""
         if self._stopping:
-            await reply(refusal(command, "not_running", "this episode is closing"))
+            await reply(refusal(command, "not_running", CLOSING))
         elif isinstance(command, Hurry):
             self._hurry()
             await reply(Acknowledged(command_id=command.command_id))
@@ -142,9 +134,9 @@ class EpisodeRunner:
             await reply(refusal(command, "queue_full", "too many commands are waiting"))
         else:
             self._inbox.append((command, reply))
-            if isinstance(command, Act) and command.command_id != self._acting:
+            if isinstance(command, Act) and command.command_id != self._acting.running:
                 self._hurry()
-            self._stirred.set()
+            self.wake()
 
     def wake(self) -> None:
         """Look again: the current policy may have changed."""
@@ -153,7 +145,7 @@ class EpisodeRunner:
     def stop(self) -> None:
         """End after what is being done now; the episode stays as it is."""
         self._stopping = True
-        self._stirred.set()
+        self.wake()
 
     async def run(self) -> None:
         """Drive the episode until it ends or `stop`."""
@@ -161,7 +153,7 @@ class EpisodeRunner:
             await self._resume()
             while not self._stopping and self.state.status not in ("finished", "left"):
                 await self._turn()
-            await self._close_gesture()
+            await self._acting.close_gesture()
         finally:
             await self._put_down()
 
@@ -171,16 +163,10 @@ class EpisodeRunner:
         for waiting, see_to in self._duties:
             if waiting():
                 return await see_to()
+        looks = [self._acting.rests_at, self._thinking.again_at if self._wants_proposals() else None]
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(self._next_look()):
+            async with asyncio.timeout_at(min((look for look in looks if look is not None), default=None)):
                 await self._stirred.wait()
-
-    def _next_look(self) -> float | None:
-        """When time alone will bring something to do (loop time)."""
-        looks = [self._thinking.again_at] if self._wants_proposals() else []
-        if self._gesture is not None and self._may_close():
-            looks.append(self._gesture.last + self._limits.gesture_pause)
-        return min((look for look in looks if look is not None), default=None)
 
     async def _put_down(self) -> None:
         """Let go of everything that is not durable."""
@@ -190,46 +176,44 @@ class EpisodeRunner:
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
-        if self._hand is not None:
-            await self._hand.close()
+        if self._acting.hand is not None:
+            await self._acting.hand.close()
         while self._inbox:
             command, reply = self._inbox.popleft()
-            await reply(refusal(command, "not_running", "this episode is closing"))
+            await reply(refusal(command, "not_running", CLOSING))
 
     # --- commands
 
     async def _take_command(self) -> None:
         command, reply = self._inbox.popleft()
         acknowledged = Acknowledged(command_id=command.command_id)
+        digest = digest_of(command)
         try:
-            if await self._taken_before(command):
+            if await self._taken_before(command, digest):
                 return await reply(acknowledged)
             check(self.state, command)
+            intent = await self._begin_act(command, digest) if isinstance(command, Act | Accept) else None
         except CommandRefused as error:
             return await reply(refusal(command, error.code, str(error)))
-        match command:
-            case Act() | Accept():
-                intent = self._intent_of(command)
-                await self._begin_act(intent, digest_of(command))
-                await reply(acknowledged)
-                await self._act(intent)
-            case TakeoverInput():
-                await self._input(command)
-                await reply(acknowledged)
-            case _:
-                note = await self._apply_command(command)
-                await self._store.record_command(command.command_id, digest_of(command), note)
-                await reply(acknowledged)
+        if intent is not None:
+            await reply(acknowledged)
+            return await self._act(intent)
+        if isinstance(command, TakeoverInput):
+            await self._acting.input(command, digest)
+        else:
+            note = await self._apply_command(command)
+            await self._store.record_command(command.command_id, digest, note)
+        await reply(acknowledged)
 
-    async def _taken_before(self, command: EpisodeCommand) -> bool:
+    async def _taken_before(self, command: EpisodeCommand, digest: str) -> bool:
         """Raises CommandRefused when another body came under the same id."""
-        digest = self._inputs.get(command.command_id)
-        if digest is None:
+        known = self._acting.input_digest(command.command_id)
+        if known is None:
             record = await self._store.find_command(command.command_id)
-            digest = record.digest if record else None
-        if digest not in (None, digest_of(command)):
+            known = record.digest if record else None
+        if known not in (None, digest):
             raise CommandRefused("command_conflict", "this command_id came before with another body")
-        return digest is not None
+        return known is not None
 
     async def _apply_command(self, command: EpisodeCommand) -> str:
         """Carry out a command that is no act. Returns what the person said with it."""
@@ -238,41 +222,48 @@ class EpisodeRunner:
                 await self._finish(command.outcome, command.answer)
                 return command.reason
             case LeaveEpisode():
-                await self._close_gesture()
+                await self._acting.close_gesture()
                 await self._end(status="left", outcome=LEFT_AS[command.how])
                 return command.reason
             case CallForHelp():
-                await self._change(help_requested=True)
+                await self._record.change(help_requested=True)
                 return command.message
             case Takeover():
                 await self._take_over(command)
                 return command.thought
             case MarkProposal():
-                self._apply(await self._store.mark_proposal(command.proposal_id, command.mark))
+                await self._record.write(self._store.mark_proposal(command.proposal_id, command.mark))
             case Resample():
                 await self._drop_offers("resampled")
             case Pause():
                 self._thinking.drop()
-                await self._change(status="paused" if command.on else "running", autopilot=False)
+                await self._record.change(status="paused" if command.on else "running", autopilot=False)
             case Autopilot():
-                await self._change(autopilot=command.on)
+                await self._record.change(autopilot=command.on)
         return ""
 
-    # --- the machine: warming, resuming, losing it
+    async def _take_over(self, command: Takeover) -> None:
+        """Begin direct input, or end it with what was done as one step."""
+        self._thinking.drop()
+        if not command.on:
+            await self._acting.close_gesture(command.thought)
+        self._acting.thought = command.thought if command.on else ""
+        await self._record.change(takeover=command.on, autopilot=False)
+
+    # --- warming and resuming
 
     async def _resume(self) -> None:
         """Take up the episode where the store has it."""
-        self.state = await self._store.load()
+        await self._record.load()
         if self.state.status == "warming":
             self._warming = asyncio.create_task(self._warm())
-            self._warming.add_done_callback(lambda _: self._stirred.set())
+            self._warming.add_done_callback(lambda _: self.wake())
         elif self.state.status in ("running", "paused"):
             await self._return()
 
     async def _open(self) -> Hand:
-        machine = await reach(lambda: self._open_machine(self.state), within=self._limits.reach)
-        self._hand = Hand(machine, self._pictures, within=self._limits.reach)
-        return self._hand
+        machine = await reach(lambda: self._open_machine(self.state), within=self._limits.acting.reach)
+        return self._acting.take(machine)
 
     async def _warm(self) -> Observation:
         hand = await self._open()
@@ -288,180 +279,65 @@ class EpisodeRunner:
         try:
             observation = warming.result()
         except BridgeError as error:
-            return await self._fail(str(error))
-        await self._pictures.save(observation)
-        await self._change(status="running", observation=observation, capabilities=self._held.kinds)
+            return await self._acting.fail(str(error))
+        await self._acting.pictures.save(observation)
+        kinds = self._acting.held.kinds
+        await self._record.change(status="running", observation=observation, capabilities=kinds)
 
     async def _return(self) -> None:
         """Find the machine again, complete what a crash left open, and look."""
         intent = await self._store.pending_intent()
-        try:
-            hand = await self._open()
-            deed = await hand.complete(intent, self._seen) if intent else None
-        except BridgeError as error:
-            if intent is None:
-                return await self._fail(str(error))
-            deed = deed_unknown(self._seen, intent.started_at, str(error), lost=True)
         if self.state.autopilot or self.state.takeover:
-            await self._change(autopilot=False, takeover=False)  # nobody may be watching
-        if intent is not None and deed is not None:
-            await self._write(intent, deed)
-        else:
-            await self._look()
+            await self._record.change(autopilot=False, takeover=False)  # nobody may be watching
+        try:
+            await self._open()
+        except BridgeError as error:
+            return await (self._acting.give_up(intent, str(error)) if intent else self._acting.fail(str(error)))
+        await (self._acting.complete(intent) if intent else self._acting.look())
         if self.state.status == "running" and self.state.steps:
             await self._follow(self.state.steps[-1])
 
-    async def _look(self) -> None:
-        """Take the screen of this moment as the one to act on."""
-        try:
-            observation = await self._held.look()
-        except BridgeError as error:
-            return await self._fail(str(error))
-        if observation.screenshot != self._seen.screenshot:
-            await self._pictures.save(observation)
-            await self._change(observation=observation)
-
-    async def _fail(self, why: str) -> None:
-        self._thinking.drop()
-        await self._change(status="failed", error=why, autopilot=False, takeover=False)
-
     def _hurry(self) -> None:
-        if self._hand is not None and (self._hurrying is None or self._hurrying.done()):
-            self._hurrying = asyncio.create_task(self._hand.hurry())
+        hand = self._acting.hand
+        if hand is not None and (self._hurrying is None or self._hurrying.done()):
+            self._hurrying = asyncio.create_task(hand.hurry())
 
     # --- acts
 
-    def _intent_of(self, command: Act | Accept) -> Intent:
-        if isinstance(command, Act):
-            known = command.proposal_id in {proposal.id for proposal in self.state.proposals}
-            return self._intent(
-                command_id=command.command_id,
-                decision="override",
-                proposal_id=command.proposal_id if known else None,
-                thought=command.thought,
-                action=command.action,
-            )
-        proposal = offered(self.state, command.proposal_id)
-        thought = proposal.thought if command.thought is None else command.thought
-        return self._intent(
-            command_id=command.command_id,
-            decision="accept" if thought == proposal.thought else "edit",
-            proposal_id=proposal.id,
-            thought=thought,
-            action=proposal.action,
-        )
-
-    def _intent(self, **said: Any) -> Intent:
-        decided = None if self._offered_at is None else (asyncio.get_running_loop().time() - self._offered_at) * 1000
-        given: dict[str, Any] = {"actor": "human", "proposal_id": None, "decide_ms": decided, **said}
-        return Intent(index=len(self.state.steps), started_at=datetime.now(UTC), **given)
-
-    async def _begin_act(self, intent: Intent, digest: str) -> None:
-        """Store an intent; a person's own act ends the autopilot."""
+    async def _begin_act(self, command: Act | Accept, digest: str) -> Intent:
+        now = asyncio.get_running_loop().time()
+        decided = None if self._offered_at is None else (now - self._offered_at) * 1000
+        intent = self._acting.intent(**said_by(command, self.state), decide_ms=decided)
         self._thinking.drop()
-        if self.state.autopilot and intent.actor == "human":
-            await self._change(autopilot=False)
-        self._apply(await self._store.begin_act(intent, digest))
+        await self._acting.begin(intent, digest)
+        return intent
 
     async def _act(self, intent: Intent) -> None:
-        """Do what was intended, and store what came of it. Who waits to act next gets no settle in between."""
-        self._acting = intent.command_id
-        settle = not self._act_waits()
-        deed = await self._held.act(intent.command_id, intent.action, self._seen, settle=settle)
-        self._acting = None
-        await self._write(intent, deed)
+        """Carry an intent out. Who waits to act next gets no settle in between."""
+        settle = not any(isinstance(command, Act) for command, _ in self._inbox)
+        await self._acting.act(intent, settle=settle)
+        self._offered_at = None
+        if self._thinking.active:
+            await self._record.tell("waiting")
         if self.state.status == "running":
             await self._follow(self.state.steps[-1])
-
-    def _act_waits(self) -> bool:
-        return any(isinstance(command, Act) for command, _ in self._inbox)
-
-    async def _write(self, intent: Intent, deed: Deed) -> None:
-        """Store a step, while the policy already reads the screen after it."""
-        step = step_of(intent, deed, self.state.proposals, self.state.policy)
-        self._thinking.renew()
-        goes_on = not self._inbox and not self.state.takeover and not isinstance(step.action, Finish)
-        if deed.after is not None and goes_on and self.state.status == "running":
-            self._think((*self.state.steps, step), deed.after)
-        await self._pictures.save(deed.before)
-        await self._pictures.save(deed.after)
-        self._apply(await self._store.append_step(step))
-        self._offered_at = None
-        if deed.lost:
-            await self._fail(deed.lost)
-        elif deed.after is None:
-            await self._look()
-        if self._thinking.active:
-            await self._tell("waiting")
 
     async def _follow(self, step: Step) -> None:
         """Some actions speak to the runner; done once, however often it is called."""
         if isinstance(step.action, Finish):
             await self._finish("success", step.action.answer)
         elif isinstance(step.action, CallUser) and not self.state.help_requested:
-            await self._change(help_requested=True)
+            await self._record.change(help_requested=True)
 
     async def _finish(self, outcome: Outcome, answer: str) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
         self._thinking.drop()
-        verdict = await self._held.judge(answer)
+        verdict = await self._acting.held.judge(answer)
         await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
 
     async def _end(self, **fields: object) -> None:
         self._thinking.drop()
-        await self._change(**fields, autopilot=False, takeover=False, finished_at=datetime.now(UTC))
-
-    # --- takeover
-
-    async def _take_over(self, command: Takeover) -> None:
-        """Begin, or end with what was done as one step."""
-        self._thinking.drop()
-        if not command.on:
-            await self._close_gesture(command.thought)
-        self._takeover_thought = command.thought if command.on else ""
-        await self._change(takeover=command.on, autopilot=False)
-
-    async def _input(self, command: TakeoverInput) -> None:
-        """Do primitive inputs at once; the first of a gesture is its stored intent."""
-        loop = asyncio.get_running_loop()
-        if self._gesture is None:
-            intent = self._intent(
-                command_id=command.command_id,
-                decision="takeover",
-                thought=self._takeover_thought,
-                action=gesture_of(command.inputs),
-            )
-            await self._begin_act(intent, digest_of(command))
-            self._gesture = OpenGesture(intent, loop.time())
-        self._inputs[command.command_id] = digest_of(command)
-        while len(self._inputs) > self._limits.inputs:
-            self._inputs.popitem(last=False)
-        for number, event in enumerate(command.inputs):
-            if not self._gesture.lost:
-                await self._gesture.perform(
-                    self._held, f"{command.command_id}-{number}", event, self._seen, loop.time()
-                )
-        if self._gesture.full or self._gesture.lost:
-            await self._close_gesture()
-
-    def _may_close(self) -> bool:
-        """Whether a pause may end the gesture: nothing is held, and its thought is known."""
-        gesture = self._gesture
-        if gesture is None or gesture.held:
-            return False
-        return bool(gesture.intent.thought.strip()) or not self.state.thought_required
-
-    def _gesture_rests(self) -> bool:
-        if self._gesture is None or not self._may_close():
-            return False
-        return asyncio.get_running_loop().time() >= self._gesture.last + self._limits.gesture_pause
-
-    async def _close_gesture(self, thought: str = "") -> None:
-        """Make one step of the open gesture, if there is one."""
-        gesture, self._gesture = self._gesture, None
-        if gesture is not None:
-            deed = await gesture.close(self._held, self._seen, asyncio.get_running_loop().time())
-            await self._write(gesture.whole(thought), deed)
+        await self._record.change(**fields, autopilot=False, takeover=False, finished_at=datetime.now(UTC))
 
     # --- proposals
 
@@ -470,13 +346,16 @@ class EpisodeRunner:
         ready = state.status == "running" and not state.takeover and state.pending is None
         return ready and not state.proposals and not self._thinking.active and state.thinking != "off"
 
-    def _may_ask(self) -> bool:
-        again_at = self._thinking.again_at
-        return self._wants_proposals() and again_at is not None and asyncio.get_running_loop().time() >= again_at
-
     async def _ask(self) -> None:
-        self._think(self.state.steps, self._seen)
-        await self._tell("waiting" if self._thinking.active else "off")
+        self._think(self.state.steps, self._record.seen)
+        await self._record.tell("waiting" if self._thinking.active else "off")
+
+    def _think_ahead(self, steps: tuple[Step, ...], observation: Observation) -> None:
+        """Ask about a step that is still being stored, unless something else comes first anyway."""
+        self._thinking.renew()
+        over = isinstance(steps[-1].action, Finish) or self.state.takeover or self.state.status != "running"
+        if not over and not self._inbox:
+            self._think(steps, observation)
 
     def _think(self, steps: tuple[Step, ...], observation: Observation) -> None:
         policy = self._current_policy()
@@ -488,12 +367,12 @@ class EpisodeRunner:
         """Store what the policy offers, or say that it is silent; it is asked again by itself."""
         answer = self._thinking.take()
         if isinstance(answer, PolicyError):
-            await self._tell("failed", str(answer))
+            await self._record.tell("failed", str(answer))
             if self.state.autopilot and self._thinking.again_at is None:
-                await self._change(autopilot=False)
+                await self._record.change(autopilot=False)
             return
         assert self._thinking.asked is not None
-        self._apply(await self._store.add_proposals(answer, self._thinking.asked))
+        await self._record.write(self._store.add_proposals(answer, self._thinking.asked))
         self._offered_at = asyncio.get_running_loop().time()
 
     def _policy_moved(self) -> bool:
@@ -509,57 +388,47 @@ class EpisodeRunner:
         self._thinking.drop()
         self._thinking.renew()
         if self.state.proposals:
-            self._apply(await self._store.withdraw_proposals(reason))
-        await self._tell("idle")
+            await self._record.write(self._store.withdraw_proposals(reason))
+        await self._record.tell("idle")
 
     async def _steer(self) -> None:
         """Do what the policy ranks first; where that is no plain act, give the wheel back."""
         best = min(self.state.proposals, key=lambda proposal: proposal.rank)
-        if not self._may_steer(best):
-            return await self._change(autopilot=False)
-        intent = self._intent(
-            command_id=f"auto-{best.id}",
-            actor="policy",
-            decision="auto",
-            proposal_id=best.id,
-            thought=best.thought,
-            action=best.action,
-            decide_ms=None,
-        )
-        await self._begin_act(intent, best.id)
+        try:
+            check_steering(self.state, best)
+        except CommandRefused:
+            return await self._record.change(autopilot=False)
+        said = {"thought": best.thought, "action": best.action, "proposal_id": best.id}
+        intent = self._acting.intent(command_id=f"auto-{best.id}", actor="policy", decision="auto", **said)
+        await self._acting.begin(intent, best.id)
         await self._act(intent)
 
-    def _may_steer(self, best: Proposal) -> bool:
-        if best.action is None or best.action.kind in CONTROL_KINDS:
-            return False
-        try:
-            check_possible(self.state, best.action)
-        except CommandRefused:
-            return False
-        return True
-
-    # --- news
-
-    async def _change(self, **fields: object) -> None:
-        self._apply(await self._store.change({name: value for name, value in fields.items() if value is not None}))
-
-    def _apply(self, event: DurableEvent) -> None:
-        self.state = state_apply(self.state, event)
-
-    async def _tell(self, thinking: Any, message: str = "", partials: tuple[Partial, ...] = ()) -> None:
-        event = ProposalsThinking(thinking=thinking, partials=partials, message=message)
-        self.state = state_think(self.state, event)
-        await self._emit(event)
-
     async def _hear(self, partials: tuple[Partial, ...]) -> None:
-        await self._tell("streaming", partials=partials)
+        await self._record.tell("streaming", partials=partials)
 
-    @property
-    def _held(self) -> Hand:
-        assert self._hand is not None, "the episode is running, so its machine is there"
-        return self._hand
 
-    @property
-    def _seen(self) -> Observation:
-        assert self.state.observation is not None, "the episode is running, so it has been seen"
-        return self.state.observation
+def is_due(at: float | None) -> bool:
+    """Whether a moment (loop time) has come; None never comes."""
+    return at is not None and asyncio.get_running_loop().time() >= at
+
+
+def said_by(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
+    """What a checked command intends: the candidate it takes, or an action of the person's own."""
+    if isinstance(command, Act):
+        known = command.proposal_id in {proposal.id for proposal in state.proposals}
+        return {
+            "command_id": command.command_id,
+            "decision": "override",
+            "proposal_id": command.proposal_id if known else None,
+            "thought": command.thought,
+            "action": command.action,
+        }
+    proposal = offered(state, command.proposal_id)
+    thought = proposal.thought if command.thought is None else command.thought
+    return {
+        "command_id": command.command_id,
+        "decision": "accept" if thought == proposal.thought else "edit",
+        "proposal_id": proposal.id,
+        "thought": thought,
+        "action": proposal.action,
+    }

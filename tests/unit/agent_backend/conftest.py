@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from agent_backend.acting import ActingLimits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.policy.fake import FakePolicy
 from agent_backend.ports import EpisodeCommand, Policy
@@ -72,7 +73,10 @@ class Desk:
         self.current: Policy | None = self.policy
         self.store = BreakableStore(warming(), self.hear)
         self.events: list[Event] = []
-        self.limits = Limits(gesture_pause=0.05, reach=0.5, patience=Patience(first=0.01, longest=0.02, tries=3))
+        self.limits = Limits(
+            acting=ActingLimits(gesture_pause=0.05, reach=0.5),
+            patience=Patience(first=0.01, longest=0.02, tries=3),
+        )
         self.token = 0
         self.no_machine = ""
         """Why no machine can be had; empty when one can."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent_backend.acting import ActingLimits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.policy.fake import FakePolicy
 from agent_backend.ports import EpisodeCommand
@@ -87,7 +88,7 @@ class Client:
 
     def start(self) -> None:
         self.runner = EpisodeRunner(
-            Suspending(self.store), self.open, lambda: self.policy, self.hear, Limits(reach=0.5)
+            Suspending(self.store), self.open, lambda: self.policy, self.hear, Limits(acting=ActingLimits(reach=0.5))
         )
         run = self.runner.run()
         self.task = asyncio.ensure_future(run if self.killed else self.die(run))

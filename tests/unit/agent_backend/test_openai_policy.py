@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from agent_backend.memory import Budget
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from tests.unit.agent_backend.model_server import Events, ModelServer, chunk
 from vocabulary.actions import Click
 from vocabulary.blobs import BlobRef
+from vocabulary.memory import Budget
 from vocabulary.observations import Observation
 from vocabulary.proposals import Proposal
 from vocabulary.steps import Step

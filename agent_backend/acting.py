@@ -1,0 +1,165 @@
+"""Everything that is done to an episode's machine, each from its stored intent to its stored step."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from agent_backend.deeds import Deed, deed_unknown, step_of
+from agent_backend.gesture import OpenGesture, gesture_of
+from agent_backend.hand import Hand, Pictures
+from agent_backend.ports import EpisodeStore, Intent
+from agent_backend.record import Record
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Machine
+from vocabulary.messages import TakeoverInput
+from vocabulary.observations import Observation
+from vocabulary.steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class ActingLimits:
+    """Bounds: seconds an unreachable bridge is tried, pictures kept at hand, seconds without input that close a
+    gesture, takeover inputs remembered for resends."""
+
+    reach: float = 20.0
+    pictures: int = 16
+    gesture_pause: float = 0.8
+    inputs: int = 256
+
+
+class Acting:
+    """Acts and takeover gestures. `ahead` is called with the steps to be and the frame after them while the
+    latest is still being stored."""
+
+    def __init__(
+        self,
+        record: Record,
+        store: EpisodeStore,
+        limits: ActingLimits,
+        ahead: Callable[[tuple[Step, ...], Observation], None],
+    ) -> None:
+        self._record = record
+        self._store = store
+        self._limits = limits
+        self._ahead = ahead
+        self.pictures = Pictures(store, kept=limits.pictures)
+        self.hand: Hand | None = None
+        self.running: str | None = None
+        """The command whose act runs now."""
+        self.thought = ""
+        """What the person said when they took over."""
+        self._gesture: OpenGesture | None = None
+        self._inputs: OrderedDict[str, str] = OrderedDict()
+
+    def take(self, machine: Machine) -> Hand:
+        """Lay hand on a machine."""
+        self.hand = Hand(machine, self.pictures, within=self._limits.reach)
+        return self.hand
+
+    @property
+    def held(self) -> Hand:
+        """The hand of a running episode."""
+        assert self.hand is not None, "the episode is running, so its machine is there"
+        return self.hand
+
+    def intent(self, **said: Any) -> Intent:
+        """What is to be done as the next step; by a person unless said otherwise."""
+        given: dict[str, Any] = {"actor": "human", "proposal_id": None, **said}
+        return Intent(index=len(self._record.state.steps), started_at=datetime.now(UTC), **given)
+
+    async def begin(self, intent: Intent, digest: str) -> None:
+        """Store an intent; a person's own act ends the autopilot."""
+        await self._record.write(self._store.begin_act(intent, digest))
+        if self._record.state.autopilot and intent.actor == "human":
+            await self._record.change(autopilot=False)
+
+    async def act(self, intent: Intent, *, settle: bool) -> None:
+        """Do what was intended, and store what came of it."""
+        self.running = intent.command_id
+        deed = await self.held.act(intent.command_id, intent.action, self._record.seen, settle=settle)
+        self.running = None
+        await self.write(intent, deed)
+
+    async def complete(self, intent: Intent) -> None:
+        """Store what came of an intent that a crash left open."""
+        await self.write(intent, await self.held.complete(intent, self._record.seen))
+
+    async def give_up(self, intent: Intent, why: str) -> None:
+        """Store that nobody will ever know what came of an intent: its machine is lost."""
+        await self.write(intent, deed_unknown(self._record.seen, intent.started_at, why, lost=True))
+
+    async def write(self, intent: Intent, deed: Deed) -> None:
+        """Store a step and its pictures."""
+        state = self._record.state
+        step = step_of(intent, deed, state.proposals, state.policy)
+        if deed.after is not None:
+            self._ahead((*state.steps, step), deed.after)
+        await self.pictures.save(deed.before)
+        await self.pictures.save(deed.after)
+        await self._record.write(self._store.append_step(step))
+        if deed.lost:
+            await self.fail(deed.lost)
+        elif deed.after is None:
+            await self.look()
+
+    async def look(self) -> None:
+        """Take the screen of this moment as the one to act on."""
+        try:
+            observation = await self.held.look()
+        except BridgeError as error:
+            return await self.fail(str(error))
+        if observation.screenshot != self._record.seen.screenshot:
+            await self.pictures.save(observation)
+            await self._record.change(observation=observation)
+
+    async def fail(self, why: str) -> None:
+        """The machine is lost; all that was done stays."""
+        await self._record.change(status="failed", error=why, autopilot=False, takeover=False)
+
+    # --- takeover
+
+    def input_digest(self, command_id: str) -> str | None:
+        """The digest of a takeover's input taken before."""
+        return self._inputs.get(command_id)
+
+    async def input(self, command: TakeoverInput, digest: str) -> None:
+        """Do primitive inputs at once; the first of a gesture is its stored intent."""
+        loop = asyncio.get_running_loop()
+        if self._gesture is None:
+            intent = self.intent(
+                command_id=command.command_id,
+                decision="takeover",
+                thought=self.thought,
+                action=gesture_of(command.inputs),
+            )
+            await self.begin(intent, digest)
+            self._gesture = OpenGesture(intent, loop.time())
+        self._inputs[command.command_id] = digest
+        while len(self._inputs) > self._limits.inputs:
+            self._inputs.popitem(last=False)
+        for number, event in enumerate(command.inputs):
+            if not self._gesture.lost:
+                command_id = f"{command.command_id}-{number}"
+                await self._gesture.perform(self.held, command_id, event, self._record.seen, loop.time())
+        if self._gesture.full or self._gesture.lost:
+            await self.close_gesture()
+
+    @property
+    def rests_at(self) -> float | None:
+        """When the open gesture ends by itself (loop time): after a pause with nothing held and its thought known."""
+        gesture = self._gesture
+        if gesture is None or gesture.held:
+            return None
+        if self._record.state.thought_required and not gesture.intent.thought.strip():
+            return None
+        return gesture.last + self._limits.gesture_pause
+
+    async def close_gesture(self, thought: str = "") -> None:
+        """Make one step of the open gesture, if there is one."""
+        gesture, self._gesture = self._gesture, None
+        if gesture is not None:
+            deed = await gesture.close(self.held, self._record.seen, asyncio.get_running_loop().time())
+            await self.write(gesture.whole(thought), deed)

@@ -1,0 +1,47 @@
+"""The episode as it stands: every durable change goes through here, and the state follows it."""
+
+from collections.abc import Awaitable
+
+from agent_backend.ports import Emit, EpisodeStore
+from vocabulary.messages import DurableEvent, EpisodeState, Partial, ProposalsThinking, Thinking
+from vocabulary.observations import Observation
+from vocabulary.state import state_apply, state_think
+
+
+class Record:
+    """The state of one episode, kept in step with its store."""
+
+    state: EpisodeState
+    """There after `load`; `thinking` included, which no store keeps."""
+
+    def __init__(self, store: EpisodeStore, emit: Emit) -> None:
+        self.store = store
+        self._emit = emit
+
+    @property
+    def seen(self) -> Observation:
+        """The frame the next act acts on."""
+        assert self.state.observation is not None, "an episode is seen before it is acted in"
+        return self.state.observation
+
+    async def load(self) -> None:
+        """Read the state from the store."""
+        self.state = await self.store.load()
+
+    async def write(self, writing: Awaitable[DurableEvent]) -> None:
+        """Wait for a write and follow its event; where somebody else wrote in between, read the state anew."""
+        event = await writing
+        if event.version == self.state.version + 1:
+            self.state = state_apply(self.state, event)
+        else:
+            await self.load()
+
+    async def change(self, **fields: object) -> None:
+        """Change what is given and not None."""
+        await self.write(self.store.change({name: value for name, value in fields.items() if value is not None}))
+
+    async def tell(self, thinking: Thinking, message: str = "", partials: tuple[Partial, ...] = ()) -> None:
+        """Tell every viewer how the policy's thinking goes; this may be lost."""
+        event = ProposalsThinking(thinking=thinking, partials=partials, message=message)
+        self.state = state_think(self.state, event)
+        await self._emit(event)

@@ -1,0 +1,190 @@
+"""The policy client against a real vLLM: tokens, pictures, refusals, and a cancelled request."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import httpx
+import numpy as np
+import pytest
+import simplejpeg
+
+from agent_backend.errors import PolicyRejected
+from agent_backend.policy.completions import Completions, Waits
+from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
+from agent_backend.policy.samples import Samples
+from tests.integration.vllm.checkpoint import token_id
+from tests.integration.vllm.conftest import IMAGES
+from vocabulary.actions import Click
+from vocabulary.blobs import BlobRef
+from vocabulary.memory import Budget
+from vocabulary.messages import Partial
+from vocabulary.observations import Observation
+from vocabulary.proposals import Proposal
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+
+BOUND = 60.0
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+TASK = Task(id="t1", instruction="Open the report")
+KINDS = frozenset({"click", "type_text", "finish"})
+
+
+def picture(number: int) -> bytes:
+    pixels = np.full((168, 224, 3), 40 * number, np.uint8)
+    return bytes(simplejpeg.encode_jpeg(pixels, quality=90, colorspace="RGB"))
+
+
+PICTURES = {BlobRef.of(picture(number), "image/jpeg"): picture(number) for number in range(IMAGES + 2)}
+
+
+def seen(number: int) -> Observation:
+    ref = list(PICTURES)[number]
+    return Observation(
+        screenshot=ref, width=224, height=168, captured_at=NOW, settled=True, rest="rested", settle_ms=0.0
+    )
+
+
+def past(count: int) -> tuple[Step, ...]:
+    return tuple(
+        Step(
+            index=index,
+            command_id=f"command-{index}",
+            actor="human",
+            decision="override",
+            thought="next",
+            action=Click(x=10, y=10),
+            before=seen(index),
+            after=seen(index + 1),
+            started_at=NOW,
+            ended_at=NOW,
+        )
+        for index in range(count)
+    )
+
+
+def endpoint(url: str, **sampling: object) -> Endpoint:
+    drawn = {"n": 3, "temperature": 1.0, "max_tokens": 24, "seed": 1, **sampling}
+    return Endpoint(
+        base_url=f"{url}/v1",
+        model="tiny",
+        dialect="ui_tars_1_5",
+        name="tiny",
+        revision="random-0",
+        sampling=Sampling.model_validate(drawn),
+        waits=Waits(token=BOUND, total=2 * BOUND),
+        budget=Budget(images=IMAGES),
+    )
+
+
+class Asking:
+    """One policy, its candidates, and the texts it thought aloud."""
+
+    def __init__(self, given: Endpoint) -> None:
+        self.policy = OpenAIPolicy(given)
+        self.partials: list[tuple[Partial, ...]] = []
+
+    async def ask(self, steps: tuple[Step, ...] = ()) -> tuple[Proposal, ...]:
+        async def blob(ref: BlobRef) -> bytes:
+            return PICTURES[ref]
+
+        async def partial(partials: tuple[Partial, ...]) -> None:
+            self.partials.append(partials)
+
+        now = seen(len(steps))
+        return await self.policy.propose(TASK, steps, now, kinds=KINDS, blob=blob, partial=partial)
+
+
+@pytest.fixture
+async def asking(vllm_url: str) -> AsyncIterator[Asking]:
+    made = Asking(endpoint(vllm_url))
+    yield made
+    await made.policy.aclose()
+
+
+async def test_random_weights_give_candidates_with_parse_errors(asking: Asking) -> None:
+    proposals = await asking.ask()
+    assert sum(proposal.count for proposal in proposals) == 3
+    for proposal in proposals:
+        assert proposal.action is None
+        assert proposal.error is not None
+        assert proposal.error.message
+        assert proposal.latency_ms > 0
+
+
+async def test_every_sampled_token_has_its_logprob(asking: Asking) -> None:
+    for proposal in await asking.ask():
+        assert proposal.completion_token_ids is not None
+        assert proposal.logprobs is not None
+        assert len(proposal.completion_token_ids) == len(proposal.logprobs) > 0
+        assert all(value <= 0 for value in proposal.logprobs)
+
+
+async def test_thoughts_stream_in(asking: Asking) -> None:
+    await asking.ask()
+    lengths = [sum(len(part.text) for part in partials) for partials in asking.partials]
+    assert lengths == sorted(lengths)
+    assert len(set(lengths)) > 2, "they grew in more than one go"
+    assert {part.index for part in asking.partials[-1]} == {0, 1, 2}
+
+
+async def test_each_picture_is_in_the_prompt(asking: Asking) -> None:
+    async def pads(steps: int) -> int:
+        (first, *_) = await asking.ask(past(steps))
+        assert first.prompt_token_ids is not None
+        return first.prompt_token_ids.count(token_id("image_pad"))
+
+    one = await pads(0)
+    assert one == (224 // 28) * (168 // 28)
+    assert await pads(2) == 3 * one
+    assert await pads(IMAGES) == IMAGES * one, "the oldest picture has left the window"
+
+
+async def test_a_seed_gives_the_same_tokens_again(asking: Asking) -> None:
+    first, again = await asking.ask(), await asking.ask()
+    assert {p.completion_token_ids for p in first} == {p.completion_token_ids for p in again}
+
+
+async def test_what_the_server_will_not_have_is_told_in_its_words(vllm_url: str) -> None:
+    given = endpoint(vllm_url)
+    asking = Asking(given.model_copy(update={"budget": Budget(images=IMAGES + 1)}))
+    with pytest.raises(PolicyRejected, match=f"At most {IMAGES} image"):
+        await asking.ask(past(IMAGES))
+    assert len(await asking.ask()) > 0, "and the next request is answered"
+    await asking.policy.aclose()
+
+
+async def test_cancelling_frees_the_server(vllm_url: str) -> None:
+    client = Completions(f"{vllm_url}/v1", waits=Waits(token=BOUND, total=2 * BOUND))
+    heard = asyncio.Event()
+
+    async def hear(samples: Samples) -> None:
+        heard.set()
+
+    message = {"role": "user", "content": "Count."}
+    endless = {"model": "tiny", "messages": [message], "stream": True, "max_tokens": 8000, "ignore_eos": True}
+    finished = await metric(vllm_url, "request_success_total")
+    asked = asyncio.create_task(client.sample(endless, hear))
+    await asyncio.wait_for(heard.wait(), BOUND)
+    await running(vllm_url, 1)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    await running(vllm_url, 0)
+    assert await metric(vllm_url, "request_success_total") == finished, "it was given up, not finished"
+    await client.aclose()
+
+
+async def running(url: str, count: int) -> None:
+    """Wait until the server works on so many requests."""
+    async with asyncio.timeout(BOUND):
+        while await metric(url, "num_requests_running") != count:  # noqa: ASYNC110 - another process's gauge
+            await asyncio.sleep(0.05)
+
+
+async def metric(url: str, name: str) -> float:
+    """The sum of one of the server's metrics over all its labels."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        text = (await client.get(f"{url}/metrics", timeout=BOUND)).text
+    return sum(float(value) for value in re.findall(rf"^vllm:{name}\{{.*\}} (\S+)$", text, re.MULTILINE))
