@@ -1,7 +1,7 @@
 """Trajectories as training samples: what a policy reads at each step, and what it should have said.
 
-The dialect that serves a policy renders its samples, so that training and serving cannot drift apart. One sample a
-step: consumers differ in whether they can weigh the turns of one conversation.
+The dialect and the memory that serve a policy make its samples too, so that training and serving cannot drift
+apart. One sample a step: consumers differ in whether they can weigh the turns of one conversation.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,12 @@ from dataclasses import dataclass
 
 from vocabulary.actions import CONTROL_KINDS
 from vocabulary.dialect import ChatMessage, Dialect, Screen
+from vocabulary.memory import Budget, recalled
 from vocabulary.steps import Actor, Decision
 from vocabulary.trajectories import Trajectory
+
+SERVED = Budget()
+"""The history a policy is served with, unless its endpoint says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Sample:
 
 
 def samples_of(
-    trajectory: Trajectory, dialect: Dialect, *, images: int = 5, language: str = "English"
+    trajectory: Trajectory, dialect: Dialect, *, budget: Budget = SERVED, language: str = "English"
 ) -> Iterator[Sample]:
     """A sample for each step the dialect can say and whose act is known to have worked."""
     offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
@@ -40,9 +44,9 @@ def samples_of(
             index=step.index,
             messages=dialect.render(
                 trajectory.task,
-                trajectory.steps[:index],
+                recalled(trajectory.steps[:index], budget),
                 step.before,
-                images=images,
+                images=budget.images,
                 kinds=offered,
                 language=language,
             ),

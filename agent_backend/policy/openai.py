@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 from pydantic import Field, JsonValue, SecretStr
 
-from agent_backend.memory import Budget, recalled
 from agent_backend.policy.candidates import candidates
 from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.samples import Samples
@@ -17,6 +16,7 @@ from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen, TextPart, Unparsed
 from vocabulary.dialects import dialect_named
+from vocabulary.memory import Budget, recalled
 from vocabulary.messages import Partial
 from vocabulary.observations import Observation
 from vocabulary.proposals import PolicyRef, Proposal

@@ -7,6 +7,7 @@ from trainer.samples import samples_of
 from vocabulary.actions import Click, Drag, Point, RunCommand, Swipe, TypeText
 from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
 from vocabulary.dialects import dialect_named, dialect_names
+from vocabulary.memory import Budget
 from vocabulary.observations import ActionError
 
 DIALECT = dialect_named("ui_tars_1_5")
@@ -50,8 +51,13 @@ def test_a_swipe_is_trained_as_the_family_says_it() -> None:
 
 
 def test_the_window_of_screens_is_kept() -> None:
-    *_, last = samples_of(trajectory(*[CLICK] * 6), DIALECT, images=2)
+    *_, last = samples_of(trajectory(*[CLICK] * 6), DIALECT, budget=Budget(images=2))
     assert sum(isinstance(part, ImagePart) for message in last.messages for part in message.content) == 2
+
+
+def test_what_serving_forgets_is_forgotten() -> None:
+    *_, last = samples_of(trajectory(*[CLICK] * 6), DIALECT, budget=Budget(images=1, characters=0))
+    assert [message.role for message in last.messages] == ["user", "user"]
 
 
 def test_a_trajectory_without_recorded_capabilities_offers_everything() -> None:

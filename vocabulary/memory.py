@@ -1,4 +1,7 @@
-"""What a policy is reminded of: how many screenshots in full, and how much of the older past as text."""
+"""What a policy is reminded of: how many screenshots in full, and how much of the older past as text.
+
+Shared, because a policy trained on other histories than it is served with would be another policy.
+"""
 
 from pydantic import Field
 
