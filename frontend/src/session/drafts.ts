@@ -39,7 +39,7 @@ export function draftStore(storage: Storage): DraftStore {
   return {
     loadDraft(episodeId, step) {
       const kept = read(storage, draftKey(episodeId));
-      return isRecord(kept) && kept["step"] === step ? asDraft(kept) : EMPTY_DRAFT;
+      return isRecord(kept) && kept.step === step ? asDraft(kept) : EMPTY_DRAFT;
     },
     saveDraft(episodeId, step, draft) {
       write(storage, draftKey(episodeId), isEmpty(draft) ? null : { step, ...draft });
@@ -87,7 +87,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isEntry(value: unknown): value is Outbox[number] {
-  return isRecord(value) && typeof value["at"] === "number" && isRecord(value["command"]);
+  return isRecord(value) && typeof value.at === "number" && isRecord(value.command);
 }
 
 function asDraft(kept: Record<string, unknown>): Draft {
@@ -95,7 +95,7 @@ function asDraft(kept: Record<string, unknown>): Draft {
   return {
     command: text("command"),
     thought: text("thought"),
-    proposalId: typeof kept["proposalId"] === "string" ? kept["proposalId"] : null,
+    proposalId: typeof kept.proposalId === "string" ? kept.proposalId : null,
     original: text("original"),
   };
 }

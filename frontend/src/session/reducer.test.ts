@@ -30,7 +30,7 @@ describe("versions", () => {
   });
 
   it("asks for the snapshot when an event is missing, and changes nothing else", () => {
-    const view = applyEvent(viewOf(before), { ...event, version: before.version + 2 } as Event);
+    const view = applyEvent(viewOf(before), { ...event, version: before.version + 2 });
     expect(view?.gap).toBe(true);
     expect(view?.episode).toBe(before);
   });

@@ -57,7 +57,7 @@ export function applySnapshot(
   episode: EpisodeState,
   control: Control,
 ): EpisodeView {
-  if (view === null || view.episode.id !== episode.id) return viewOf(episode, control);
+  if (view?.episode.id !== episode.id) return viewOf(episode, control);
   if (episode.version < view.episode.version) return { ...view, control };
   return { ...view, episode, control, partials: [], gap: false };
 }

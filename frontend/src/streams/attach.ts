@@ -104,7 +104,7 @@ class Attachment {
   private begin(rung: number, onEnd: (attempt: Attempt, reason: string) => void): Attempt {
     const attempt: Attempt = { rung, live: false, stop: () => undefined };
     let over = false;
-    let disconnect = () => {};
+    let disconnect: () => void = () => undefined;
     const finish = (reason: string) => {
       if (over) return;
       over = true;

@@ -55,9 +55,9 @@ function composerBindings(desk: Desk): Binding[] {
   return [
     { command: commands.doIt, enabled: desk.mine, run: desk.doIt },
     { command: commands.clear, run: () => stepBack(desk) },
-    { command: commands.override, enabled: desk.mine, run: () => later(() => desk.line.current?.focus()) },
-    { command: commands.thought, enabled: desk.mine, run: () => later(() => desk.thought.current?.focus()) },
-    { command: commands.point, run: () => later(() => desk.stage.current?.focus({ preventScroll: true })) },
+    { command: commands.override, enabled: desk.mine, run: () => later(() => desk.lineRef.current?.focus()) },
+    { command: commands.thought, enabled: desk.mine, run: () => later(() => desk.thoughtRef.current?.focus()) },
+    { command: commands.point, run: () => later(() => desk.stageRef.current?.focus({ preventScroll: true })) },
     { command: commands.typeText, enabled: can("type_text"), run: () => desk.setMode("type") },
     { command: commands.hotkey, enabled: can("press_keys"), run: () => desk.setMode("hotkey") },
     { command: commands.clipboard, enabled: can("set_clipboard") || can("get_clipboard"), run: () => desk.setDialog("clipboard") },

@@ -38,24 +38,24 @@ export interface Desk extends LiveSession {
   readonly hovered: string | null;
   /** Gestures are sent at once. */
   readonly direct: boolean;
-  readonly stage: RefObject<HTMLDivElement | null>;
-  readonly thought: RefObject<HTMLTextAreaElement | null>;
-  readonly line: RefObject<CommandLine | null>;
-  setDraft(draft: Draft): void;
-  setMode(mode: Mode): void;
-  setDialog(dialog: Dialog | null): void;
-  look(index: number | null): void;
-  hover(proposalId: string | null): void;
-  toggleDirect(): void;
-  send(body: Body): void;
+  readonly stageRef: RefObject<HTMLDivElement | null>;
+  readonly thoughtRef: RefObject<HTMLTextAreaElement | null>;
+  readonly lineRef: RefObject<CommandLine | null>;
+  readonly setDraft: (draft: Draft) => void;
+  readonly setMode: (mode: Mode) => void;
+  readonly setDialog: (dialog: Dialog | null) => void;
+  readonly look: (index: number | null) => void;
+  readonly hover: (proposalId: string | null) => void;
+  readonly toggleDirect: () => void;
+  readonly send: (body: Body) => void;
   /** An action that was pointed, typed or captured; `final` is false while it may still grow. */
-  propose(action: Action, final: boolean): void;
+  readonly propose: (action: Action, final: boolean) => void;
   /** The same, and done at once if its thought allows. */
-  perform(action: Action): void;
-  doIt(): void;
-  accept(proposal: Proposal | undefined): void;
-  edit(proposal: Proposal | undefined): void;
-  mark(proposal: Proposal | undefined, mark: Mark | null): void;
+  readonly perform: (action: Action) => void;
+  readonly doIt: () => void;
+  readonly accept: (proposal: Proposal | undefined) => void;
+  readonly edit: (proposal: Proposal | undefined) => void;
+  readonly mark: (proposal: Proposal | undefined, mark: Mark | null) => void;
 }
 
 const DeskContext = createContext<Desk | null>(null);
@@ -77,9 +77,9 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
   const [looking, setLooking] = useState<number | null>(null);
   const [hovered, hover] = useState<string | null>(null);
   const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
-  const stage = useRef<HTMLDivElement>(null);
-  const thought = useRef<HTMLTextAreaElement>(null);
-  const line = useRef<CommandLine>(null);
+  const stageRef = useRef<HTMLDivElement>(null);
+  const thoughtRef = useRef<HTMLTextAreaElement>(null);
+  const lineRef = useRef<CommandLine>(null);
   const growing = useRef<ReturnType<typeof setTimeout>>(undefined);
 
   const composed = useMemo(() => compose(draft, episode), [draft, episode]);
@@ -95,14 +95,14 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     if (action !== null && "text" in action) drafts.rememberText(action.text);
     setDraft(EMPTY_DRAFT);
     setLooking(null);
-    stage.current?.focus({ preventScroll: true });
+    stageRef.current?.focus({ preventScroll: true });
   };
 
   const submit = (candidate: Draft) => {
     const result = compose(candidate, episode);
     if (result.ok) choose(result.body, result.action);
-    else if (result.reason === "thought") thought.current?.focus();
-    else if (result.reason === "parse") line.current?.focus();
+    else if (result.reason === "thought") thoughtRef.current?.focus();
+    else if (result.reason === "parse") lineRef.current?.focus();
   };
 
   const propose = (action: Action, final: boolean) => {
@@ -112,7 +112,7 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     setDraft(next);
     if (direct && final) submit(next);
     else if (direct) growing.current = setTimeout(() => submit(next), TOGETHER_WITHIN);
-    else if (final && compose(next, episode).ok === false && next.thought.trim() === "") thought.current?.focus();
+    else if (final && !compose(next, episode).ok && next.thought.trim() === "") thoughtRef.current?.focus();
   };
 
   const accept = (proposal: Proposal | undefined) => {
@@ -132,9 +132,9 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     looking,
     hovered,
     direct,
-    stage,
-    thought,
-    line,
+    stageRef,
+    thoughtRef,
+    lineRef,
     setDraft,
     setMode,
     setDialog,
@@ -158,7 +158,7 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     edit: (proposal) => {
       if (!mine || proposal === undefined) return;
       setDraft(fromProposal(proposal));
-      thought.current?.focus();
+      thoughtRef.current?.focus();
     },
     mark: (proposal, mark) => {
       if (mine && proposal) send({ type: "mark", proposal_id: proposal.id, mark });

@@ -60,18 +60,19 @@ export function parseAction(text: string, limits?: Limits): Parsed {
 }
 
 function read(text: string, limits: Limits | undefined): TypedAction {
-  if (text.trim() === "") throw new Refusal("empty", "", { from: 0, to: text.length });
+  const whole = { from: 0, to: text.length };
+  if (text.trim() === "") throw new Refusal("empty", "", whole);
   const tokens = tokenize(text);
   const bad = tokens.find((token) => token.type === "bad");
   if (bad) throw new Refusal("bad_token", bad.text, bad);
-  const [name, open, ...rest] = tokens;
-  if (name?.type !== "word") throw new Refusal("not_a_call", "", name ?? { from: 0, to: text.length });
+  const [name = { ...whole, type: "bad", text: "" }, open, ...rest] = tokens;
+  if (name.type !== "word") throw new Refusal("not_a_call", "", name);
   const kind = kindNamed(name.text);
   if (kind === null) throw new Refusal("unknown_action", name.text, name);
   if (limits && !allowed(kind, limits.capabilities)) throw new Refusal("unsupported_action", kind, name);
   if (open?.text !== "(") throw new Refusal("not_a_call", kind, name);
-  const close = rest.pop();
-  if (close?.text !== ")") throw new Refusal("not_a_call", kind, close ?? open);
+  const close = rest.pop() ?? open;
+  if (close.text !== ")") throw new Refusal("not_a_call", kind, close);
   return build(kind, separated(rest, open), close, limits);
 }
 
@@ -91,16 +92,22 @@ function separated(tokens: readonly Token[], open: Token): Given[] {
   const given: Given[] = [];
   let rest = tokens;
   while (rest.length > 0) {
-    const named = rest[0]?.type === "word" && rest[1]?.text === "=";
-    const name = named ? (rest[0] ?? null) : null;
-    const value = rest[named ? 2 : 0];
-    if (value === undefined || value.type === "mark") throw new Refusal("bad_token", value?.text ?? "", value ?? open);
-    given.push({ name, value });
-    const comma = rest[named ? 3 : 1];
+    const { argument, length } = argumentAt(rest, open);
+    given.push(argument);
+    const comma = rest[length];
     if (comma !== undefined && comma.text !== ",") throw new Refusal("bad_token", comma.text, comma);
-    rest = rest.slice(named ? 4 : 2);
+    rest = rest.slice(length + 1);
   }
   return given;
+}
+
+/** The argument that `tokens` begin with, and of how many tokens it is made. */
+function argumentAt(tokens: readonly Token[], open: Token): { argument: Given; length: number } {
+  const [first = open, equals, second = open] = tokens;
+  const named = first.type === "word" && equals?.text === "=";
+  const value = named ? second : first;
+  if (value.type === "mark") throw new Refusal("bad_token", value.text, value);
+  return { argument: { name: named ? first : null, value }, length: named ? 3 : 1 };
 }
 
 /** Names other grammars give these arguments. */

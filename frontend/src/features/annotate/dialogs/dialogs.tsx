@@ -12,10 +12,10 @@ import { TakeoverDialog } from "./takeover-dialog";
 
 export function Dialogs() {
   const { t } = useI18n();
-  const { dialog, setDialog, stage } = useDesk();
+  const { dialog, setDialog, stageRef } = useDesk();
   const close = () => {
     setDialog(null);
-    stage.current?.focus({ preventScroll: true });
+    stageRef.current?.focus({ preventScroll: true });
   };
   return (
     <Modal

@@ -104,18 +104,19 @@ function released(state: State, input: Pointer, touch: boolean): Result {
     return { state: IDLE, outcome: { type: "action", action, final: true } };
   }
   if (state.name !== "pressing") return { state: IDLE, outcome: NOTHING };
-  const { pixel, place } = state.from;
-  if (state.button !== "left" || touch) {
-    return { state: IDLE, outcome: { type: "action", action: press(state.button, pixel), final: true } };
-  }
-  const again = state.last !== null && input.at - state.last.at < TOGETHER_WITHIN && near(place, state.last.place);
-  const count = again ? Math.min((state.last?.count ?? 0) + 1, 3) : 1;
-  const at = again ? (state.last?.pixel ?? pixel) : pixel;
-  const action: Action = { kind: CLICKS[count - 1] ?? "click", ...at };
-  return {
-    state: { name: "idle", last: { place, pixel: at, at: input.at, count } },
-    outcome: { type: "action", action, final: count === 3 },
-  };
+  if (state.button === "left" && !touch) return clicked(state.last, state.from, input);
+  return { state: IDLE, outcome: { type: "action", action: press(state.button, state.from.pixel), final: true } };
+}
+
+/** A left click, or one more that belongs to the clicks before it. */
+function clicked(last: Click | null, { pixel, place }: Pointer, { at }: Pointer): Result {
+  const again = last !== null && at - last.at < TOGETHER_WITHIN && near(place, last.place);
+  const click: Click = again
+    ? { ...last, place, at, count: Math.min(last.count + 1, CLICKS.length) }
+    : { place, pixel, at, count: 1 };
+  const action: Action = { kind: CLICKS[click.count - 1] ?? "click", ...click.pixel };
+  const outcome: Outcome = { type: "action", action, final: click.count === CLICKS.length };
+  return { state: { name: "idle", last: click }, outcome };
 }
 
 const CLICKS = ["click", "double_click", "triple_click"] as const;

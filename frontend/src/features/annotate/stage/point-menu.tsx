@@ -31,7 +31,7 @@ function actionsAt(point: Point): Action[] {
 
 export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
   const i18n = useI18n();
-  const { episode, propose, stage } = useDesk();
+  const { episode, propose, stageRef } = useDesk();
   const at = pixel ?? { x: 0, y: 0 };
   const can = (kind: string) => episode.capabilities.includes(kind);
   return (
@@ -39,7 +39,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
       opened={pixel !== null}
       onClose={() => {
         onClose();
-        stage.current?.focus({ preventScroll: true });
+        stageRef.current?.focus({ preventScroll: true });
       }}
       position="bottom-start"
       shadow="md"

@@ -52,11 +52,11 @@ export function PointerLayer({ picture, shown, source }: Props) {
     const button = buttonNumbered(event.button);
     if (!active || button === null) return;
     const { pointer } = read(event);
-    if (button === "left" && desk.line.current?.takePoint(pointer.pixel) === true) {
+    if (button === "left" && desk.lineRef.current?.takePoint(pointer.pixel) === true) {
       event.preventDefault();
       return;
     }
-    desk.stage.current?.focus({ preventScroll: true });
+    desk.stageRef.current?.focus({ preventScroll: true });
     event.currentTarget.setPointerCapture(event.pointerId);
     clearTimeout(holding.current);
     holding.current = setTimeout(() => feed({ type: "held" }), HOLD_AFTER);
@@ -86,17 +86,26 @@ export function PointerLayer({ picture, shown, source }: Props) {
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 100 / 3 : 1;
     feed({ type: "wheel", dx: event.deltaX * unit, dy: event.deltaY * unit, ...read(event).pointer });
   }, { passive: false });
-  const ref = useMergedRef(desk.stage, wheel);
+  const ref = useMergedRef(desk.stageRef, wheel);
 
   const key = (event: KeyboardEvent<HTMLDivElement>) => {
-    if (!active || event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing) return;
+    const modified = event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing;
+    if (active && !modified && (steered(event) || pressed(event))) event.preventDefault();
+  };
+
+  const steered = (event: KeyboardEvent): boolean => {
     const from = steering ?? { pixel: pixel ?? middleOf(picture), repeats: 0 };
     const next = steer(from, event.key, event.repeat, event.shiftKey, picture);
     if (next !== null) setSteering(next);
-    else if (steering !== null && event.key === "Enter" && desk.drafted === null) point(steering.pixel, event.shiftKey);
-    else if (steering !== null && (event.key === "m" || event.key === "ContextMenu")) setMenu(steering.pixel);
-    else return;
-    event.preventDefault();
+    return next !== null;
+  };
+
+  const pressed = (event: KeyboardEvent): boolean => {
+    if (steering === null) return false;
+    if (event.key === "Enter" && desk.drafted === null) point(steering.pixel, event.shiftKey);
+    else if (event.key === "m" || event.key === "ContextMenu") setMenu(steering.pixel);
+    else return false;
+    return true;
   };
 
   /** Enter on the crosshair: ends a drag that was begun, else a click, with Shift a right click. */
@@ -104,7 +113,7 @@ export function PointerLayer({ picture, shown, source }: Props) {
     if (dragFrom !== null) {
       desk.propose(touch ? { kind: "swipe", start: dragFrom, end: at } : { kind: "drag", start: dragFrom, end: at, button: "left" }, true);
       setDragFrom(null);
-    } else if (desk.line.current?.takePoint(at) !== true) {
+    } else if (desk.lineRef.current?.takePoint(at) !== true) {
       desk.propose({ kind: right ? "right_click" : "click", ...at }, true);
     }
   };
@@ -118,7 +127,7 @@ export function PointerLayer({ picture, shown, source }: Props) {
         className={styles.pointer}
         role="application"
         aria-label={t("stage.point")}
-        aria-description={t("stage.point.help")}
+        aria-describedby="stage-point-help"
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- so that the crosshair can be moved by keys
         tabIndex={0}
         data-active={active || undefined}
@@ -131,6 +140,9 @@ export function PointerLayer({ picture, shown, source }: Props) {
         onContextMenu={(event) => event.preventDefault()}
         onKeyDown={key}
       />
+      <span id="stage-point-help" hidden>
+        {t("stage.point.help")}
+      </span>
       {active && shownPixel !== null && <Crosshair pixel={shownPixel} picture={picture} shown={shown} source={source} />}
       <PointMenu
         pixel={menu}

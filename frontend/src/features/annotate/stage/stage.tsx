@@ -2,13 +2,15 @@
 import { useElementSize } from "@mantine/hooks";
 import { useState } from "react";
 
+import type { Observation } from "@/generated/vocabulary";
+import { StageOverlay } from "@/features/annotate/states/stage-overlay";
+import { useDesk, type Desk } from "@/features/annotate/use-desk";
+import { useI18n } from "@/shared/i18n/i18n";
 import { MarkerLayer } from "@/shared/markers/marker-layer";
 import { letterbox, type Size } from "@/shared/markers/mapping";
 import { lastPointed } from "@/shared/markers/marker";
-import { useI18n } from "@/shared/i18n/i18n";
+import type { BlobUrl } from "@/shared/ui/thumbnail";
 
-import { useDesk } from "@/features/annotate/use-desk";
-import { StageOverlay } from "@/features/annotate/states/stage-overlay";
 import { marksOf } from "./marks";
 import { PointerLayer } from "./pointer-layer";
 import { TakeoverLayer } from "./takeover-layer";
@@ -16,46 +18,78 @@ import { TextObservation } from "./text-observation";
 import type { LiveStream } from "./use-stream";
 import styles from "./stage.module.css";
 
-export function Stage({ stream, blobUrl }: { stream: LiveStream; blobUrl: (sha256: string) => string }) {
+interface Props {
+  readonly stream: LiveStream;
+  readonly blobUrl: BlobUrl;
+}
+
+export function Stage({ stream, blobUrl }: Props) {
   const { t } = useI18n();
   const desk = useDesk();
-  const { episode, looking } = desk;
   const { ref, width, height } = useElementSize();
-  const [still, setStill] = useState<HTMLImageElement | null>(null);
-  const past = looking === null ? null : (episode.steps[looking] ?? null);
-  const observation = past?.before ?? episode.observation;
-  const picture: Size = { width: observation?.width ?? 0, height: observation?.height ?? 0 };
-  const box = letterbox({ width, height }, picture);
-  const showsLive = past === null && stream.surface !== null;
-  const takeover = episode.takeover && desk.mine;
-  const frame = takeover ? "takeover" : episode.autopilot ? "autopilot" : undefined;
-
+  const observation = observationOf(desk);
   return (
-    <section ref={ref} className={styles.stage} aria-label={t("stage.label")} data-frame={frame}>
-      {observation !== null && observation.screenshot === null && <TextObservation observation={observation} />}
-      <div
-        className={styles.picture}
-        style={{ left: box.left, top: box.top, width: box.width, height: box.height }}
-        hidden={picture.width === 0}
-      >
-        {observation?.screenshot && (
-          <img
-            ref={setStill}
-            className={styles.still}
-            src={blobUrl(observation.screenshot.sha256)}
-            alt={past ? t("stage.past", { number: past.index + 1 }) : t("stage.latest")}
-            draggable={false}
-          />
-        )}
-        <div ref={stream.host} className={styles.live} hidden={!showsLive} />
-        <MarkerLayer marks={marksOf(desk)} picture={picture} shown={box} focus={lastPointed(episode.steps.map(({ action }) => action))} />
-        {takeover ? (
-          <TakeoverLayer picture={picture} />
-        ) : (
-          <PointerLayer picture={picture} shown={box} source={showsLive ? stream.surface : still} />
-        )}
-      </div>
+    <section ref={ref} className={styles.stage} aria-label={t("stage.label")} data-frame={frameOf(desk)}>
+      {observation?.screenshot === null && <TextObservation observation={observation} />}
+      <Picture observation={observation} room={{ width, height }} stream={stream} blobUrl={blobUrl} />
       <StageOverlay />
     </section>
+  );
+}
+
+/** What is shown: the frame before the step looked at, else the latest one. */
+function observationOf({ episode, looking }: Desk): Observation | null {
+  const past = looking === null ? undefined : episode.steps[looking];
+  return past?.before ?? episode.observation;
+}
+
+/** The frame around the stage that says who has the machine. */
+function frameOf({ episode, mine }: Desk): "takeover" | "autopilot" | undefined {
+  if (episode.takeover && mine) return "takeover";
+  return episode.autopilot ? "autopilot" : undefined;
+}
+
+/** It is always there, though hidden without a picture, since the stream draws into it. */
+function Picture({ observation, room, stream, blobUrl }: Props & { observation: Observation | null; room: Size }) {
+  const desk = useDesk();
+  const { episode, looking } = desk;
+  const [still, setStill] = useState<HTMLImageElement | null>(null);
+  const { hostRef, surface } = stream;
+  const picture: Size = { width: observation?.width ?? 0, height: observation?.height ?? 0 };
+  const box = letterbox(room, picture);
+  const live = looking === null ? surface : null;
+  return (
+    <div className={styles.picture} style={box} hidden={picture.width === 0}>
+      <Still observation={observation} blobUrl={blobUrl} onPicture={setStill} />
+      <div ref={hostRef} className={styles.live} hidden={live === null} />
+      <MarkerLayer marks={marksOf(desk)} picture={picture} shown={box} focus={lastPointed(episode.steps.map(({ action }) => action))} />
+      {frameOf(desk) === "takeover" ? (
+        <TakeoverLayer picture={picture} />
+      ) : (
+        <PointerLayer picture={picture} shown={box} source={live ?? still} />
+      )}
+    </div>
+  );
+}
+
+interface StillProps {
+  readonly observation: Observation | null;
+  readonly blobUrl: BlobUrl;
+  readonly onPicture: (picture: HTMLImageElement | null) => void;
+}
+
+/** The stored frame: what the past shows, and what stands under the live picture until its first frame. */
+function Still({ observation, blobUrl, onPicture }: StillProps) {
+  const { t } = useI18n();
+  const { looking } = useDesk();
+  if (observation?.screenshot == null) return null;
+  return (
+    <img
+      ref={onPicture}
+      className={styles.still}
+      src={blobUrl(observation.screenshot.sha256)}
+      alt={looking === null ? t("stage.latest") : t("stage.past", { number: looking + 1 })}
+      draggable={false}
+    />
   );
 }

@@ -13,7 +13,7 @@ const NOTCH = 100;
 
 export function TakeoverLayer({ picture }: { picture: Size }) {
   const { t } = useI18n();
-  const { send, setDialog, stage, dialog } = useDesk();
+  const { send, setDialog, stageRef, dialog } = useDesk();
   const queue = useMemo(() => new InputQueue((inputs) => send({ type: "input", inputs })), [send]);
   const escapedAt = useRef(-Infinity);
   const turned = useRef(0);
@@ -61,9 +61,10 @@ export function TakeoverLayer({ picture }: { picture: Size }) {
     turned.current -= notches * NOTCH;
     queue.scroll(pixel(event), notches > 0 ? "down" : "up", Math.min(Math.abs(notches), 100));
   }, { passive: false });
-  const ref = useMergedRef(stage, wheel);
+  const ref = useMergedRef(stageRef, wheel);
 
   return (
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the machine itself, under pointer and keys
     <div
       ref={ref}
       className={styles.hand}

@@ -30,25 +30,25 @@ const CONNECTORS: Readonly<Record<StreamKind, Connector>> = {
 };
 
 export interface LiveStream {
-  readonly host: RefObject<HTMLDivElement | null>;
+  readonly hostRef: RefObject<HTMLDivElement | null>;
   readonly surface: Surface | null;
   readonly status: StreamStatus | null;
 }
 
 /** Runs while `on`; a machine without a picture has no stream. */
 export function useStream(episodeId: string, on: boolean): LiveStream {
-  const host = useRef<HTMLDivElement>(null);
+  const hostRef = useRef<HTMLDivElement>(null);
   const [surface, setSurface] = useState<Surface | null>(null);
   const [status, setStatus] = useState<StreamStatus | null>(null);
   useEffect(() => {
-    if (!on || host.current === null) return;
+    if (!on || hostRef.current === null) return;
     const ticket = (kind: StreamKind) =>
       request<Ticket>("POST", `/episodes/${encodeURIComponent(episodeId)}/tickets`, { kind });
-    const detach = attach(host.current, { ticket, connectors: CONNECTORS, onStatus: setStatus, onSurface: setSurface });
+    const detach = attach(hostRef.current, { ticket, connectors: CONNECTORS, onStatus: setStatus, onSurface: setSurface });
     return () => {
       detach();
       setStatus(null);
     };
   }, [episodeId, on]);
-  return { host, surface, status };
+  return { hostRef, surface, status };
 }

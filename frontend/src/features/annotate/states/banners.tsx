@@ -44,7 +44,7 @@ export function Banners() {
 }
 
 /* One short sentence each; the switch is over the union, so a new notice cannot be forgotten. */
-// eslint-disable-next-line complexity
+ 
 function Words({ notice }: { notice: Notice }): ReactNode {
   const { t } = useI18n();
   const { session, send, setDialog } = useDesk();

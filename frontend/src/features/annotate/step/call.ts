@@ -65,25 +65,38 @@ export function slotsOf(kind: TypedKind, pointed: boolean): Slot[] {
   });
 }
 
+/** A text and where the caret stands in it. */
+export interface Written {
+  readonly text: string;
+  readonly caret: number;
+}
+
 /** The text with a pair of coordinates written where the caret stands; null where it stands in none. */
-export function insertPoint(text: string, caret: number, point: Point): { text: string; caret: number } | null {
+export function insertPoint(text: string, caret: number, { x, y }: Point): Written | null {
   const place = placeAt(text, caret);
   const pair = place?.slot == null ? null : (place.slots[place.slot]?.pair ?? null);
   if (place === null || pair === null) return null;
   const first = place.slots.findIndex((slot) => slot.pair === pair);
-  const from = place.parts[first]?.from ?? text.length;
-  const second = place.parts[first + 1];
-  const isCoordinate = second !== undefined && /^\s*\d*\s*$/.test(text.slice(second.from, second.to));
-  const last = isCoordinate ? second : place.parts[first];
-  const to = last?.to ?? text.length;
-  const lead = first === 0 ? "" : " ";
-  const written = `${lead}${point.x}, ${point.y}`;
-  const more = place.slots.length > first + 2 && place.slots[first + 2]?.pair !== null;
-  const rest = text.slice(to);
-  const tail = more && !rest.trimStart().startsWith(",") ? ", " : "";
-  const whole = place.slots.slice(first + 2).every(({ optional }) => optional);
-  const closed = tail === "" && rest.trim() === "" && whole ? ")" : "";
-  const before = text.slice(0, from) + written;
-  const next = more && tail === "" ? rest.length - rest.trimStart().length + 1 : tail.length;
-  return { text: before + tail + (closed || rest), caret: before.length + next };
+  const { from, to } = extentOf(text, place, first);
+  const before = `${text.slice(0, from)}${first === 0 ? "" : " "}${x}, ${y}`;
+  return completed(before, text.slice(to), place.slots.slice(first + 2));
+}
+
+/** From where to where a pair stands, of which the second number may be missing. */
+function extentOf(text: string, { parts }: Place, first: number): { from: number; to: number } {
+  const [one, other] = [parts[first], parts[first + 1]];
+  const from = one?.from ?? text.length;
+  const isCoordinate = other !== undefined && /^\s*\d*\s*$/.test(text.slice(other.from, other.to));
+  return { from, to: (isCoordinate ? other.to : one?.to) ?? text.length };
+}
+
+/** Goes on to the next pair, or closes the call where nothing more must be written. */
+function completed(before: string, rest: string, following: readonly Slot[]): Written {
+  const nextIsPair = following[0]?.pair != null;
+  if (nextIsPair && rest.trimStart().startsWith(",")) {
+    return { text: before + rest, caret: before.length + rest.indexOf(",") + 1 };
+  }
+  if (nextIsPair) return { text: `${before}, ${rest}`, caret: before.length + 2 };
+  const closes = rest.trim() === "" && following.every(({ optional }) => optional);
+  return { text: before + (closes ? ")" : rest), caret: before.length };
 }

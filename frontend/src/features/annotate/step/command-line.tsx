@@ -22,7 +22,7 @@ interface Handlers {
 
 export function CommandLineEditor() {
   const { t } = useI18n();
-  const { draft, setDraft, doIt, line, stage, episode, drafts, mine } = useDesk();
+  const { draft, setDraft, doIt, lineRef, stageRef, episode, drafts, mine } = useDesk();
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const handlers = useRef<Handlers | null>(null);
@@ -30,7 +30,7 @@ export function CommandLineEditor() {
     handlers.current = {
       change: (command) => setDraft({ ...draft, command }),
       submit: doIt,
-      leave: () => stage.current?.focus({ preventScroll: true }),
+      leave: () => stageRef.current?.focus({ preventScroll: true }),
       context: () => ({ capabilities: episode.capabilities, recentTexts: drafts.recentTexts() }),
     };
   });
@@ -57,7 +57,7 @@ export function CommandLineEditor() {
     view.current?.dispatch({ effects: readOnly.reconfigure(EditorState.readOnly.of(!mine)) });
   }, [mine, label, hint]);
 
-  useImperativeHandle(line, () => ({
+  useImperativeHandle(lineRef, () => ({
     focus: () => view.current?.focus(),
     takePoint: (pixel) => {
       const editor = view.current;

@@ -12,11 +12,11 @@ import styles from "./step.module.css";
 /** Enter types it, Ctrl+Enter types it and presses Enter, Shift+Enter is a new line. */
 export function TypeMode() {
   const { t } = useI18n();
-  const { perform, setMode, stage } = useDesk();
+  const { perform, setMode, stageRef } = useDesk();
   const [text, setText] = useState("");
   const leave = () => {
     setMode("point");
-    stage.current?.focus({ preventScroll: true });
+    stageRef.current?.focus({ preventScroll: true });
   };
   const key = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
@@ -49,7 +49,7 @@ const ESCAPE_WITHIN = 450;
 
 export function HotkeyMode() {
   const { t } = useI18n();
-  const { perform, setMode, stage } = useDesk();
+  const { perform, setMode, stageRef } = useDesk();
   const [held, setHeld] = useState<readonly string[]>([]);
   const escape = useRef<ReturnType<typeof setTimeout>>(undefined);
   const field = useRef<HTMLDivElement>(null);
@@ -60,7 +60,7 @@ export function HotkeyMode() {
 
   const leave = () => {
     setMode("point");
-    stage.current?.focus({ preventScroll: true });
+    stageRef.current?.focus({ preventScroll: true });
   };
   const take = (keys: string[]) => {
     leave();
@@ -70,12 +70,18 @@ export function HotkeyMode() {
     event.preventDefault();
     event.stopPropagation();
     const chord = chordPressed(event);
-    if (chord === null) return setHeld(modifiersOf(event));
-    if (chord.join() !== "esc") return take(chord);
+    if (chord === null) setHeld(modifiersOf(event));
+    else if (chord.join() === "esc") escapePressed();
+    else take(chord);
+  };
+  const escapePressed = () => {
     clearTimeout(escape.current);
-    if (held[0] === "esc") return leave();
+    if (held[0] === "esc") {
+      leave();
+      return;
+    }
     setHeld(["esc"]);
-    escape.current = setTimeout(() => take(chord), ESCAPE_WITHIN);
+    escape.current = setTimeout(() => take(["esc"]), ESCAPE_WITHIN);
   };
   return (
     <div

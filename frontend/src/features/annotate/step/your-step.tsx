@@ -42,13 +42,13 @@ export function YourStep() {
 function Composer() {
   const { t } = useI18n();
   const desk = useDesk();
-  const { draft, setDraft, episode, mine } = desk;
+  const { draft, setDraft, episode, mine, thoughtRef, stageRef } = desk;
   const edited = draft.original !== "" && draft.thought !== draft.original;
   const source = episode.proposals.find(({ id }) => id === draft.proposalId);
   const key = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter" && !event.shiftKey) desk.doIt();
-    else if (event.key === "Escape") desk.stage.current?.focus({ preventScroll: true });
+    else if (event.key === "Escape") stageRef.current?.focus({ preventScroll: true });
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -62,7 +62,7 @@ function Composer() {
       </label>
       <Textarea
         id="thought"
-        ref={desk.thought}
+        ref={thoughtRef}
         value={draft.thought}
         placeholder={t("step.thought.placeholder")}
         onChange={(event) => setDraft({ ...draft, thought: event.currentTarget.value })}
