@@ -34,10 +34,16 @@ class Hands:
     def do(self, action: Action) -> None:
         """Do one action of pointer or keys."""
         if action["kind"] in BUTTONS:
-            button, clicks = BUTTONS[action["kind"]]
-            pyautogui.click(action["x"], action["y"], button=button, clicks=clicks, interval=0)
+            self._click(action, *BUTTONS[action["kind"]])
         else:
             getattr(self, f"_{action['kind']}")(action)
+
+    def _click(self, action: Action, button: str, clicks: int) -> None:
+        """The window manager looks at the first click; a second one on its heels may be lost on the way."""
+        pyautogui.click(action["x"], action["y"], button=button)
+        for _ in range(clicks - 1):
+            self._rest()
+            pyautogui.click(action["x"], action["y"], button=button)
 
     def _move_to(self, action: Action) -> None:
         pyautogui.moveTo(action["x"], action["y"])

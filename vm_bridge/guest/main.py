@@ -36,15 +36,16 @@ def main() -> None:
     shutil.copytree(SKELETON, Path.home(), symlinks=True, dirs_exist_ok=True)
     fresh = tree_digest(Path.home())
 
-    # Loaded while the X server starts; PyAutoGUI opens its display as soon as it is imported.
+    # Loaded while the X server starts.
     from vm_bridge.guest.census import Census
     from vm_bridge.guest.eyes import Picture
-    from vm_bridge.guest.serve import Server
 
     server.wait()
     start_window_manager()
     start_icons()
+    # PyAutoGUI opens its display as soon as it is imported.
     from vm_bridge.guest.desk import Desk
+    from vm_bridge.guest.serve import Server
 
     size = given.width, given.height
     census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()))

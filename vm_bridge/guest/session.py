@@ -27,7 +27,7 @@ class XServer:
             *("-rfbport=-1", f"-rfbunixpath={RFB_SOCKET}", "-rfbunixmode=0600", "-SecurityTypes=None"),
             *("-AlwaysShared", "-AcceptSetDesktopSize=0", "-AcceptKeyEvents=0", "-AcceptPointerEvents=0"),
             *("-AcceptCutText=0", "-SendCutText=0", "-FrameRate=60", "-desktop=desktop"),
-            *("-nolisten", "tcp", "-nolock", "-noreset", "-ac", "-s", "0"),
+            *("-nolisten", "tcp", "-noreset", "-ac", "-s", "0"),
             descriptor=told,
         )
         os.close(told)
@@ -35,10 +35,15 @@ class XServer:
 
     def wait(self) -> None:
         """Raises SessionError."""
-        ready, _, _ = select.select([self._ready], [], [], X_SECONDS)
-        started = bool(ready and os.read(self._ready, 16))
+        # The server dies if its pipe closes before the whole line is written.
+        line, ends = b"", time.monotonic() + X_SECONDS
+        while not line.endswith(b"\n") and select.select([self._ready], [], [], max(0.0, ends - time.monotonic()))[0]:
+            chunk = os.read(self._ready, 16)
+            if not chunk:
+                break
+            line += chunk
         os.close(self._ready)
-        if not started:
+        if not line.endswith(b"\n"):
             raise SessionError("the X server did not start")
 
 

@@ -1,0 +1,53 @@
+"""What is typed arrives exactly, in a text editor and in a terminal."""
+
+import itertools
+
+import pytest
+
+from vm_bridge.hosts.local import LocalSandbox
+from vm_bridge.machine import Machine
+from vocabulary.actions import OpenApp, PressKeys, ReadFile, TypeText
+
+TEXTS = {
+    "ascii": "".join(map(chr, range(0x21, 0x7F))) + " <a href='x'>&amp;</a> $(no) `no` \\ |~^",
+    "lines": "first\n\tsecond\n\nfourth <>",
+    "latin": "żółw, Ünïcode, ¡ñandú!, «ça», ß€",
+    "chinese": "你好，世界。中文输入测试：一二三四五六七八九十",
+    "many": "".join(chr(0x4E00 + 7 * number) for number in range(300)),
+    "mixed": "a你b好c<d>żółw\nПривет, αβγ 日本語 한국어",
+    "emoji": "ok 😀👍 done",
+}
+numbers = itertools.count()
+
+
+async def do(machine: Machine, *actions: TypeText | PressKeys | OpenApp) -> None:
+    for action in actions:
+        done = await machine.perform(f"typing-{next(numbers):04}", action)
+        assert done.error is None
+
+
+@pytest.mark.parametrize("name", TEXTS)
+async def test_typed_into_the_editor(desktop: LocalSandbox, machine: Machine, name: str) -> None:
+    desk = desktop.desk(1)
+    await desk.write("typed.txt", "")
+    await desk.start(["mousepad", "typed.txt"])
+    assert await desk.wait_for_window("typed.txt")
+    await machine.observe(settle=True)
+    await do(machine, TypeText(text=TEXTS[name]), PressKeys(keys=("ctrl", "s")))
+    assert await desk.read("typed.txt") == TEXTS[name]
+
+
+@pytest.mark.parametrize("name", ["ascii", "latin", "chinese", "mixed"])
+async def test_typed_into_the_terminal(desktop: LocalSandbox, machine: Machine, name: str) -> None:
+    desk = desktop.desk(1)
+    await do(machine, OpenApp(name="terminal"), TypeText(text="cat > typed.txt\n"))
+    await do(machine, TypeText(text=TEXTS[name] + "\n"), PressKeys(keys=("ctrl", "d")))
+    assert await desk.read("typed.txt") == TEXTS[name] + "\n"
+
+
+async def test_keys_a_keyboard_shifts_for(desktop: LocalSandbox, machine: Machine) -> None:
+    await do(machine, OpenApp(name="terminal"), TypeText(text="cat > typed.txt\n"))
+    await do(machine, PressKeys(keys=("<",)), PressKeys(keys=("shift", "a")), PressKeys(keys=("?",)))
+    await do(machine, PressKeys(keys=("enter",)), PressKeys(keys=("ctrl", "d")))
+    done = await machine.perform("typing-last", ReadFile(path="typed.txt"))
+    assert done.after.text == "<A?\n"
