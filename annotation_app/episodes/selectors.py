@@ -194,6 +194,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         task=task_of(episode),
         origin="annotation",
         annotator=f"annotator-{episode.annotator_id}",
+        capabilities=episode.desk.capabilities,
         steps=steps,
         proposals=tuple(tuple(offered[step.index]) for step in steps),
         outcome=episode.outcome or None,

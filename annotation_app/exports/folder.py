@@ -8,40 +8,19 @@ from pathlib import Path
 
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.exports.schemas import ExportFilters
-from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
+from vocabulary.exports import (
+    IMAGES,
+    MANIFEST,
+    TRAJECTORIES,
+    UNFINISHED,
+    Counts,
+    ExportedFile,
+    Manifest,
+    image_path,
+    pictures_of,
+)
 from vocabulary.trajectories import Trajectory
-
-EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}
-TRAJECTORIES = "trajectories.jsonl"
-MANIFEST = "manifest.json"
-
-
-class ExportedFile(Frozen):
-    """One file of an export, by its path inside the folder; `size` in bytes."""
-
-    path: str
-    sha256: str
-    size: int
-
-
-class Counts(Frozen):
-    """How much an export holds."""
-
-    trajectories: int
-    steps: int
-    images: int
-
-
-class Manifest(Frozen):
-    """What is in an export; readers check every file against it."""
-
-    format: str = "pilothouse-export-1"
-    created_at: datetime
-    filters: ExportFilters
-    pool: str | None
-    counts: Counts
-    files: tuple[ExportedFile, ...]
 
 
 def folder_write(
@@ -57,13 +36,13 @@ def folder_write(
 
     Pictures that an interrupted run has copied are kept. `progress` hears the number written.
     """
-    aside = target.with_name(target.name + ".tmp")
-    (aside / "images").mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(target.name + UNFINISHED)
+    (aside / IMAGES).mkdir(parents=True, exist_ok=True)
     images: dict[str, ExportedFile] = {}
     digest, size, count, steps = hashlib.sha256(), 0, 0, 0
     with (aside / TRAJECTORIES).open("wb") as lines:
         for trajectory in trajectories:
-            for ref in _pictures(trajectory):
+            for ref in pictures_of(trajectory):
                 if ref.sha256 not in images:
                     images[ref.sha256] = _picture_copy(ref, aside)
             line = trajectory.model_dump_json().encode() + b"\n"
@@ -73,7 +52,7 @@ def folder_write(
             progress(count)
     manifest = Manifest(
         created_at=created_at,
-        filters=filters,
+        filters=filters.model_dump(mode="json"),
         pool=pool,
         counts=Counts(trajectories=count, steps=steps, images=len(images)),
         files=(
@@ -88,15 +67,8 @@ def folder_write(
     return manifest
 
 
-def _pictures(trajectory: Trajectory) -> Iterable[BlobRef]:
-    for step in trajectory.steps:
-        for observation in (step.before, step.after):
-            if observation is not None and observation.screenshot is not None:
-                yield observation.screenshot
-
-
 def _picture_copy(ref: BlobRef, folder: Path) -> ExportedFile:
-    path = f"images/{ref.sha256}.{EXTENSIONS[ref.media_type]}"
+    path = image_path(ref)
     copy = folder / path
     if not copy.exists() or copy.stat().st_size != ref.size:
         shutil.copyfile(blob_path(ref.sha256), copy)

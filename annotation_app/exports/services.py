@@ -11,11 +11,12 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.selectors import trajectories_finished
 from annotation_app.errors import NotFound
-from annotation_app.exports.folder import Manifest, folder_write
+from annotation_app.exports.folder import folder_write
 from annotation_app.exports.models import Export, ExportState
 from annotation_app.exports.schemas import ExportFilters
 from annotation_app.exports.selectors import export_folder, exporter_check
 from annotation_app.tasks.models import Pool
+from vocabulary.exports import Manifest
 
 
 @transaction.atomic(durable=True)
