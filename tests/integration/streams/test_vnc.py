@@ -1,0 +1,268 @@
+"""The VNC gateway before a real Xtigervnc: pictures come through, hands do not."""
+
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
+from Xlib.display import Display
+
+from tests.integration.bridge.conftest import SECRET, ledger
+from tests.waiting import wait_until
+from vm_bridge.ledger import Claim, Ledger
+from vm_bridge.tickets import StreamKind, TicketClaim, mint
+
+__all__ = ["ledger"]
+
+ORIGIN = "http://desk.example"
+Ticket = Callable[[StreamKind], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Desktop:
+    """A real X server with an RFB socket."""
+
+    rfb_socket: Path
+    display: str
+    process: "subprocess.Popen[bytes]"
+
+    def pointer(self) -> tuple[int, int]:
+        display = Display(self.display)
+        try:
+            where = display.screen().root.query_pointer()
+            return where.root_x, where.root_y
+        finally:
+            display.close()
+
+
+@pytest.fixture
+def desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desktop]:
+    if shutil.which("Xtigervnc") is None:
+        pytest.skip("Xtigervnc is not installed")
+    authority = tmp_path / "authority"
+    authority.touch()
+    monkeypatch.setenv("XAUTHORITY", str(authority))
+    rfb_socket = tmp_path / "rfb"
+    read, write = os.pipe()
+    command = ["Xtigervnc", "-displayfd", str(write), "-geometry", "640x480", "-depth", "24", "-rfbport=-1"]
+    command += [f"-rfbunixpath={rfb_socket}", "-SecurityTypes", "None", "-AlwaysShared", "-nolisten", "tcp"]
+    with (tmp_path / "x.log").open("w") as log:
+        server = subprocess.Popen(command, pass_fds=(write,), stderr=log)
+    os.close(write)
+    try:
+        with os.fdopen(read) as numbers:
+            display = f":{numbers.readline().strip()}"
+        wait_until(rfb_socket.exists)
+        yield Desktop(rfb_socket, display, server)
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningGateway:
+    """A gateway process, and where it logs."""
+
+    port: int
+    log: Path
+
+
+@pytest.fixture
+def gateway(bridge_redis: str, tmp_path: Path) -> Iterator[RunningGateway]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        **os.environ,
+        "PILOTHOUSE_SECRET": SECRET,
+        "PILOTHOUSE_REDIS_URL": bridge_redis,
+        "PILOTHOUSE_VNC_BIND": f"127.0.0.1:{port}",
+        "PILOTHOUSE_WEB_ORIGINS": ORIGIN,
+    }
+    path = tmp_path / "gateway.log"
+    with path.open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vm_bridge.streams.vnc"], env=environment, stdout=log, stderr=log
+        )
+    try:
+        wait_until(lambda: _listens(port), limit=30)
+        yield RunningGateway(port, path)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(10)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture
+async def claim(ledger: Ledger, desktop: Desktop) -> Claim:
+    """A lease on that desktop."""
+    await ledger.add("m-1", image="desktop", vnc_socket=str(desktop.rfb_socket))
+    claim = await ledger.claim("desktop", holder="h", ttl=60, above=0)
+    assert claim
+    return claim
+
+
+@pytest.fixture
+def ticket(claim: Claim) -> Ticket:
+    def fresh(kind: StreamKind) -> str:
+        bound = TicketClaim(kind=kind, user="1", episode="e", machine_id="m-1", fencing_token=claim.token)
+        return mint(SECRET, bound)
+
+    return fresh
+
+
+class Closed(Exception):
+    """The gateway did not let us in, or no longer wants us."""
+
+
+class Viewer:
+    """A raw RFB client over a WebSocket, which says whatever it likes."""
+
+    def __init__(self, web: ClientConnection) -> None:
+        self._web = web
+        self._held = b""
+
+    def greet(self) -> tuple[int, int]:
+        """The handshake; the size of the screen."""
+        assert self.read(12) == b"RFB 003.008\n"
+        self.say(b"RFB 003.008\n")
+        types = self.read(self.read(1)[0])
+        assert 1 in types
+        self.say(b"\1")
+        assert self.read(4) == bytes(4)
+        self.say(b"\1")
+        width, height, _, name = struct.unpack(">HH16sI", self.read(24))
+        self.read(name)
+        return width, height
+
+    def say(self, data: bytes) -> None:
+        self._web.send(data)
+
+    def read(self, count: int) -> bytes:
+        while len(self._held) < count:
+            try:
+                part = self._web.recv(timeout=10)
+            except ConnectionClosed as error:
+                raise Closed(error.rcvd.reason if error.rcvd else "") from error
+            assert isinstance(part, bytes)
+            self._held += part
+        part, self._held = self._held[:count], self._held[count:]
+        return part
+
+    def one_pixel(self) -> bytes:
+        """Ask for the top left pixel, raw: also proof that everything said before has been taken."""
+        self.say(struct.pack(">BxHi", 2, 1, 0))
+        self.say(struct.pack(">BBHHHH", 3, 0, 0, 0, 1, 1))
+        kind, rectangles = struct.unpack(">BxH", self.read(4))
+        assert (kind, rectangles) == (0, 1)
+        assert struct.unpack(">HHHHi", self.read(12)) == (0, 0, 1, 1, 0)
+        return self.read(4)
+
+
+@contextmanager
+def watching(gateway: RunningGateway, token: str, origin: str = ORIGIN) -> Iterator[Viewer]:
+    """A viewer whom the gateway let in. Raises Closed."""
+    url = f"ws://127.0.0.1:{gateway.port}/?token={token}"
+    try:
+        with connect(url, origin=Origin(origin), subprotocols=[Subprotocol("binary")], proxy=None) as web:
+            yield Viewer(web)
+    except InvalidStatus as error:
+        raise Closed(str(error.response.status_code)) from error
+
+
+@pytest.fixture
+def viewer(gateway: RunningGateway, ticket: Ticket) -> Iterator[Viewer]:
+    with watching(gateway, ticket("vnc")) as viewer:
+        yield viewer
+
+
+POINTER = struct.pack(">BBHH", 5, 0, 321, 123)
+
+
+async def test_pictures_come_through(viewer: Viewer) -> None:
+    assert viewer.greet() == (640, 480)
+    assert len(viewer.one_pixel()) == 4
+
+
+async def test_a_pointer_event_does_nothing(viewer: Viewer, desktop: Desktop) -> None:
+    viewer.greet()
+    before = desktop.pointer()
+    for piece in (POINTER, POINTER[:3], POINTER[3:], struct.pack(">BBHH", 5, 1, 1, 1)):
+        viewer.say(piece)
+    viewer.one_pixel()
+    assert desktop.pointer() == before
+
+
+async def test_the_same_pointer_event_moves_it_without_the_gateway(desktop: Desktop) -> None:
+    """So the test above would notice a gateway that lets it through."""
+    with socket.socket(socket.AF_UNIX) as direct:
+        direct.settimeout(10)
+        direct.connect(str(desktop.rfb_socket))
+        direct.sendall(b"RFB 003.008\n\1\1" + POINTER)
+        wait_until(lambda: desktop.pointer() == (321, 123))
+
+
+async def test_what_no_viewer_says_ends_the_connection(viewer: Viewer) -> None:
+    viewer.greet()
+    viewer.say(b"\x7f")
+    with pytest.raises(Closed, match="not for viewers"):
+        viewer.one_pixel()
+
+
+async def test_a_ticket_opens_one_connection(gateway: RunningGateway, ticket: Ticket) -> None:
+    once = ticket("vnc")
+    with watching(gateway, once) as viewer:
+        viewer.greet()
+    with pytest.raises(Closed, match="403"), watching(gateway, once):
+        pass
+
+
+async def test_a_forged_or_foreign_ticket_opens_none(gateway: RunningGateway, ticket: Ticket) -> None:
+    for token in ("", "forged", ticket("webrtc"), ticket("vnc")[:-2]):
+        with pytest.raises(Closed, match="403"), watching(gateway, token):
+            pass
+
+
+async def test_a_page_of_another_origin_is_refused(gateway: RunningGateway, ticket: Ticket) -> None:
+    with pytest.raises(Closed, match="403"), watching(gateway, ticket("vnc"), "http://elsewhere.example"):
+        pass
+
+
+async def test_the_end_of_the_lease_ends_the_connection(viewer: Viewer, ledger: Ledger, claim: Claim) -> None:
+    viewer.greet()
+    await ledger.release("m-1", claim.token)
+    with pytest.raises(Closed, match="ended"):
+        viewer.read(1)
+
+
+async def test_the_end_of_the_machine_ends_the_connection(viewer: Viewer, desktop: Desktop) -> None:
+    viewer.greet()
+    desktop.process.kill()
+    with pytest.raises(Closed, match="ended"):
+        viewer.read(1)
+
+
+async def test_no_ticket_is_ever_logged(gateway: RunningGateway, ticket: Ticket) -> None:
+    good = ticket("vnc")
+    with watching(gateway, good) as viewer:
+        viewer.greet()
+    with pytest.raises(Closed), watching(gateway, good):
+        pass
+    wait_until(lambda: "refused" in gateway.log.read_text())
+    assert good not in gateway.log.read_text()
+    assert good.split(".")[0] not in gateway.log.read_text()
