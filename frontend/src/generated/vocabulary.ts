@@ -793,6 +793,7 @@ export interface Trajectory {
   task: Task;
   origin: Origin;
   annotator: string | null;
+  capabilities: string[] | null;
   steps: Step[];
   proposals: Proposal[][];
   outcome: Outcome | null;
