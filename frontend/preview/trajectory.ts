@@ -100,6 +100,7 @@ export const trajectory = (running: boolean): Trajectory => ({
   task: TASK,
   origin: "annotation",
   annotator: "annie",
+  capabilities: null,
   steps: TOLD.map(step),
   proposals: TOLD.map(offered),
   outcome: running ? null : "success",

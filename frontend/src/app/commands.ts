@@ -1,4 +1,5 @@
 /** Every command of every screen: what the help, the palette and the key map editor know. */
+import { deskCommands } from "@/features/annotate/commands";
 import { queueCommands } from "@/features/queue/commands";
 import { replayCommands } from "@/features/replay/commands";
 import { reviewCommands } from "@/features/review/commands";
@@ -8,6 +9,7 @@ import { globalCommands } from "@/shared/commands/global";
 export const ALL_COMMANDS: readonly Command[] = [
   ...Object.values(globalCommands),
   ...Object.values(queueCommands),
+  ...deskCommands,
   ...Object.values(replayCommands),
   ...Object.values(reviewCommands),
 ];

@@ -9,6 +9,7 @@ import { Layout } from "./layout/layout";
 import { NotFound } from "./not-found";
 
 const QueuePage = lazy(() => import("@/features/queue/queue-page"));
+const DeskPage = lazy(() => import("@/features/annotate/desk-page"));
 const EpisodesPage = lazy(() => import("@/features/episodes/episodes-page"));
 const EpisodePage = lazy(() => import("./episode-page"));
 const ExportsPage = lazy(() => import("@/features/exports/exports-page"));
@@ -31,12 +32,18 @@ function Episode() {
   return <EpisodePage key={id} episodeId={id} />;
 }
 
+function Desk() {
+  const { id = "" } = useParams();
+  return <DeskPage key={id} episodeId={id} />;
+}
+
 export const routes: RouteObject[] = [
   {
     element: <Root />,
     children: [
       { index: true, element: <Navigate to="/queue" replace /> },
       { path: "queue", element: <QueuePage /> },
+      { path: "desk/:id", element: <Desk /> },
       { path: "episodes", element: <EpisodesPage /> },
       { path: "episodes/:id", element: <Episode /> },
       { path: "exports", element: <ExportsPage /> },

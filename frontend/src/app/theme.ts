@@ -46,22 +46,24 @@ export const theme = createTheme({
     SegmentedControl: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
-    Modal: { defaultProps: { centered: true, radius: 10 } },
+    Modal: { defaultProps: { centered: true, radius: 10 }, styles: { title: { fontWeight: 600, fontSize: "15px" } } },
+    Table: { vars: () => ({ table: { "--table-border-color": "var(--ph-border)" } }) },
+    HoverCard: { defaultProps: { radius: 10 } },
   },
 });
 
-export const cssVariables: CSSVariablesResolver = () => ({
-  variables: {
-    "--mantine-color-body": "var(--ph-bg)",
-    "--mantine-color-text": "var(--ph-text)",
-    "--mantine-color-dimmed": "var(--ph-text-2)",
-    "--mantine-color-placeholder": "var(--ph-text-2)",
-    "--mantine-color-default": "var(--ph-surface)",
-    "--mantine-color-default-hover": "var(--ph-hover)",
-    "--mantine-color-default-border": "var(--ph-border)",
-    "--mantine-color-error": "var(--ph-danger)",
-    "--mantine-color-anchor": "var(--ph-accent)",
-  },
-  light: {},
-  dark: {},
-});
+/** Set for each scheme: Mantine's own values for a scheme would win over common ones. */
+const ours = {
+  "--mantine-color-body": "var(--ph-bg)",
+  "--mantine-color-text": "var(--ph-text)",
+  "--mantine-color-dimmed": "var(--ph-text-2)",
+  "--mantine-color-placeholder": "var(--ph-text-2)",
+  "--mantine-color-default": "var(--ph-surface)",
+  "--mantine-color-default-hover": "var(--ph-hover)",
+  "--mantine-color-default-color": "var(--ph-text)",
+  "--mantine-color-default-border": "var(--ph-border)",
+  "--mantine-color-error": "var(--ph-danger)",
+  "--mantine-color-anchor": "var(--ph-accent)",
+};
+
+export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light: ours, dark: ours });

@@ -2,6 +2,25 @@
 
 export type JsonValue = unknown;
 
+/**
+ * Whether each thing the web app needs answers.
+ */
+export interface Health {
+  ok: boolean;
+  checks: {
+    [k: string]: boolean;
+  };
+}
+/**
+ * Who is signed in, and the token that changes must carry as X-CSRFToken.
+ */
+export interface SessionOut {
+  user: UserOut | null;
+  csrf: string;
+}
+/**
+ * A person, as they see themselves.
+ */
 export interface UserOut {
   id: number;
   username: string;
@@ -11,9 +30,43 @@ export interface UserOut {
     [k: string]: JsonValue;
   };
 }
-export interface SessionOut {
-  user: UserOut | null;
-  csrf: string;
+/**
+ * A name and a password.
+ */
+export interface SignIn {
+  username: string;
+  password: string;
+}
+/**
+ * A JSON object the front-end owns.
+ */
+export interface PreferencesIn {
+  preferences: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * Which policy spoke: its name, its revision, and whether it is a model at all.
+ */
+export interface PolicyRef {
+  name: string;
+  revision: string;
+  dialect: string;
+  scripted: boolean;
+}
+/**
+ * A pool and what waits in it for one person; `mine_done` counts what they finished.
+ */
+export interface PoolSummary {
+  id: number;
+  name: string;
+  description: string;
+  platform: "desktop" | "phone" | "browser" | "terminal";
+  waiting: number;
+  mine_done: number;
+  practice: boolean;
+  policy: PolicyRef | null;
+  paused: boolean;
 }
 /**
  * One line of a list of episodes; `steps` counts them.
@@ -44,44 +97,569 @@ export interface Verdict {
   reason: string;
 }
 /**
- * Which policy spoke: its name, its revision, and whether it is a model at all.
+ * What a person has open, what came back to them, what they ended last, and what waits.
  */
-export interface PolicyRef {
-  name: string;
-  revision: string;
-  dialect: string;
-  scripted: boolean;
-}
-/**
- * A pool and what waits in it for one person; `mine_done` counts what they finished.
- */
-export interface PoolSummary {
-  id: number;
-  name: string;
-  description: string;
-  platform: "desktop" | "phone" | "browser" | "terminal";
-  waiting: number;
-  mine_done: number;
-  practice: boolean;
-  policy: PolicyRef | null;
-  paused: boolean;
-}
 export interface Queue {
   current: EpisodeSummary[];
   returned: EpisodeSummary[];
   recent: EpisodeSummary[];
   pools: PoolSummary[];
 }
-export interface NextIn {
-  pool_id: number | null;
-  practice: boolean;
-}
+/**
+ * The episode to work on; None when nothing waits.
+ */
 export interface NextOut {
   episode_id: string | null;
 }
-export interface ReviewIn {
-  decision: "accept" | "return";
-  reason: string;
+/**
+ * Which pool to take from; practice tasks come only when asked for.
+ */
+export interface NextIn {
+  pool_id?: number | null;
+  practice?: boolean;
+}
+/**
+ * Why an act failed inside the machine; `code` is stable, `message` is for people.
+ */
+export interface ActionError {
+  code: string;
+  message: string;
+}
+/**
+ * Where bytes are found: their sha256, what they are, and how many (bytes).
+ */
+export interface BlobRef {
+  sha256: string;
+  media_type: string;
+  size: number;
+}
+/**
+ * Call a tool by name (MCP).
+ */
+export interface CallTool {
+  kind: "call_tool";
+  name: string;
+  arguments: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * Ask the person for help or for something only they know.
+ */
+export interface CallUser {
+  kind: "call_user";
+  message: string;
+}
+/**
+ * Press and release the left button at a point.
+ */
+export interface Click {
+  x: number;
+  y: number;
+  kind: "click";
+}
+/**
+ * Two left clicks in quick succession.
+ */
+export interface DoubleClick {
+  x: number;
+  y: number;
+  kind: "double_click";
+}
+/**
+ * Press at `start`, move to `end`, release.
+ */
+export interface Drag {
+  kind: "drag";
+  start: Point;
+  end: Point;
+  button: "left" | "middle" | "right";
+}
+/**
+ * A pixel of the observation acted on.
+ */
+export interface Point {
+  x: number;
+  y: number;
+}
+/**
+ * Replace the one occurrence of `old` in a text file by `new`.
+ */
+export interface EditFile {
+  kind: "edit_file";
+  path: string;
+  old: string;
+  new: string;
+}
+/**
+ * All the desk shows of an episode; the snapshot, and the state every event is applied to.
+ */
+export interface EpisodeState {
+  id: string;
+  version: number;
+  status: "warming" | "running" | "paused" | "finished" | "left" | "failed";
+  task: Task;
+  pool: string;
+  instructions: string;
+  thought_required: boolean;
+  capabilities: string[];
+  can_undo: boolean;
+  observation: Observation | null;
+  steps: Step[];
+  proposals: Proposal[];
+  thinking: "idle" | "waiting" | "streaming" | "ready" | "failed" | "off";
+  thinking_error: string;
+  policy: PolicyRef | null;
+  pending: PendingAct | null;
+  autopilot: boolean;
+  takeover: boolean;
+  help_requested: boolean;
+  outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
+  answer: string;
+  verdict: Verdict | null;
+  lease_expires_at: string | null;
+  error: string;
+  created_at: string;
+  finished_at: string | null;
+}
+/**
+ * An instruction and the start state it is carried out in.
+ *
+ * `suite` and `name` select a bundled task whose start state and verifier the bridge knows; without a
+ * suite the machine starts fresh and nothing judges the end.
+ */
+export interface Task {
+  id: string;
+  instruction: string;
+  platform: "desktop" | "phone" | "browser" | "terminal";
+  suite: string | null;
+  name: string | null;
+  seed: number;
+  parameters: {
+    [k: string]: JsonValue;
+  };
+  max_steps: number;
+}
+/**
+ * One look at a machine; `screenshot` is None where the machine has no picture.
+ */
+export interface Observation {
+  screenshot: BlobRef | null;
+  width: number;
+  height: number;
+  captured_at: string;
+  settled: boolean;
+  rest: "rested" | "hurried" | "timeout" | "skipped";
+  settle_ms: number;
+  accessibility: string | null;
+  url: string | null;
+  text: string | null;
+}
+/**
+ * An executed (thought, action) with the frames before and after it.
+ *
+ * `after` is None and `error.code` is `outcome_unknown` where a crash left open whether the act
+ * happened; such a step is never repeated by itself.
+ */
+export interface Step {
+  index: number;
+  command_id: string;
+  actor: "policy" | "human";
+  decision: "accept" | "edit" | "override" | "takeover" | "auto";
+  proposal_id: string | null;
+  acceptable_ids: string[];
+  wrong_ids: string[];
+  thought: string;
+  action:
+    | Click
+    | DoubleClick
+    | TripleClick
+    | RightClick
+    | MiddleClick
+    | MoveTo
+    | MouseDown
+    | MouseUp
+    | Drag
+    | Scroll
+    | TypeText
+    | PressKeys
+    | Press
+    | Release
+    | Wait
+    | Navigate
+    | NavigateBack
+    | LongPress
+    | Swipe
+    | OpenApp
+    | PressHome
+    | PressBack
+    | SetClipboard
+    | GetClipboard
+    | RunCommand
+    | ReadFile
+    | WriteFile
+    | EditFile
+    | RunCode
+    | CallTool
+    | Finish
+    | CallUser
+    | Gesture;
+  before: Observation;
+  after: Observation | null;
+  error: ActionError | null;
+  policy: PolicyRef | null;
+  started_at: string;
+  ended_at: string;
+  decide_ms: number | null;
+}
+/**
+ * Three left clicks: selects a line or paragraph in most programs.
+ */
+export interface TripleClick {
+  x: number;
+  y: number;
+  kind: "triple_click";
+}
+/**
+ * Press and release the right button.
+ */
+export interface RightClick {
+  x: number;
+  y: number;
+  kind: "right_click";
+}
+/**
+ * Press and release the middle button.
+ */
+export interface MiddleClick {
+  x: number;
+  y: number;
+  kind: "middle_click";
+}
+/**
+ * Move the pointer without pressing (hover).
+ */
+export interface MoveTo {
+  x: number;
+  y: number;
+  kind: "move_to";
+}
+/**
+ * Press a button and keep it down; at the current position when no point is given.
+ */
+export interface MouseDown {
+  kind: "mouse_down";
+  point: Point | null;
+  button: "left" | "middle" | "right";
+}
+/**
+ * Release a button; at the current position when no point is given.
+ */
+export interface MouseUp {
+  kind: "mouse_up";
+  point: Point | null;
+  button: "left" | "middle" | "right";
+}
+/**
+ * Turn the wheel at a point; `amount` in wheel notches.
+ */
+export interface Scroll {
+  kind: "scroll";
+  point: Point | null;
+  direction: "up" | "down" | "left" | "right";
+  amount: number;
+}
+/**
+ * Type text where the focus is; a trailing newline submits.
+ */
+export interface TypeText {
+  kind: "type_text";
+  text: string;
+}
+/**
+ * Press keys together as one hotkey, in order, and release them in reverse.
+ */
+export interface PressKeys {
+  kind: "press_keys";
+  /**
+   * @minItems 1
+   * @maxItems 5
+   */
+  keys: string[];
+}
+/**
+ * Press one key and keep it down.
+ */
+export interface Press {
+  kind: "press";
+  key: string;
+}
+/**
+ * Release one key that is held.
+ */
+export interface Release {
+  kind: "release";
+  key: string;
+}
+/**
+ * Let time pass; seconds.
+ */
+export interface Wait {
+  kind: "wait";
+  seconds: number;
+}
+/**
+ * Open an address in the browser.
+ */
+export interface Navigate {
+  kind: "navigate";
+  url: string;
+}
+/**
+ * Go back one page.
+ */
+export interface NavigateBack {
+  kind: "navigate_back";
+}
+/**
+ * Touch and hold; seconds.
+ */
+export interface LongPress {
+  x: number;
+  y: number;
+  kind: "long_press";
+  seconds: number;
+}
+/**
+ * Touch at `start`, slide to `end`, lift.
+ */
+export interface Swipe {
+  kind: "swipe";
+  start: Point;
+  end: Point;
+}
+/**
+ * Start an application by its name.
+ */
+export interface OpenApp {
+  kind: "open_app";
+  name: string;
+}
+/**
+ * The phone's home button.
+ */
+export interface PressHome {
+  kind: "press_home";
+}
+/**
+ * The phone's back button.
+ */
+export interface PressBack {
+  kind: "press_back";
+}
+/**
+ * Put text on the machine's clipboard.
+ */
+export interface SetClipboard {
+  kind: "set_clipboard";
+  text: string;
+}
+/**
+ * Read the machine's clipboard; the text comes back in the observation.
+ */
+export interface GetClipboard {
+  kind: "get_clipboard";
+}
+/**
+ * Run one terminal command line inside the sandbox; output comes back in the observation.
+ */
+export interface RunCommand {
+  kind: "run_command";
+  command: string;
+  timeout: number;
+}
+/**
+ * Read a text file of the sandbox.
+ */
+export interface ReadFile {
+  kind: "read_file";
+  path: string;
+}
+/**
+ * Create or replace a text file of the sandbox.
+ */
+export interface WriteFile {
+  kind: "write_file";
+  path: string;
+  text: string;
+}
+/**
+ * Run code in the sandbox's Jupyter kernel, which keeps its state.
+ */
+export interface RunCode {
+  kind: "run_code";
+  code: string;
+  timeout: number;
+}
+/**
+ * Say that the task is done, with the answer it asked for, if any.
+ */
+export interface Finish {
+  kind: "finish";
+  answer: string;
+}
+/**
+ * What a person did during a takeover until they paused: primitive inputs in order.
+ */
+export interface Gesture {
+  kind: "gesture";
+  /**
+   * @minItems 1
+   * @maxItems 5000
+   */
+  inputs: TimedInput[];
+}
+/**
+ * One primitive input of a gesture, `at_ms` after its first.
+ */
+export interface TimedInput {
+  at_ms: number;
+  input: MoveTo | MouseDown | MouseUp | Press | Release | Scroll;
+}
+/**
+ * One candidate (thought, action); either `action` or `error` is set.
+ *
+ * `count` is how many samples said the same; `likelihood` is the share of this candidate among the
+ * offered ones (0 to 1), None where the server gives no logprobs. Token ids and logprobs are those the
+ * server sampled, never re-tokenised (token-in, token-out).
+ */
+export interface Proposal {
+  id: string;
+  rank: number;
+  thought: string;
+  action:
+    | (
+        | Click
+        | DoubleClick
+        | TripleClick
+        | RightClick
+        | MiddleClick
+        | MoveTo
+        | MouseDown
+        | MouseUp
+        | Drag
+        | Scroll
+        | TypeText
+        | PressKeys
+        | Press
+        | Release
+        | Wait
+        | Navigate
+        | NavigateBack
+        | LongPress
+        | Swipe
+        | OpenApp
+        | PressHome
+        | PressBack
+        | SetClipboard
+        | GetClipboard
+        | RunCommand
+        | ReadFile
+        | WriteFile
+        | EditFile
+        | RunCode
+        | CallTool
+        | Finish
+        | CallUser
+        | Gesture
+      )
+    | null;
+  action_text: string;
+  raw_text: string;
+  error: ParseError | null;
+  count: number;
+  likelihood: number | null;
+  policy: PolicyRef;
+  sampling: {
+    [k: string]: JsonValue;
+  };
+  prompt_token_ids: number[] | null;
+  completion_token_ids: number[] | null;
+  logprobs: number[] | null;
+  latency_ms: number;
+  created_at: string;
+  mark: ("acceptable" | "wrong") | null;
+}
+/**
+ * Why a model's text is no action; `code` is stable, `message` is for people.
+ */
+export interface ParseError {
+  code: string;
+  message: string;
+}
+/**
+ * A stored intent whose result is not known yet.
+ */
+export interface PendingAct {
+  command_id: string;
+  action:
+    | Click
+    | DoubleClick
+    | TripleClick
+    | RightClick
+    | MiddleClick
+    | MoveTo
+    | MouseDown
+    | MouseUp
+    | Drag
+    | Scroll
+    | TypeText
+    | PressKeys
+    | Press
+    | Release
+    | Wait
+    | Navigate
+    | NavigateBack
+    | LongPress
+    | Swipe
+    | OpenApp
+    | PressHome
+    | PressBack
+    | SetClipboard
+    | GetClipboard
+    | RunCommand
+    | ReadFile
+    | WriteFile
+    | EditFile
+    | RunCode
+    | CallTool
+    | Finish
+    | CallUser
+    | Gesture;
+  thought: string;
+  started_at: string;
+}
+/**
+ * The whole state: sent on connecting and whenever the client asks over HTTP.
+ */
+export interface Snapshot {
+  type: "snapshot";
+  state: EpisodeState;
+  control: "mine" | "other" | "nobody";
+}
+/**
+ * A single-use ticket, where to redeem it, and for how long it holds (seconds).
+ */
+export interface TicketOut {
+  ticket: string;
+  url: string;
+  expires_in: number;
+}
+/**
+ * Which kind of picture the ticket is for.
+ */
+export interface TicketIn {
+  kind: "webrtc" | "vnc" | "stills";
 }
 /**
  * A page of episodes, newest first; `next` is the following page's number, if any.
@@ -92,21 +670,37 @@ export interface EpisodePage {
   next: number | null;
 }
 /**
- * Which finished trajectories an export holds; practice is never exported.
+ * Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)
+ * are two words because bootstrapping depends on it. `proposals[i]` is what was offered at step i.
  */
-export interface ExportFilters {
-  review: ("pending" | "accepted" | "returned") | null;
-  outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
+export interface Trajectory {
+  format: "pilothouse-trajectory-1";
+  id: string;
+  task: Task;
+  origin: "annotation" | "rollout" | "recording" | "synthesis";
   annotator: string | null;
+  capabilities: string[] | null;
+  steps: Step[];
+  proposals: Proposal[][];
+  outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
+  answer: string;
+  verdict: Verdict | null;
+  terminated: boolean;
+  truncated: boolean;
+  created_at: string;
+  finished_at: string | null;
 }
-export interface ExportIn {
-  pool_id: number | null;
-  filters: ExportFilters1;
+/**
+ * A reviewer's decision; a return needs a reason.
+ */
+export interface ReviewIn {
+  decision: "accept" | "return";
+  reason?: string;
 }
 /**
  * Which finished trajectories an export holds; practice is never exported.
  */
-export interface ExportFilters1 {
+export interface ExportFilters {
   review: ("pending" | "accepted" | "returned") | null;
   outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
   annotator: string | null;
@@ -126,11 +720,10 @@ export interface ExportOut {
   created_at: string;
   finished_at: string | null;
 }
-export interface TicketIn {
-  kind: "webrtc" | "vnc" | "stills";
-}
-export interface TicketOut {
-  ticket: string;
-  url: string;
-  expires_in: number;
+/**
+ * What to export; without a pool, all pools.
+ */
+export interface ExportIn {
+  pool_id?: number | null;
+  filters?: ExportFilters;
 }

@@ -10,6 +10,7 @@ import { ErrorState, Loading } from "@/shared/ui/states";
 
 import { SignInForm } from "./sign-in-form";
 import { SignInPage } from "./sign-in-page";
+import styles from "./sign-in.module.css";
 
 export function SessionGate({ children }: { children: ReactNode }) {
   const session = useQuery(sessionQuery);
@@ -53,7 +54,7 @@ function SignInAgain({ username }: { username: string }) {
       size="sm"
       zIndex={1000}
     >
-      <p>{t("session.expired.help")}</p>
+      <p className={styles.tagline}>{t("session.expired.help")}</p>
       <SignInForm username={username} onDone={done} />
     </Modal>
   );

@@ -1,6 +1,6 @@
 /** Name and password. */
 import { Button, PasswordInput, TextInput } from "@mantine/core";
-import { useState, type SyntheticEvent } from "react";
+import { useEffect, useRef, useState, type SyntheticEvent } from "react";
 
 import { useSignIn } from "@/shared/account/account";
 import { messageOf } from "@/shared/api/http";
@@ -13,6 +13,9 @@ export function SignInForm({ username: known = "", onDone }: { username?: string
   const [username, setUsername] = useState(known);
   const [password, setPassword] = useState("");
   const signIn = useSignIn();
+  const [name, secret] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)];
+
+  useEffect(() => (known ? secret : name).current?.focus(), [known, name, secret]);
 
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
@@ -29,7 +32,7 @@ export function SignInForm({ username: known = "", onDone }: { username?: string
         spellCheck={false}
         required
         withAsterisk={false}
-        data-autofocus={known ? undefined : true}
+        ref={name}
         value={username}
         onChange={(event) => setUsername(event.currentTarget.value)}
       />
@@ -38,7 +41,8 @@ export function SignInForm({ username: known = "", onDone }: { username?: string
         autoComplete="current-password"
         required
         withAsterisk={false}
-        data-autofocus={known ? true : undefined}
+        ref={secret}
+        data-autofocus
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
         visibilityToggleButtonProps={{ "aria-label": t("session.show_password") }}

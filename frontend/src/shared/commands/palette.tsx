@@ -3,6 +3,7 @@ import { createSpotlight, Spotlight, type SpotlightActionData } from "@mantine/s
 import { useState } from "react";
 
 import { useLiveBindings } from "@/shared/commands/commands";
+import { globalCommands } from "@/shared/commands/global";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 
@@ -17,7 +18,7 @@ export function Palette() {
 
   const list = () =>
     liveBindings()
-      .filter(({ enabled }) => enabled !== false)
+      .filter(({ command, enabled }) => enabled !== false && command !== globalCommands.palette)
       .map(
         ({ command, run }): SpotlightActionData => ({
           id: command.id,

@@ -33,13 +33,11 @@ export function Thumbnail({ observation, blobUrl, alt, points = [] }: Props) {
         decoding="async"
         draggable={false}
       />
-      {points.map(({ x, y }, index) => (
-        <span
-          key={index}
-          className={styles.point}
-          style={{ left: `${(100 * x) / observation.width}%`, top: `${(100 * y) / observation.height}%` }}
-        />
-      ))}
+      <svg className={styles.points} viewBox={`0 0 ${observation.width} ${observation.height}`} aria-hidden>
+        {points.map(({ x, y }, index) => (
+          <path key={index} d={`M${x} ${y}h0`} />
+        ))}
+      </svg>
     </span>
   );
 }

@@ -71,7 +71,7 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
   const number = step.index + 1;
   const words = actionInWords(step.action, i18n);
   return (
-    <HoverCard position="top" openDelay={250} closeDelay={50} withinPortal shadow="md" keepMounted={false}>
+    <HoverCard width={560} position="top" openDelay={250} closeDelay={50} withinPortal shadow="md" keepMounted={false}>
       <HoverCard.Target>
         <button
           type="button"

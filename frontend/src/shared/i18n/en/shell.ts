@@ -47,7 +47,7 @@ export const shellMessages = {
   "queue.ready.help": "Taking one claims it for you and starts its desktop.",
   "queue.waiting": { one: "{count} task waits for you", other: "{count} tasks wait for you" },
   "queue.nothing_waits": "Nothing waits for you",
-  "queue.nothing_waits.help": "New tasks appear here by themselves. A practice task is always there to try things out.",
+  "queue.nothing_waits.help": "New tasks appear here by themselves.",
   "queue.next": "Next task",
   "queue.next.help": "Go on with what is open, or claim the next task",
   "queue.resume": "Resume",
@@ -64,7 +64,7 @@ export const shellMessages = {
   "queue.pools": "Pools",
   "queue.no_pools": "You are in no pool yet",
   "queue.no_pools.help": "An admin adds people to pools.",
-  "queue.recent": "Lately",
+  "queue.recent": "Recent",
   "queue.no_recent": "What you finish appears here",
 
   "pool.name": "Pool",

@@ -48,7 +48,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "queue.ready.help": "领取后任务归您所有，并启动对应的桌面。",
   "queue.waiting": { other: "有 {count} 个任务等您处理" },
   "queue.nothing_waits": "暂无待处理的任务",
-  "queue.nothing_waits.help": "新任务会自动出现在这里。练习任务随时可用。",
+  "queue.nothing_waits.help": "新任务会自动出现在这里。",
   "queue.next": "下一个任务",
   "queue.next.help": "继续未完成的任务，或领取下一个",
   "queue.resume": "继续",
