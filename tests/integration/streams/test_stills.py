@@ -64,8 +64,9 @@ async def test_pictures_come_as_the_screen_changes(bridge: RunningBridge, ticket
         screen.pixels[:, :, :3] = (0, 0, 255)
         screen.touch()
         _, second = await parts.next()
-        red, green, _ = Image.open(BytesIO(second)).getpixel((640, 360))
-        assert red > 200 > 60 > green
+        red, green = (Image.open(BytesIO(second)).getchannel(band).getpixel((640, 360)) for band in "RG")
+        assert red == pytest.approx(255, abs=8)
+        assert green == pytest.approx(0, abs=8)
     await eventually(lambda: screen.viewers == 0)
 
 
