@@ -1,7 +1,6 @@
 """One episode over fakes: a memory store, a painted machine, a scripted policy, and ears for every event."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 
@@ -13,6 +12,7 @@ from agent_backend.policy.fake import FakePolicy
 from agent_backend.ports import EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner, Limits
 from agent_backend.thinking import Patience
+from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeMachine, FakeSandbox
 from vm_bridge.errors import BridgeUnavailable, NoMachine
 from vm_bridge.machine import Machine
@@ -80,7 +80,6 @@ class Desk:
         self.token = 0
         self.no_machine = ""
         """Why no machine can be had; empty when one can."""
-        self._heard = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
         self.runner = self.new_runner()
 
@@ -95,7 +94,6 @@ class Desk:
 
     async def hear(self, event: Event) -> None:
         self.events.append(event)
-        self._heard.set()
 
     def start(self) -> asyncio.Task[None]:
         self.runner = self.new_runner()
@@ -109,12 +107,8 @@ class Desk:
         return self
 
     async def until(self, true: Callable[[], bool]) -> None:
-        """Wait until something is so: looked at with every event, and now and then without one."""
-        async with asyncio.timeout(BOUND):
-            while not true():
-                self._heard.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._heard.wait(), 0.02)
+        """Wait until something is so."""
+        await eventually(true, BOUND)
 
     async def send(self, *commands: EpisodeCommand) -> None:
         for command in commands:

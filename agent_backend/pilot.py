@@ -1,0 +1,100 @@
+"""Who works an episode when nobody does: starts the autopilot, takes its finish, gives up where it cannot go on."""
+
+import asyncio
+import itertools
+
+from agent_backend.errors import CommandRefused
+from agent_backend.memory_store import MemoryStore
+from agent_backend.ports import EpisodeCommand
+from agent_backend.refusals import check_steering
+from agent_backend.runner import CurrentPolicy, EpisodeRunner, Limits, OpenMachine
+from vocabulary.actions import Finish
+from vocabulary.messages import (
+    Accept,
+    Acknowledged,
+    Autopilot,
+    EpisodeState,
+    Event,
+    FinishEpisode,
+    LeaveEpisode,
+    Rejected,
+    Resample,
+    Thinking,
+)
+
+RESAMPLES = 3
+"""How often in a row a policy may offer nothing that can be done."""
+
+
+async def fly(start: EpisodeState, open_machine: OpenMachine, policy: CurrentPolicy, limits: Limits) -> MemoryStore:
+    """Run one episode to its end without a person. Returns its store; a lost machine leaves it `left` with an error."""
+    stirred = asyncio.Event()
+    pilot = Pilot()
+
+    async def hear(event: Event) -> None:
+        if isinstance(event, Acknowledged | Rejected):
+            pilot.waits_for_fate = False
+        stirred.set()
+
+    store = MemoryStore(start, hear)
+    runner = EpisodeRunner(store, open_machine, policy, hear, limits)
+    running = asyncio.create_task(runner.run())
+    running.add_done_callback(lambda _: stirred.set())
+    try:
+        while not running.done():
+            stirred.clear()
+            command = pilot.next(store.state, getattr(runner, "state", start).thinking)
+            if command is not None:
+                await runner.submit(command, hear)
+            await stirred.wait()
+        await running
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    return store
+
+
+class Pilot:
+    """Decides wherever the policy has given the wheel back; one command at a time."""
+
+    def __init__(self) -> None:
+        self.waits_for_fate = False
+        """Whether a command was sent whose fate is not known yet."""
+        self._numbers = itertools.count(1)
+        self._vain = 0
+        self._steps = 0
+
+    def next(self, state: EpisodeState, thinking: Thinking) -> EpisodeCommand | None:
+        """What to send now; None while the episode goes on by itself. `thinking` is the runner's word on it."""
+        at_rest = state.status == "running" and state.pending is None and not state.autopilot
+        given_back = at_rest and thinking in ("ready", "failed", "off")
+        if self.waits_for_fate or not (given_back or state.status == "failed"):
+            return None
+        self.waits_for_fate = True
+        if len(state.steps) > self._steps:
+            self._steps, self._vain = len(state.steps), 0
+        return self._decide(state, thinking, f"pilot-{next(self._numbers):06d}")
+
+    def _decide(self, state: EpisodeState, thinking: Thinking, command_id: str) -> EpisodeCommand:
+        if state.status == "failed":
+            return LeaveEpisode(command_id=command_id, how="release", reason=state.error)
+        if thinking == "off":
+            return FinishEpisode(command_id=command_id, outcome="failure", reason="there is no policy")
+        if thinking == "failed" or not state.proposals:
+            return self._again(command_id, "the policy stays silent")
+        best = min(state.proposals, key=lambda proposal: proposal.rank)
+        if isinstance(best.action, Finish):
+            return Accept(command_id=command_id, proposal_id=best.id, base_version=len(state.steps))
+        if len(state.steps) >= state.task.max_steps:
+            return FinishEpisode(command_id=command_id, outcome="failure", reason="out of steps")
+        try:
+            check_steering(state, best)
+        except CommandRefused as error:
+            return self._again(command_id, str(error))
+        return Autopilot(command_id=command_id, on=True)
+
+    def _again(self, command_id: str, why: str) -> EpisodeCommand:
+        self._vain += 1
+        if self._vain > RESAMPLES:
+            return FinishEpisode(command_id=command_id, outcome="failure", reason=why)
+        return Resample(command_id=command_id)

@@ -1,0 +1,98 @@
+"""Episodes without a person: every way they can end, and the folder they end in."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_backend.acting import ActingLimits
+from agent_backend.errors import PolicyUnavailable
+from agent_backend.memory_store import MemoryStore
+from agent_backend.pilot import RESAMPLES, fly
+from agent_backend.policy.fake import Answer, FakePolicy
+from agent_backend.rollout import Folder, trajectory_of
+from agent_backend.runner import Limits
+from agent_backend.thinking import Patience
+from tests.unit.agent_backend.conftest import warming
+from trainer.trajectories import folder_open
+from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.machine import Machine
+from vocabulary.actions import CallUser, Finish, TypeText
+from vocabulary.messages import EpisodeState
+
+LIMITS = Limits(acting=ActingLimits(reach=0.5), patience=Patience(first=0.01, longest=0.01, tries=2))
+SAID: tuple[Answer, ...] = ((("I type it.", TypeText(text="hello")),), (("Done.", Finish()),))
+
+
+async def flown(policy: FakePolicy | None, *, max_steps: int = 5, alive: bool = True) -> MemoryStore:
+    sandbox = FakeSandbox("desktop")
+    if not alive:
+        sandbox.crash()
+
+    async def open_machine(state: EpisodeState) -> Machine:
+        return sandbox.bind(1)
+
+    start = warming(id="rollout-1")
+    start = start.model_copy(update={"task": start.task.model_copy(update={"max_steps": max_steps})})
+    return await fly(start, open_machine, lambda: policy, LIMITS)
+
+
+async def test_the_policy_finishes_and_the_verifier_judges() -> None:
+    state = (await flown(FakePolicy(SAID))).state
+    assert [step.decision for step in state.steps] == ["auto", "accept"]
+    assert (state.status, state.outcome) == ("finished", "success")
+    assert state.verdict is not None
+    assert state.verdict.success
+
+
+async def test_out_of_steps_is_a_failure() -> None:
+    store = await flown(FakePolicy(), max_steps=3)
+    assert (len(store.state.steps), store.state.outcome) == (3, "failure")
+    trajectory = trajectory_of(store)
+    assert (trajectory.terminated, trajectory.truncated) == (False, True)
+
+
+@pytest.mark.parametrize("answer", [(("?", None),), (("help", CallUser()),)])
+async def test_a_policy_that_offers_nothing_to_do_is_asked_again_a_few_times(answer: Answer) -> None:
+    policy = FakePolicy([answer] * 20)
+    assert (await flown(policy)).state.outcome == "failure"
+    assert len(policy.asked) == 1 + RESAMPLES
+
+
+async def test_one_bad_reply_does_not_end_it() -> None:
+    store = await flown(FakePolicy([(("?", None),), *SAID]))
+    assert store.state.outcome == "success"
+
+
+async def test_a_silent_policy_ends_it() -> None:
+    policy = FakePolicy()
+    policy.broken = PolicyUnavailable("nobody answers")
+    assert (await flown(policy)).state.outcome == "failure"
+
+
+async def test_no_policy_ends_it() -> None:
+    assert (await flown(None)).state.outcome == "failure"
+
+
+async def test_a_lost_machine_is_no_outcome() -> None:
+    state = (await flown(FakePolicy(SAID), alive=False)).state
+    assert (state.status, state.outcome) == ("left", None)
+    assert "gone" in state.error
+
+
+async def test_the_folder_is_what_the_trainer_reads(tmp_path: Path) -> None:
+    store = await flown(FakePolicy(SAID))
+    folder = Folder(tmp_path / "out")
+    folder.begin()
+    folder.add(trajectory_of(store), store.blobs)
+    assert not (tmp_path / "out").exists(), "a folder that is not whole has another name"
+    manifest = folder.finish()
+    assert os.listdir(tmp_path) == ["out"]
+    opened = folder_open(tmp_path / "out")
+    (trajectory,) = opened.trajectories()
+    assert trajectory == trajectory_of(store)
+    assert (trajectory.origin, trajectory.terminated) == ("rollout", True)
+    assert [len(offers) for offers in trajectory.proposals] == [1, 1]
+    assert manifest.counts.steps == 2
+    with pytest.raises(FileExistsError):
+        Folder(tmp_path / "out").begin()
