@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 
 from annotation_app.operations.commands import run
@@ -22,24 +23,25 @@ NOTE = Path("run") / "platform.json"
 SIGN_INS = "sign-ins.txt"
 LOADED = ("annotation_app/*/migrations/*.py", "annotation_app/demo/**/*.py", "annotation_app/demo/**/*.json")
 ANY_PORT = 0
+EVERYWHERE = ("0.0.0.0", "::")
 
 
 def stack_of(data: Path, *, host: str, port: int | None, console: Console) -> Stack:
     """The stack of this folder. `port` is the web's: None takes the first free one from 8000 on, 0 takes any free
     ports for all programs (tests), another number that one or nothing (OperationsError)."""
+    if host in EVERYWHERE:
+        raise OperationsError(f"{host} is no address a browser can open.", hint="Name the one that people will use.")
     data.mkdir(parents=True, exist_ok=True)
     first = Ports()
-    names = ("web", "bridge", "vnc", "model", "redis")
+    names = [field.name for field in fields(Ports)]
     if port == ANY_PORT:
-        chosen = {name: free_port(host) for name in names}
+        chosen = {name: free_port() for name in names}
     else:
         chosen = {
-            name: first_free_port(name, getattr(first, name), host, console)
-            for name in names
-            if name != "web" or not port
+            name: first_free_port(name, getattr(first, name), console) for name in names if name != "web" or not port
         }
         if port:
-            chosen["web"] = exact_port("web", port, host)
+            chosen["web"] = exact_port("web", port)
     return Stack(data=data, host=host, ports=Ports(**chosen), secrets=Secrets.kept_in(data / "secrets.json"))
 
 

@@ -8,22 +8,23 @@ from pathlib import Path
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 
+ANY_ADDRESS = ""
 TRIES = 50
 LISTENING = "0A"
 
 
-def free_port(host: str) -> int:
-    """A port nobody listens on at this moment."""
+def free_port() -> int:
+    """A port nobody listens on, at any address, at this moment."""
     with socket.socket() as probe:
-        probe.bind((host, 0))
+        probe.bind((ANY_ADDRESS, 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def first_free_port(name: str, preferred: int, host: str, console: Console) -> int:
+def first_free_port(name: str, preferred: int, console: Console) -> int:
     """`preferred`, or the next free one after it, saying who holds the first; OperationsError after fifty tries."""
     for port in range(preferred, preferred + TRIES):
-        if _is_free(port, host):
+        if _is_free(port):
             if port != preferred:
                 console.warn(f"Port {preferred} is taken by {holder(preferred)}: {name} uses {port}.")
             return port
@@ -33,9 +34,9 @@ def first_free_port(name: str, preferred: int, host: str, console: Console) -> i
     )
 
 
-def exact_port(name: str, port: int, host: str) -> int:
+def exact_port(name: str, port: int) -> int:
     """This very port, asked for by a person; OperationsError naming its holder when it is taken."""
-    if not _is_free(port, host):
+    if not _is_free(port):
         raise OperationsError(
             f"Port {port}, asked for {name}, is taken by {holder(port)}.",
             hint="Stop that program, or name another port.",
@@ -68,11 +69,11 @@ def _listening_inodes(port: int) -> Iterator[str]:
                     yield f"socket:[{fields[9]}]"
 
 
-def _is_free(port: int, host: str) -> bool:
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host, port))
+            probe.bind((ANY_ADDRESS, port))
         except OSError:
             return False
         return True

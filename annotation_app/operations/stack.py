@@ -20,10 +20,10 @@ class Ports:
     """TCP ports; the defaults are the first choices of the demo."""
 
     web: int = 8000
-    bridge: int = 8801
-    vnc: int = 8802
-    model: int = 8803
-    redis: int = 8804
+    bridge: int = 8010
+    vnc: int = 8011
+    redis: int = 8012
+    model: int = 8091
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Stack:
 
     data: Path
     host: str
-    """The address that browsers reach; the other programs stay on the loopback interface."""
+    """The one address that browsers reach; the other programs stay on the loopback interface."""
     ports: Ports
     secrets: Secrets
 
@@ -52,7 +52,7 @@ class Stack:
     def environment(self) -> dict[str, str]:
         """What every program reads; docs/wire.md names the variables."""
         ports = self.ports
-        origins = [f"http://{name}:{ports.web}" for name in dict.fromkeys(("localhost", LOOPBACK, self.host))]
+        names = list(dict.fromkeys(("localhost", LOOPBACK, self.host)))
         # Where every browser is on this machine, WebRTC needs no network.
         only_here = {"PILOTHOUSE_ICE_ADDRESSES": LOOPBACK} if self.host == LOOPBACK else {}
         return {
@@ -70,7 +70,8 @@ class Stack:
             "PILOTHOUSE_VNC_PUBLIC_URL": f"ws://{{host}}:{ports.vnc}",
             "PILOTHOUSE_SCRIPTED_URL": f"http://{LOOPBACK}:{ports.model}/v1",
             "PILOTHOUSE_WARM": os.environ.get("PILOTHOUSE_WARM", '{"desktop": 1}'),
-            "PILOTHOUSE_WEB_ORIGINS": ",".join(origins),
+            "PILOTHOUSE_WEB_ORIGINS": ",".join(f"http://{name}:{ports.web}" for name in names),
+            "PILOTHOUSE_ALLOWED_HOSTS": ",".join(names),
         }
 
     def storage(self) -> tuple[Program, ...]:
@@ -86,15 +87,15 @@ class Stack:
         return (
             self._python(
                 "web", "-m", "daphne", "-b", host, "-p", str(ports.web), "annotation_app.asgi:application",
-                ready=Answers(f"http://{self._reachable}:{ports.web}/api/health"),
+                ready=Answers(f"http://{host}:{ports.web}/api/health"),
             ),
             self._python(
                 "bridge", "-m", "vm_bridge",
-                ready=Answers(f"http://{self._reachable}:{ports.bridge}/openapi.json"),
+                ready=Answers(f"http://{host}:{ports.bridge}/openapi.json"),
             ),
             self._python(
                 "vnc", "-m", "vm_bridge.streams.vnc",
-                ready=Listens(self._reachable, ports.vnc),
+                ready=Listens(host, ports.vnc),
             ),
             self._python(
                 "model", "-m", "agent_backend.scripted", "--host", LOOPBACK, "--port", str(ports.model),
@@ -114,10 +115,6 @@ class Stack:
     def note(self) -> str:
         """What tests and tools need to find a running platform, as JSON. Holds the secrets."""
         return json.dumps({"url": self.url, "environment": self.environment()}, indent=1)
-
-    @property
-    def _reachable(self) -> str:
-        return LOOPBACK if self.host in ("0.0.0.0", "::") else self.host
 
     def _python(self, name: str, *arguments: str, ready: Answers | Listens | Says) -> Program:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))

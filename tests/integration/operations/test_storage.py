@@ -32,7 +32,7 @@ def postgres(tmp_path: Path) -> Postgres:
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Redis:
-    return Redis(tmp_path / "redis", free_port("127.0.0.1"), "the-password")
+    return Redis(tmp_path / "redis", free_port(), "the-password")
 
 
 async def test_postgres_keeps_its_data_over_a_second_start(postgres: Postgres, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_socket_path_that_is_too_long_is_refused(tmp_path: Path) -> None:
         Postgres(tmp_path / ("x" * 100))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a folder that another user cannot reach")
+@pytest.mark.skipif(os.geteuid() != 0, reason="missing capability: root, whose folders another user cannot reach")
 async def test_postgres_works_in_a_home_that_its_own_user_cannot_enter(postgres: Postgres, tmp_path: Path) -> None:
     os.chmod(tmp_path, 0o700)
     postgres.create()

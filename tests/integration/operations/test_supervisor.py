@@ -138,7 +138,7 @@ async def test_very_long_and_undecodable_lines_are_no_obstacle(supervisor: Super
 
 
 async def test_ports_and_pages_tell_readiness(supervisor: Supervisor, tmp_path: Path) -> None:
-    port, other = free_port("127.0.0.1"), free_port("127.0.0.1")
+    port, other = free_port(), free_port()
     serve = (sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(tmp_path))
     async with supervisor:
         await supervisor.start(

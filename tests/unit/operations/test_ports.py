@@ -24,7 +24,7 @@ def taken() -> Iterator[int]:
 
 def test_a_free_port_can_be_bound() -> None:
     with socket.socket() as server:
-        server.bind((HERE, free_port(HERE)))
+        server.bind((HERE, free_port()))
 
 
 def test_the_holder_of_a_port_is_named(taken: int) -> None:
@@ -33,7 +33,7 @@ def test_the_holder_of_a_port_is_named(taken: int) -> None:
 
 def test_a_taken_first_choice_gives_the_next_and_says_who_holds_it(taken: int) -> None:
     said = io.StringIO()
-    port = first_free_port("web", taken, HERE, Console(said))
+    port = first_free_port("web", taken, Console(said))
     assert taken < port < taken + 50
     assert f"Port {taken} is taken by" in said.getvalue()
     assert f"(process {os.getpid()})" in said.getvalue()
@@ -41,13 +41,13 @@ def test_a_taken_first_choice_gives_the_next_and_says_who_holds_it(taken: int) -
 
 def test_a_free_first_choice_is_taken_without_a_word() -> None:
     said = io.StringIO()
-    port = free_port(HERE)
-    assert first_free_port("web", port, HERE, Console(said)) == port
+    port = free_port()
+    assert first_free_port("web", port, Console(said)) == port
     assert said.getvalue() == ""
 
 
 def test_a_port_that_was_asked_for_is_that_one_or_an_error(taken: int) -> None:
     with pytest.raises(OperationsError, match=f"Port {taken}, asked for web, is taken by .*{os.getpid()}"):
-        exact_port("web", taken, HERE)
-    other = free_port(HERE)
-    assert exact_port("web", other, HERE) == other
+        exact_port("web", taken)
+    other = free_port()
+    assert exact_port("web", other) == other
