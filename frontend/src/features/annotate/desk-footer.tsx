@@ -33,13 +33,7 @@ export function DeskFooter() {
       />
       <Item command={commands.pause} enabled={open} pressed={episode.status === "paused"} run={() => send({ type: "pause", on: episode.status === "running" })} />
       <Item command={commands.leave} enabled={open || episode.status === "warming"} run={() => setDialog("leave")} />
-      <Item
-        command={commands.direct}
-        enabled={!episode.thought_required}
-        reason={episode.thought_required ? t("desk.direct.cannot") : undefined}
-        pressed={direct}
-        run={toggleDirect}
-      />
+      {!episode.thought_required && <Item command={commands.direct} enabled pressed={direct} run={toggleDirect} />}
     </div>
   );
 }

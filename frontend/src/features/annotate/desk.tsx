@@ -34,7 +34,7 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
         <aside className={styles.side} aria-label={t("desk.side")}>
           <TaskPanel />
           <ProposalsPanel />
-          <YourStep />
+          {(episode.status === "running" || episode.status === "paused") && <YourStep />}
           <DeskFooter />
         </aside>
         <footer className={styles.timeline}>

@@ -105,14 +105,20 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     else if (result.reason === "parse") lineRef.current?.focus();
   };
 
+  /** A composed gesture that can grow no more: done at once in direct mode, else it waits for Enter or its thought. */
+  const settle = (next: Draft) => {
+    const result = compose(next, episode);
+    if (direct) submit(next);
+    else if (!result.ok && result.reason === "thought") thoughtRef.current?.focus();
+  };
+
   const propose = (action: Action, final: boolean) => {
     if (!mine) return;
     clearTimeout(growing.current);
     const next = withAction(draft, action, episode.proposals);
     setDraft(next);
-    if (direct && final) submit(next);
-    else if (direct) growing.current = setTimeout(() => submit(next), TOGETHER_WITHIN);
-    else if (final && !compose(next, episode).ok && next.thought.trim() === "") thoughtRef.current?.focus();
+    if (final) settle(next);
+    else growing.current = setTimeout(() => settle(next), TOGETHER_WITHIN);
   };
 
   const accept = (proposal: Proposal | undefined) => {

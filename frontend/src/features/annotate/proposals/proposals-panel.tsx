@@ -46,6 +46,8 @@ function Nothing() {
   const { t } = useI18n();
   const { episode, view } = useDesk();
   const { thinking } = episode;
+  if (episode.takeover) return <p className={styles.note}><StatusDot tone="off">{t("proposals.takeover")}</StatusDot></p>;
+  if (episode.status !== "running") return null;
   if (view.partials.length > 0) {
     return view.partials.map(({ index, text }) => <Streaming key={index} index={index} text={text} />);
   }

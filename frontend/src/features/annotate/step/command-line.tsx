@@ -58,7 +58,11 @@ export function CommandLineEditor() {
   }, [mine, label, hint]);
 
   useImperativeHandle(lineRef, () => ({
-    focus: () => view.current?.focus(),
+    focus: () => {
+      const editor = view.current;
+      editor?.dispatch({ selection: { anchor: 0, head: editor.state.doc.length } });
+      editor?.focus();
+    },
     takePoint: (pixel) => {
       const editor = view.current;
       if (editor?.hasFocus !== true) return false;
