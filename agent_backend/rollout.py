@@ -52,16 +52,18 @@ MACHINE_WAIT = 120.0
 
 
 def trajectory_of(store: MemoryStore) -> Trajectory:
-    """The finished attempt. It terminated when the policy itself said that it was done."""
+    """The finished attempt. It terminated when the policy itself said that it was done; every decision was its own,
+    its finish too, which the pilot had to accept."""
     state = store.state
-    terminated = bool(state.steps) and isinstance(state.steps[-1].action, Finish)
+    steps = tuple(step.model_copy(update={"actor": "policy", "decision": "auto"}) for step in state.steps)
+    terminated = bool(steps) and isinstance(steps[-1].action, Finish)
     return Trajectory(
         id=state.id,
         task=state.task,
         origin="rollout",
         capabilities=state.capabilities,
-        steps=state.steps,
-        proposals=tuple(store.offered.get(step.index, ()) for step in state.steps),
+        steps=steps,
+        proposals=tuple(store.offered.get(step.index, ()) for step in steps),
         outcome=state.outcome,
         answer=state.answer,
         verdict=state.verdict,

@@ -92,6 +92,7 @@ async def test_the_folder_is_what_the_trainer_reads(tmp_path: Path) -> None:
     (trajectory,) = opened.trajectories()
     assert trajectory == trajectory_of(store)
     assert (trajectory.origin, trajectory.terminated) == ("rollout", True)
+    assert {(step.actor, step.decision) for step in trajectory.steps} == {("policy", "auto")}
     assert [len(offers) for offers in trajectory.proposals] == [1, 1]
     assert manifest.counts.steps == 2
     with pytest.raises(FileExistsError):
