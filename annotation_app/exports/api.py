@@ -6,7 +6,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router, Status
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.exports import archive, selectors, services
+from annotation_app.exports import archive, jobs, selectors
 from annotation_app.exports.schemas import ExportFilters, ExportOut
 from vocabulary.base import Frozen
 
@@ -29,8 +29,7 @@ def exports_list(request: HttpRequest) -> list[ExportOut]:
 @router.post("/exports", response={202: ExportOut})
 def export_request(request: HttpRequest, body: ExportIn) -> Status[ExportOut]:
     """Ask for one; it is written in the background."""
-    export = services.export_request(user=user_of(request), pool_id=body.pool_id, filters=body.filters)
-    return Status(202, selectors.export_out(export))
+    return Status(202, jobs.export_start(user=user_of(request), pool_id=body.pool_id, filters=body.filters))
 
 
 @router.get("/exports/{uuid:export_id}", response=ExportOut)

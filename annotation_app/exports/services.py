@@ -1,6 +1,5 @@
 """Making exports."""
 
-from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -21,15 +20,12 @@ from vocabulary.exports import Manifest
 
 @transaction.atomic(durable=True)
 def export_request(*, user: User, pool_id: int | None, filters: ExportFilters) -> Export:
-    """Queue an export. Raises Forbidden and NotFound."""
-    from annotation_app.exports.jobs import export_write_job
-
+    """Note that an export is wanted. Raises Forbidden and NotFound."""
     exporter_check(user)
     if pool_id is not None and not Pool.objects.filter(pk=pool_id).exists():
         raise NotFound("There is no such pool.")
     export = Export.objects.create(pool_id=pool_id, filters=filters.model_dump(mode="json"), requested_by=user)
     audit_record(actor=user, verb="export.requested", subject=f"export:{export.id}", details=export.filters)
-    transaction.on_commit(partial(export_write_job.delay, str(export.id)))
     return export
 
 

@@ -123,5 +123,6 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "loggers": {"httpx": {"level": "WARNING"}, "daphne.access": {"level": "WARNING"}},
     "root": {"handlers": ["console"], "level": ENV.log_level},
 }

@@ -30,10 +30,10 @@ class Environment(BaseModel):
     """Origins (scheme://host:port) people use, comma separated; needed behind a proxy."""
     secure: bool = False
     """Whether people come over HTTPS."""
-    bridge_url: str = "http://127.0.0.1:8801"
-    bridge_public_url: str = "http://{host}:8801"
-    vnc_public_url: str = "ws://{host}:8802"
-    scripted_url: str = "http://127.0.0.1:8803/v1"
+    bridge_url: str = "http://127.0.0.1:8010"
+    bridge_public_url: str = "http://{host}:8010"
+    vnc_public_url: str = "ws://{host}:8011"
+    scripted_url: str = "http://127.0.0.1:8091/v1"
     policy_api_key: str = ""
     """Sent to policy servers that ask for one."""
     frontend: Path = Path("frontend/dist")

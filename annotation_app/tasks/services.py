@@ -95,7 +95,7 @@ def tasks_add(*, pool: Pool, definitions: list[vocabulary.tasks.Task]) -> int:
     """Add the definitions the pool does not have yet, in this order; how many were new."""
     known = set(pool.tasks.values_list("key", flat=True))
     new = [
-        Task(pool=pool, key=definition.id, definition=definition, position=position)  # type: ignore[misc]  # see DocumentField
+        Task(pool=pool, key=definition.id, definition=definition, position=position)
         for position, definition in enumerate(definitions)
         if definition.id not in known
     ]

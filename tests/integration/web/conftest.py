@@ -1,0 +1,259 @@
+"""People, pools and tasks in a real database; a real bridge over painted machines; the scripted model server."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from uuid import UUID
+
+import pytest
+import uvicorn
+from channels.testing import WebsocketCommunicator
+from django.test import Client
+
+from agent_backend.scripted.script import Line, Script, Stage
+from agent_backend.scripted.server import app_of
+from annotation_app.accounts.models import User
+from annotation_app.accounts.services import user_ensure
+from annotation_app.asgi import application
+from annotation_app.episodes.models import Episode
+from annotation_app.episodes.services import episode_next
+from annotation_app.live.registry import registry
+from annotation_app.live.threads import in_database
+from annotation_app.policies.services import policy_ensure
+from annotation_app.tasks.models import Pool
+from annotation_app.tasks.services import pool_ensure, tasks_add
+from tests.integration.bridge.conftest import bridge_redis, private_redis  # noqa: F401  # fixtures
+from tests.waiting import eventually
+from vm_bridge.__main__ import bridge_app
+from vm_bridge.config import Config
+from vm_bridge.drivers.fake import FakeHost
+from vocabulary.actions import Click, Finish, TypeText
+from vocabulary.dialects import dialect_named
+from vocabulary.tasks import Task
+
+SECRET = "a-secret-only-the-tests-know-of-123"
+PASSWORD = "a password of the tests"
+BOUND = 15.0
+"""Seconds a test waits for what must come."""
+
+
+def task_named(name: str) -> Task:
+    """A task of the fake machines' own suite."""
+    return Task(id=name, instruction=f"Type {name}", suite="fake", name="type", parameters={"text": name})
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Who and what a fresh database holds."""
+
+    ada: User
+    ben: User
+    rosa: User
+    ravi: User
+    pool: Pool
+    practice: Pool
+
+    def client(self, user: User) -> Client:
+        """A browser in which this person is signed in."""
+        client = Client()
+        client.force_login(user)
+        return client
+
+
+def world_make() -> World:
+    """Two annotators, a reviewer, a researcher; a pool of three tasks and a practice pool of one."""
+    ada, ben = (
+        user_ensure(username=name, password=PASSWORD, name=name.title(), roles=["annotator"]) for name in ("ada", "ben")
+    )
+    rosa = user_ensure(username="rosa", password=PASSWORD, name="Rosa", roles=["reviewer"])
+    ravi = user_ensure(username="ravi", password=PASSWORD, name="Ravi", roles=["researcher"])
+    pool = pool_ensure(name="real", members=[ada, ben], instructions="Be careful.")
+    practice = pool_ensure(name="practice", members=[ada, ben], practice=True)
+    tasks_add(pool=pool, definitions=[task_named(name) for name in ("one", "two", "three")])
+    tasks_add(pool=practice, definitions=[task_named("try")])
+    return World(ada, ben, rosa, ravi, pool, practice)
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, settings: Any) -> Path:
+    """A data folder of this test's own."""
+    settings.ENV = settings.ENV.model_copy(update={"data": tmp_path})
+    return tmp_path
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """A fresh database's contents."""
+    return world_make()
+
+
+@pytest.fixture
+def committed(transactional_db: None) -> World:
+    """The same, committed, so that other connections see it."""
+    return world_make()
+
+
+@asynccontextmanager
+async def serving(make_app: Callable[[str], Any]) -> AsyncIterator[str]:
+    """An ASGI app on a free port of this loop; yields its address."""
+    server = uvicorn.Server(
+        uvicorn.Config("unset", port=0, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=1)
+    )
+    listener = server.config.bind_socket()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.config.app = make_app(url)
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    await eventually(lambda: server.started or running.done())
+    try:
+        yield url
+    finally:
+        server.should_exit = True
+        await running
+        listener.close()
+
+
+def script_for(task: Task) -> Script:
+    """Type what is asked, or click beside it; then finish."""
+    text = str(task.parameters["text"])
+    return Script(
+        task=task.id,
+        instruction=task.instruction,
+        stages=(
+            Stage(
+                lines=(
+                    Line(thought="I type it.", action=TypeText(text=text), weight=0.7),
+                    Line(thought="I click first.", action=Click(x=100, y=100), weight=0.3, mistake=True),
+                ),
+                typed=True,
+            ),
+            Stage(lines=(Line(thought="It is done.", action=Finish()),)),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A world whose episodes can run: the machines behind the bridge, and the desks that were opened."""
+
+    world: World
+    bridge_url: str
+    host: FakeHost
+    desks: list["Desk"]
+
+    async def episode(self, user: User | None = None) -> Episode:
+        """An episode claimed for this person (Ada)."""
+        claimed: Episode | None = await in_database(episode_next, user=user or self.world.ada)
+        assert claimed is not None
+        return claimed
+
+    async def desk(self, episode: Episode, user: User | None = None) -> "Desk":
+        """A socket of this person (Ada) at this episode."""
+        desk = Desk(episode.id, await in_database(session_of, user=user or self.world.ada))
+        self.desks.append(desk)
+        return await desk.open()
+
+    async def deciding(self) -> "Desk":
+        """Ada at a new episode, with proposals before her."""
+        desk = await self.desk(await self.episode())
+        await desk.until(type="proposals.ready")
+        return desk
+
+
+def session_of(user: User) -> str:
+    """The session cookie of this person's browser."""
+    client = Client()
+    client.force_login(user)
+    return str(client.cookies["sessionid"].value)
+
+
+@pytest.fixture
+async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) -> AsyncIterator[Stack]:
+    """A bridge over painted machines and the scripted model server, both over HTTP, and what goes with them."""
+    host = FakeHost(capacity=4)
+    scripts = tuple(script_for(task_named(name)) for name in ("one", "two", "three", "try"))
+    desks: list[Desk] = []
+
+    def bridge_at(url: str) -> Any:
+        config = Config(secret=SECRET, redis_url=bridge_redis, bridge_url=url, web_origins=(url,), data=data)
+        return bridge_app(config, host)
+
+    def model_at(url: str) -> Any:
+        return app_of(scripts, dialect_named("ui_tars_1_5"), pace=0)
+
+    async with serving(bridge_at) as bridge_url, serving(model_at) as model_url:
+        settings.ENV = settings.ENV.model_copy(update={"bridge_url": bridge_url, "secret": SECRET})
+        await in_database(policy_serve, pools=[committed.pool, committed.practice], url=f"{model_url}/v1")
+        yield Stack(committed, bridge_url, host, desks)
+        for desk in desks:
+            await desk.close()
+        await registry.close()
+
+
+def policy_serve(pools: list[Pool], url: str) -> None:
+    """Let the scripted server propose in these pools."""
+    policy = policy_ensure(
+        name="scripted", revision="1", dialect="ui_tars_1_5", base_url=url, model="scripted", scripted=True
+    )
+    Pool.objects.filter(pk__in=[pool.pk for pool in pools]).update(policy=policy)
+
+
+class Desk:
+    """A desk's socket, as a browser has it."""
+
+    def __init__(self, episode_id: UUID, session: str | None) -> None:
+        headers = [(b"origin", b"http://localhost")]
+        if session is not None:
+            headers.append((b"cookie", f"sessionid={session}".encode()))
+        self.episode_id = episode_id
+        self.socket = WebsocketCommunicator(application, f"/ws/episodes/{episode_id}/", headers=headers)
+        self.heard: list[dict[str, Any]] = []
+
+    async def open(self) -> Self:
+        connected, _ = await self.socket.connect(timeout=BOUND)
+        assert connected
+        return self
+
+    async def send(self, **command: Any) -> None:
+        await self.socket.send_to(text_data=json.dumps(command))
+
+    async def hear(self) -> dict[str, Any]:
+        event: dict[str, Any] = json.loads(await self.socket.receive_from(timeout=BOUND))
+        self.heard.append(event)
+        return event
+
+    async def until(self, **fields: Any) -> dict[str, Any]:
+        """The next event with these fields."""
+        async with asyncio.timeout(BOUND):
+            while True:
+                event = await self.hear()
+                if all(event.get(name) == value for name, value in fields.items()):
+                    return event
+
+    async def closed(self) -> int:
+        """The code the server closes with."""
+        async with asyncio.timeout(BOUND):
+            while True:
+                output = await self.socket.receive_output(timeout=BOUND)
+                if output["type"] == "websocket.close":
+                    code: int = output["code"]
+                    return code
+
+    async def ask(self, **command: Any) -> dict[str, Any]:
+        """Send a command and hear its fate."""
+        await self.send(**command)
+        async with asyncio.timeout(BOUND):
+            while True:
+                event = await self.hear()
+                if event["type"] in ("acknowledged", "rejected") and event["command_id"] in (
+                    command.get("command_id"),
+                    None,
+                ):
+                    return event
+
+    async def close(self) -> None:
+        """Leave, if still there."""
+        await self.socket.disconnect(timeout=BOUND)

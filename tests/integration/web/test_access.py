@@ -1,0 +1,149 @@
+"""Who may do what: every route without a sign-in, with a foreign user, and with the wrong role."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from annotation_app.blobs.selectors import blob_path
+from annotation_app.episodes import services
+from annotation_app.episodes.models import Episode
+from annotation_app.urls import api
+from tests.integration.web.conftest import PASSWORD, Desk, Stack, World
+from vocabulary.blobs import BlobRef
+
+PUBLIC = {("GET", "/api/session"), ("POST", "/api/session"), ("GET", "/api/health")}
+BODIES = {
+    "/api/session": {"username": "ada", "password": "no"},
+    "/api/me": {"preferences": {}},
+    "/api/exports": {},
+    "/api/queue/next": {},
+    "/review": {"decision": "accept"},
+    "/tickets": {"kind": "webrtc"},
+}
+PICTURE = b"\xff\xd8 a picture"
+
+
+def routes(episode_id: object = "", export_id: object = "", sha256: str = "0" * 64) -> Iterator[tuple[str, str]]:
+    """(method, path) of every operation in the interface's own description."""
+    for path, methods in api.get_openapi_schema()["paths"].items():
+        filled = path.format(episode_id=episode_id, export_id=export_id, sha256=sha256)
+        for method in methods:
+            yield method.upper(), filled
+
+
+def body_of(path: str) -> dict[str, object]:
+    return next((body for end, body in BODIES.items() if path.endswith(end)), {})
+
+
+def call(client: Client, method: str, path: str) -> object:
+    return client.generic(method, path, data=str(body_of(path)).replace("'", '"'), content_type="application/json")
+
+
+@pytest.fixture
+def episode(world: World) -> Episode:
+    """Ada's, with one picture."""
+    episode = services.episode_next(user=world.ada)
+    assert episode is not None
+    token = services.runner_take(episode_id=episode.id, runner="here:1:a", seconds=60)
+    services.blob_add(episode_id=episode.id, token=token, ref=BlobRef.of(PICTURE, "image/jpeg"), data=PICTURE)
+    return episode
+
+
+def test_every_route_asks_for_a_sign_in(world: World, episode: Episode) -> None:
+    client = Client()
+    found = list(routes(episode.id, uuid4()))
+    assert len(found) > 15
+    for method, path in found:
+        response = call(client, method, path)
+        if (method, path) in PUBLIC:
+            assert response.status_code != 401, path
+        else:
+            assert (response.status_code, response.json()["code"]) == (401, "not_signed_in"), path
+
+
+def test_a_foreign_annotator_sees_nothing_of_an_episode(world: World, episode: Episode) -> None:
+    client = world.client(world.ben)
+    sha256 = BlobRef.of(PICTURE, "image/jpeg").sha256
+    before = Episode.objects.values().get(pk=episode.id)
+    foreign = [(m, p) for m, p in routes(episode.id, uuid4(), sha256) if str(episode.id) in p]
+    assert len(foreign) == 5
+    for method, path in foreign:
+        assert call(client, method, path).status_code == 404, path
+    assert client.get("/api/episodes").json()["items"] == []
+    assert Episode.objects.values().get(pk=episode.id) == before
+
+
+def test_annotators_do_not_export(world: World) -> None:
+    client = world.client(world.ada)
+    for method, path in routes(uuid4(), uuid4()):
+        if path.startswith("/api/exports"):
+            assert (response := call(client, method, path)).status_code == 403, path
+            assert response.json()["code"] == "forbidden"
+
+
+def test_a_picture_is_given_only_through_its_episode(world: World, episode: Episode) -> None:
+    sha256 = BlobRef.of(PICTURE, "image/jpeg").sha256
+    ada = world.client(world.ada)
+    response = ada.get(f"/api/episodes/{episode.id}/blobs/{sha256}")
+    assert (response.status_code, response.content, response["Content-Type"]) == (200, PICTURE, "image/jpeg")
+    assert "immutable" in response["Cache-Control"]
+    assert "private" in response["Cache-Control"]
+    services.episode_change(episode_id=episode.id, token=None, fields={"status": "left"})
+    other = services.episode_next(user=world.ben)
+    assert other is not None
+    assert world.client(world.ben).get(f"/api/episodes/{other.id}/blobs/{sha256}").status_code == 404
+    assert blob_path(sha256).read_bytes() == PICTURE
+
+
+@pytest.mark.parametrize("name", ["..%2f..%2f..%2fetc%2fpasswd", "../secret_key", "A" * 64, "0" * 63, "0" * 64 + "%00"])
+def test_a_picture_has_no_path(world: World, episode: Episode, name: str) -> None:
+    response = world.client(world.ada).get(f"/api/episodes/{episode.id}/blobs/{name}")
+    assert response.status_code in (404, 422)
+    assert response.json()["code"] in ("not_found", "invalid")
+
+
+def test_changes_need_the_page_s_token(world: World) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.ada)
+    for method, path in (("POST", "/api/queue/next"), ("PATCH", "/api/me"), ("DELETE", "/api/session")):
+        response = call(client, method, path)
+        assert (response.status_code, response.json()["code"]) == (403, "csrf"), path
+    token = client.get("/api/session").json()["csrf"]
+    response = client.post("/api/queue/next", {}, content_type="application/json", headers={"X-CSRFToken": token})
+    assert response.status_code == 200
+
+
+def test_a_sign_in_needs_the_page_s_token(world: World) -> None:
+    client = Client(enforce_csrf_checks=True)
+    body = {"username": "ada", "password": PASSWORD}
+    assert client.post("/api/session", body, content_type="application/json").json()["code"] == "csrf"
+    token = client.get("/api/session").json()["csrf"]
+    response = client.post("/api/session", body, content_type="application/json", headers={"X-CSRFToken": token})
+    assert response.json()["user"]["username"] == "ada"
+    assert client.cookies["sessionid"]["httponly"]
+    assert client.cookies["sessionid"]["samesite"] == "Lax"
+
+
+def test_django_s_admin_is_for_staff(world: World) -> None:
+    assert world.client(world.ada).get("/admin/").status_code == 302
+    assert Client().get("/admin/accounts/user/").status_code == 302
+
+
+async def test_sockets_ask_for_a_sign_in_and_the_right_person(stack: Stack) -> None:
+    episode = await stack.episode()
+    stranger = await Desk(episode.id, None).open()
+    assert await stranger.closed() == 4401
+    foreign = await stack.desk(episode, stack.world.ben)
+    assert await foreign.closed() == 4403
+    nowhere = await stack.desk(Episode(id=uuid4()))
+    assert await nowhere.closed() == 4404
+
+
+async def test_sockets_of_other_pages_are_refused(stack: Stack) -> None:
+    episode = await stack.episode()
+    desk = Desk(episode.id, None)
+    desk.socket.scope["headers"] = [(b"origin", b"https://evil.example")]
+    connected, _ = await desk.socket.connect()
+    assert not connected

@@ -1,0 +1,31 @@
+"""The demo's contents: complete, loaded once, and the same tasks the bridge prepares."""
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.management import call_command
+
+from annotation_app.accounts.models import User
+from annotation_app.demo.contents import TASKS, TASKS_FILE, USERS
+from annotation_app.episodes import services
+from annotation_app.tasks.models import Pool, Task
+from vm_bridge.suites.desktop.suite import DesktopSuite
+
+
+@pytest.mark.django_db
+def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("seed_demo")
+    counts = [model.objects.count() for model in (User, Pool, Task)]
+    call_command("seed_demo")
+    assert [model.objects.count() for model in (User, Pool, Task)] == counts
+    printed = capsys.readouterr().out
+    for user in USERS:
+        assert user.password in printed
+        assert authenticate(username=user.username, password=user.password) is not None
+    assert Task.objects.filter(pool__practice=False).count() >= 10
+    assert Pool.objects.filter(practice=False).count() == 2
+    ada = User.objects.get(username="annotator")
+    assert services.episode_next(user=ada, practice=True) is not None
+
+
+def test_the_tasks_are_those_of_the_bundled_suite() -> None:
+    assert TASKS.validate_json(TASKS_FILE.read_bytes()) == DesktopSuite().tasks

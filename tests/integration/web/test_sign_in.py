@@ -1,0 +1,83 @@
+"""Signing in, and what people keep for themselves."""
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from annotation_app.accounts.services import ATTEMPTS, PREFERENCES_LIMIT
+from tests.integration.web.conftest import PASSWORD, World
+
+
+@pytest.fixture(autouse=True)
+def _no_attempts_yet() -> None:
+    cache.clear()
+
+
+def sign_in(client: Client, password: str, username: str = "ada") -> object:
+    return client.post("/api/session", {"username": username, "password": password}, content_type="application/json")
+
+
+def test_signing_in_and_out(world: World) -> None:
+    client = Client()
+    assert client.get("/api/session").json()["user"] is None
+    user = sign_in(client, PASSWORD).json()["user"]
+    assert (user["username"], user["roles"]) == ("ada", ["annotator"])
+    assert client.get("/api/session").json()["user"] == user
+    assert client.delete("/api/session").json()["user"] is None
+    assert client.get("/api/queue").status_code == 401
+
+
+@pytest.mark.parametrize(("username", "password"), [("ada", "wrong"), ("nobody", PASSWORD), ("", "")])
+def test_wrong_credentials_do_not_say_which_part_was_wrong(world: World, username: str, password: str) -> None:
+    response = sign_in(Client(), password, username)
+    assert (response.status_code, response.json()["code"]) == (422, "wrong_credentials")
+
+
+def test_nul_in_a_name_is_only_invalid(world: World) -> None:
+    assert sign_in(Client(), PASSWORD, "ada\x00").json()["code"] == "invalid"
+
+
+def test_guessing_is_slowed_down_for_one_name(world: World) -> None:
+    for _ in range(ATTEMPTS):
+        assert sign_in(Client(), "wrong").status_code == 422
+    assert sign_in(Client(), PASSWORD).json()["code"] == "sign_in_throttled"
+    assert sign_in(Client(), PASSWORD, "ben").status_code == 200
+
+
+def test_preferences_are_kept_and_bounded(world: World) -> None:
+    client = world.client(world.ada)
+    mine = {"theme": "dark", "keys": {"accept": "KeyA"}}
+    assert client.patch("/api/me", {"preferences": mine}, content_type="application/json").json()["preferences"] == mine
+    huge = {"x": "y" * PREFERENCES_LIMIT}
+    response = client.patch("/api/me", {"preferences": huge}, content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (413, "too_large")
+    assert client.get("/api/session").json()["user"]["preferences"] == mine
+
+
+def test_unknown_fields_and_wrong_types_are_named(world: World) -> None:
+    client = world.client(world.ada)
+    response = client.post("/api/queue/next", {"pool_id": "x", "colour": 1}, content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (422, "invalid")
+    assert {field["field"] for field in response.json()["extra"]["fields"]} == {"pool_id", "colour"}
+
+
+def test_a_body_over_the_limit_is_refused(world: World, settings: object) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000  # type: ignore[attr-defined]
+    response = world.client(world.ada).patch(
+        "/api/me", {"preferences": {"x": "y" * 2000}}, content_type="application/json"
+    )
+    assert (response.status_code, response.json()["code"]) == (413, "too_large")
+
+
+@pytest.mark.parametrize(("method", "path", "status"), [("get", "/api/nothing", 404), ("put", "/api/session", 405)])
+def test_every_error_has_one_shape(world: World, method: str, path: str, status: int) -> None:
+    response = getattr(world.client(world.ada), method)(path)
+    assert response.status_code == status
+    assert set(response.json()) == {"code", "message", "extra"}
+
+
+def test_every_answer_carries_security_headers(world: World) -> None:
+    response = Client().get("/api/session")
+    assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["X-Frame-Options"] == "DENY"
