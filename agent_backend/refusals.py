@@ -113,6 +113,8 @@ def check_inputs(state: EpisodeState, command: TakeoverInput) -> None:
     """Direct inputs need a takeover and must be possible here."""
     if not state.takeover:
         raise CommandRefused("not_in_takeover", "begin a takeover first")
+    if state.pending is None:
+        check_room(state)
     check_kinds(state, {event.kind for event in command.inputs})
     for event in command.inputs:
         check_points(state, event)

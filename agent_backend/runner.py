@@ -22,7 +22,7 @@ from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Poli
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering, offered
 from agent_backend.thinking import Patience, Question, Thinking
-from vm_bridge.errors import BridgeError
+from vm_bridge.errors import BridgeError, BridgeUnavailable, NoMachine
 from vm_bridge.machine import Machine
 from vocabulary.actions import CONTROL_KINDS, CallUser, Finish
 from vocabulary.messages import (
@@ -61,9 +61,11 @@ CLOSING = "this episode is closing"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one runner: commands that may wait, and those of its parts."""
+    """Bounds of one runner: commands that may wait, seconds until a machine is asked for again, and those of its
+    parts."""
 
     inbox: int = 32
+    warm_again: float = 2.0
     acting: ActingLimits = field(default_factory=ActingLimits)
     patience: Patience = field(default_factory=Patience)
 
@@ -256,8 +258,7 @@ class EpisodeRunner:
         """Take up the episode where the store has it."""
         await self._record.load()
         if self.state.status == "warming":
-            self._warming = asyncio.create_task(self._warm())
-            self._warming.add_done_callback(lambda _: self.wake())
+            self._start_warming()
         elif self.state.status in ("running", "paused"):
             await self._return()
 
@@ -265,7 +266,12 @@ class EpisodeRunner:
         machine = await reach(lambda: self._open_machine(self.state), within=self._limits.acting.reach)
         return self._acting.take(machine)
 
-    async def _warm(self) -> Observation:
+    def _start_warming(self, pause: float = 0.0) -> None:
+        self._warming = asyncio.create_task(self._warm(pause))
+        self._warming.add_done_callback(lambda _: self.wake())
+
+    async def _warm(self, pause: float) -> Observation:
+        await asyncio.sleep(pause)
         hand = await self._open()
         return await hand.prepare(self.state.task)
 
@@ -273,16 +279,20 @@ class EpisodeRunner:
         return self._warming is not None and self._warming.done()
 
     async def _begin(self) -> None:
-        """The machine stands ready, or never will."""
+        """The machine stands ready, or there is none yet, or there never will be."""
         assert self._warming is not None
         warming, self._warming = self._warming, None
         try:
             observation = warming.result()
+        except (NoMachine, BridgeUnavailable) as error:
+            if self.state.error != str(error):
+                await self._record.change(error=str(error))
+            return self._start_warming(self._limits.warm_again)
         except BridgeError as error:
             return await self._acting.fail(str(error))
         await self._acting.pictures.save(observation)
         kinds = self._acting.held.kinds
-        await self._record.change(status="running", observation=observation, capabilities=kinds)
+        await self._record.change(status="running", observation=observation, capabilities=kinds, error="")
 
     async def _return(self) -> None:
         """Find the machine again, complete what a crash left open, and look."""
@@ -306,7 +316,8 @@ class EpisodeRunner:
 
     async def _begin_act(self, command: Act | Accept, digest: str) -> Intent:
         now = asyncio.get_running_loop().time()
-        decided = None if self._offered_at is None else (now - self._offered_at) * 1000
+        shown = self._offered_at if self.state.proposals else None
+        decided = None if shown is None else (now - shown) * 1000
         intent = self._acting.intent(**said_by(command, self.state), decide_ms=decided)
         self._thinking.drop()
         await self._acting.begin(intent, digest)
@@ -316,7 +327,6 @@ class EpisodeRunner:
         """Carry an intent out. Who waits to act next gets no settle in between."""
         settle = not any(isinstance(command, Act) for command, _ in self._inbox)
         await self._acting.act(intent, settle=settle)
-        self._offered_at = None
         if self._thinking.active:
             await self._record.tell("waiting")
         if self.state.status == "running":

@@ -74,6 +74,7 @@ class Desk:
         self.store = BreakableStore(warming(), self.hear)
         self.events: list[Event] = []
         self.limits = Limits(
+            warm_again=0.01,
             acting=ActingLimits(gesture_pause=0.05, reach=0.5),
             patience=Patience(first=0.01, longest=0.02, tries=3),
         )

@@ -368,12 +368,33 @@ async def test_one_can_leave_while_the_machine_warms(desk: Desk) -> None:
     assert desk.store.state.status == "left"
 
 
-async def test_no_machine_fails_the_episode_and_says_why(desk: Desk) -> None:
+async def test_where_no_machine_is_free_one_waits_and_is_told_why(desk: Desk) -> None:
     desk.no_machine = "all desktops are taken"
     desk.start()
+    await desk.until(lambda: desk.store.state.error == "all desktops are taken")
+    assert desk.store.state.status == "warming"
+    desk.no_machine = ""
+    await desk.ready()
+    assert (desk.store.state.status, desk.store.state.error) == ("running", "")
+
+
+async def test_a_task_nobody_knows_fails_the_episode(desk: Desk) -> None:
+    desk.store.state = warming(task=desk.store.state.task.model_copy(update={"name": "unheard-of"}))
+    desk.start()
     await desk.until(lambda: desk.store.state.status == "failed")
-    assert desk.store.state.error == "all desktops are taken"
+    assert "unheard-of" in desk.store.state.error
     assert await desk.code(act(1)) == "machine_gone"
+    assert await desk.code(LeaveEpisode(command_id="command-2", how="broken")) == ""
+    await desk.end()
+
+
+async def test_who_else_writes_is_followed(desk: Desk) -> None:
+    await desk.started()
+    await desk.store.change({"help_requested": True})
+    assert await desk.code(act(1)) == ""
+    await desk.steps(1)
+    await desk.ready()
+    assert desk.runner.state == desk.store.state
 
 
 async def test_a_dying_machine_keeps_every_step_and_lets_one_leave(desk: Desk) -> None:

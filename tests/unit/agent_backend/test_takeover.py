@@ -140,6 +140,15 @@ async def test_a_machine_lost_in_a_takeover_fails_the_episode(desk: Desk) -> Non
     assert (step.after, step.error and step.error.code) == (None, "outcome_unknown")
 
 
+async def test_gestures_count_as_steps(desk: Desk) -> None:
+    desk.store.state = warming(task=desk.store.state.task.model_copy(update={"max_steps": 1}))
+    await desk.started()
+    await desk.answer(takeover(1, True, "I draw."))
+    await desk.answer(inputs(1, DOWN, UP))
+    await desk.steps(1)
+    assert await desk.code(inputs(2, DOWN, UP)) == "step_limit"
+
+
 @pytest.mark.parametrize("kinds", [("click",), ()])
 async def test_a_machine_without_a_pointer_cannot_be_taken_over(desk: Desk, kinds: tuple[str, ...]) -> None:
     desk.sandbox.capabilities = desk.sandbox.capabilities.model_copy(update={"kinds": kinds})
