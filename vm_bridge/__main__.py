@@ -82,6 +82,7 @@ def host_of(config: Config) -> Host:
 def main() -> None:
     """Serve until SIGTERM or SIGINT, then destroy every machine."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    logging.getLogger("aioice").setLevel(logging.WARNING)  # every candidate pair of every viewer otherwise
     try:
         config = config_read(os.environ)
     except ConfigError as error:

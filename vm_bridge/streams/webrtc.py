@@ -38,7 +38,7 @@ MAX_CANDIDATES = 64
 MAX_OFFER = 64 * 1024
 """Longest offer read (characters)."""
 UNREADABLE = (
-    *(ValueError, LookupError, AttributeError, TypeError, AssertionError),
+    *(ValueError, LookupError, AttributeError, TypeError, AssertionError, RuntimeError),
     *(InvalidAccessError, InvalidStateError, OperationError),
 )
 """What aiortc raises on an offer it cannot take: its parser trusts the peer."""

@@ -1,0 +1,165 @@
+"""One capture and one encode for all who watch, and nothing while nobody does or nothing moves."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import av
+import pytest
+
+from tests.waiting import eventually
+from vm_bridge.drivers.fake import FakeScreen
+from vm_bridge.streams.broadcast import KEY_INTERVAL, Broadcast, Shot
+from vm_bridge.streams.h264 import CLOCK, H264Encoder
+from vm_bridge.streams.webrtc import PacketTrack
+
+
+class Watcher:
+    """A viewer that keeps what it is offered."""
+
+    def __init__(self, *, wants_packets: bool = True) -> None:
+        self.wants_packets = wants_packets
+        self.shots: list[Shot] = []
+        self.ended = False
+
+    @property
+    def keys(self) -> list[bool]:
+        return [shot.packet.is_keyframe for shot in self.shots if shot.packet is not None]
+
+    def offer(self, shot: Shot) -> None:
+        self.shots.append(shot)
+
+    async def another(self) -> None:
+        """Wait for one more shot."""
+        count = len(self.shots)
+        await eventually(lambda: len(self.shots) > count)
+
+    def end(self) -> None:
+        self.ended = True
+
+
+class Scene:
+    """A small fake screen on the air."""
+
+    def __init__(self) -> None:
+        self.screen = FakeScreen(320, 240)
+        self.ended = 0
+        self.broadcast = Broadcast(self.screen, fps=60, bitrate=6_000_000, ended=self._end)
+
+    def _end(self) -> None:
+        self.ended += 1
+
+    def change(self) -> None:
+        self.screen.pixels[:, :, 0] += 10
+        self.screen.touch()
+
+
+@pytest.fixture
+async def scene() -> AsyncIterator[Scene]:
+    scene = Scene()
+    yield scene
+    scene.screen.close()
+    await eventually(lambda: scene.screen.viewers == 0)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every encode that is done, by its timestamp."""
+    encodes: list[int] = []
+
+    encode = H264Encoder.encode
+
+    def counting(encoder: H264Encoder, picture: av.VideoFrame, pts: int, *, key: bool) -> "av.Packet[Any]":
+        encodes.append(pts)
+        return encode(encoder, picture, pts, key=key)
+
+    monkeypatch.setattr(H264Encoder, "encode", counting)
+    return encodes
+
+
+async def test_all_see_the_same_packet(scene: Scene, counted: list[int]) -> None:
+    watchers = [Watcher() for _ in range(3)]
+    for watcher in watchers:
+        scene.broadcast.join(watcher)
+    await eventually(lambda: all(watcher.shots for watcher in watchers))
+    scene.change()
+    await eventually(lambda: all(len(watcher.shots) >= 2 for watcher in watchers))
+    assert len({id(watcher.shots[-1].packet) for watcher in watchers}) == 1
+    assert scene.screen.viewers == 1
+    assert len(counted) == len(watchers[0].shots)
+
+
+async def test_a_newcomer_to_a_still_picture_gets_a_key_frame_at_once(scene: Scene) -> None:
+    first, second = Watcher(), Watcher()
+    scene.broadcast.join(first)
+    await eventually(lambda: first.shots)
+    scene.broadcast.join(second)
+    await eventually(lambda: second.shots)
+    assert second.keys[0]
+
+
+async def test_a_still_picture_is_not_encoded_again(scene: Scene, counted: list[int]) -> None:
+    watcher = Watcher()
+    scene.broadcast.join(watcher)
+    await eventually(lambda: counted)
+    before = len(counted)
+    other = FakeScreen(320, 240)
+    async with other.subscribe(fps=10) as frames:  # three frames of another screen are a while
+        for _ in range(3):
+            other.touch()
+            await anext(frames)
+    assert len(counted) <= before + 1, "at most one sharper picture"
+
+
+async def test_the_last_to_leave_stops_the_capture_and_the_next_starts_it(scene: Scene) -> None:
+    first, second = Watcher(), Watcher()
+    scene.broadcast.join(first)
+    await eventually(lambda: first.shots)
+    scene.broadcast.leave(first)
+    await eventually(lambda: scene.screen.viewers == 0)
+    scene.broadcast.join(second)
+    await eventually(lambda: second.shots)
+    assert second.keys[0]
+    assert scene.ended == 0
+
+
+async def test_key_requests_are_answered_together(scene: Scene) -> None:
+    watcher = Watcher()
+    scene.broadcast.join(watcher)
+    await eventually(lambda: watcher.shots)
+    for _ in range(10):
+        scene.broadcast.request_key()
+        await asyncio.sleep(0)
+    await eventually(lambda: watcher.keys.count(True) == 2)
+    first, second = (shot.packet.pts or 0 for shot in watcher.shots if shot.packet and shot.packet.is_keyframe)
+    assert (second - first) / CLOCK >= KEY_INTERVAL - 0.05
+
+
+async def test_who_encodes_itself_gets_pictures_and_nothing_is_encoded(scene: Scene, counted: list[int]) -> None:
+    watcher = Watcher(wants_packets=False)
+    scene.broadcast.join(watcher)
+    await eventually(lambda: watcher.shots)
+    assert watcher.shots[0].picture.format.name == "yuv420p"
+    assert counted == []
+
+
+async def test_the_end_of_the_desktop_is_told_once(scene: Scene) -> None:
+    watcher = Watcher()
+    scene.broadcast.join(watcher)
+    await eventually(lambda: watcher.shots)
+    scene.screen.close()
+    await eventually(lambda: watcher.ended)
+    assert scene.ended == 1
+
+
+async def test_a_viewer_that_falls_behind_goes_on_at_the_next_key_frame(scene: Scene) -> None:
+    slow, watcher = PacketTrack(scene.broadcast), Watcher()
+    scene.broadcast.join(slow)
+    scene.broadcast.join(watcher)
+    await eventually(lambda: watcher.shots)
+    while watcher.keys.count(True) < 2:  # it asks for one when its queue runs over
+        scene.change()
+        await watcher.another()
+    packet = await slow.recv()
+    assert packet.is_keyframe
+    assert packet is next(shot.packet for shot in reversed(watcher.shots) if shot.packet and shot.packet.is_keyframe)
