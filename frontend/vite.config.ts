@@ -25,5 +25,7 @@ export default defineConfig({
     setupFiles: ["src/test-setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
+    unstubGlobals: true,
+    testTimeout: 30_000,
   },
 });

@@ -1,5 +1,6 @@
 /** Answers the API's addresses from a made-up world, named by a cookie. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import type { Plugin } from "vite";
 
 import { picture } from "./pictures";
@@ -14,20 +15,21 @@ export function madeUpServer(): Plugin {
         const named = url.searchParams.get("preview");
         if (named !== null) response.setHeader("Set-Cookie", `preview=${named}; Path=/`);
         if (!url.pathname.startsWith("/api/")) { next(); return; }
-        serve(request, response, url);
+        serve(request, response, url).catch(next);
       });
     },
   };
 }
 
-function serve(request: IncomingMessage, response: ServerResponse, url: URL) {
+async function serve(request: IncomingMessage, response: ServerResponse, url: URL) {
   const blob = /^\/api\/episodes\/[^/]+\/blobs\/(\w+)$/.exec(url.pathname);
   if (blob) {
     response.setHeader("Content-Type", "image/svg+xml");
     return response.end(picture(blob[1] ?? ""));
   }
   const world = /(?:^|; )preview=(\w+)/.exec(request.headers.cookie ?? "")?.[1] ?? "default";
-  const { status, body } = answer(isWorld(world) ? world : "default", request.method ?? "GET", url);
+  const sent = await text(request);
+  const { status, body } = answer(isWorld(world) ? world : "default", request.method ?? "GET", url, sent && JSON.parse(sent));
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json");
   return response.end(JSON.stringify(body));

@@ -1,5 +1,5 @@
 /** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
-import type { EpisodePage, EpisodeSummary, ExportOut, PoolSummary, Queue, SessionOut } from "../src/generated/api";
+import type { EpisodePage, EpisodeSummary, ExportOut, PoolSummary, Queue, SessionOut, UserOut } from "../src/generated/api";
 import { snapshot, trajectory } from "./trajectory";
 
 export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running"] as const;
@@ -90,11 +90,12 @@ const ok = (body: unknown): Answer => ({ status: 200, body });
 const refused = (status: number, code: string): Answer => ({ status, body: { code, message: "Made up.", extra: null } });
 
 /** What the server says in a world. */
-export function answer(world: World, method: string, url: URL): Answer {
+export function answer(world: World, method: string, url: URL, body: unknown = null): Answer {
   const path = url.pathname.replace("/api", "");
   if (path === "/session") return method === "POST" && world === "signedout" ? refused(401, "wrong_credentials") : ok(session(world));
   if (world === "broken") return refused(500, "internal");
   if (world === "expired") return refused(401, "not_signed_in");
+  if (path === "/me") return ok({ ...session(world).user, ...(body as Partial<UserOut>) });
   const found = lists(world)[path] ?? episode(path, world === "running");
   return found === null ? refused(404, "not_found") : ok(found);
 }
@@ -103,7 +104,6 @@ function lists(world: World): Record<string, unknown> {
   const empty = world === "empty";
   const page: EpisodePage = { items: [EPISODE, ...RECENT, ...RETURNED], total: 57, next: 2 };
   return {
-    "/me": session(world).user,
     "/queue": QUEUES[world] ?? QUEUE,
     "/queue/next": { episode_id: null },
     "/pools": POOLS,

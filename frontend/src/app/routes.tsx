@@ -7,6 +7,7 @@ import { Loading } from "@/shared/ui/states";
 
 import { Layout } from "./layout/layout";
 import { NotFound } from "./not-found";
+import { PageError } from "./page-error";
 
 const QueuePage = lazy(() => import("@/features/queue/queue-page"));
 const DeskPage = lazy(() => import("@/features/annotate/desk-page"));
@@ -40,6 +41,7 @@ function Desk() {
 export const routes: RouteObject[] = [
   {
     element: <Root />,
+    errorElement: <PageError />,
     children: [
       { index: true, element: <Navigate to="/queue" replace /> },
       { path: "queue", element: <QueuePage /> },

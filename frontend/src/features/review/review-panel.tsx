@@ -60,8 +60,7 @@ export function ReviewPanel({ episodeId }: { episodeId: string }) {
             ref={focus}
             label={t("review.reason")}
             description={t("review.reason.help")}
-            autosize
-            minRows={3}
+            rows={4}
             maxLength={2_000}
             required
             value={reason}

@@ -1,0 +1,192 @@
+/** The pages as a person uses them, keyboard first, against made-up worlds of the server. */
+import { render, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { createMemoryRouter } from "react-router";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+import { answer, type World } from "@preview/worlds";
+
+import { App } from "./app";
+import { routes } from "./routes";
+
+type Call = { method: string; path: string; body: unknown };
+
+/** Opens a page in a world; the world may change while the page is open. */
+function open(path: string, world: World = "default") {
+  const calls: Call[] = [];
+  const server = { world };
+  vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit) => {
+    const sent: unknown = typeof body === "string" ? JSON.parse(body) : null;
+    calls.push({ method, path, body: sent });
+    const { status, body: given } = answer(server.world, method, new URL(path, "http://preview"), sent);
+    return Promise.resolve(Response.json(given, { status }));
+  });
+  const router = createMemoryRouter(routes, { initialEntries: [path] });
+  render(<App router={router} />);
+  return { calls, server, router, user: userEvent.setup(), sent: (path: string) => calls.filter((call) => call.path === `/api${path}`) };
+}
+
+const soon = { timeout: 15_000 };
+
+beforeEach(() => localStorage.clear());
+
+describe("signing in", () => {
+  it("asks who is there, and says when the password is wrong", async () => {
+    const { user } = open("/queue", "signedout");
+    await user.type(await screen.findByLabelText("Name"), "annie");
+    await user.type(screen.getByLabelText("Password"), "wrong{Enter}");
+    expect(await screen.findByText("Made up.")).toBeTruthy();
+  });
+
+  it("asks again over the page when the sign-in ends, and goes on where it was", async () => {
+    const { user, server, sent } = open("/queue");
+    await screen.findByText("Came back to you", {}, soon);
+    server.world = "expired";
+    await user.keyboard("n");
+    const dialog = await screen.findByRole("dialog", { name: "Sign in again" });
+    expect(screen.getByText("Came back to you")).toBeTruthy();
+    server.world = "default";
+    await user.type(within(dialog).getByLabelText("Password"), "right{Enter}");
+    await waitFor(() => expect(sent("/queue/next")).toHaveLength(2));
+    expect(await screen.findByText("Nothing waits for you")).toBeTruthy();
+  });
+});
+
+describe("the queue", () => {
+  it("shows what to do, with the reason something came back and whether a policy is a model", async () => {
+    open("/queue");
+    expect(await screen.findByText(/Step 4 moves four files/, {}, soon)).toBeTruthy();
+    expect(screen.getAllByText("scripted, not a model").length).toBeGreaterThan(0);
+    expect(screen.getByText("Disagrees")).toBeTruthy();
+  });
+
+  it("takes the next task with one key", async () => {
+    const { user, sent } = open("/queue", "fresh");
+    await screen.findByText("17 tasks wait for you", {}, soon);
+    await user.keyboard("n");
+    await waitFor(() => expect(sent("/queue/next")).toMatchObject([{ method: "POST", body: {} }]));
+  });
+
+  it("takes practice with another", async () => {
+    const { user, sent } = open("/queue", "fresh");
+    await screen.findByText("17 tasks wait for you", {}, soon);
+    await user.keyboard("p");
+    await waitFor(() => expect(sent("/queue/next")).toMatchObject([{ body: { practice: true } }]));
+  });
+
+  it("says what is missing when there is nothing", async () => {
+    open("/queue", "empty");
+    expect(await screen.findByText("You are in no pool yet", {}, soon)).toBeTruthy();
+  });
+});
+
+describe("help and palette", () => {
+  it("lists every command and finds one by a word", async () => {
+    const { user } = open("/queue");
+    await screen.findByText("Pools", {}, soon);
+    await user.keyboard("?");
+    const help = await screen.findByRole("dialog", { name: "Keyboard help" });
+    expect(within(help).getByText("Play or pause")).toBeTruthy();
+    await user.type(within(help).getByLabelText("Search commands"), "practice");
+    expect(within(help).queryByText("Play or pause")).toBeNull();
+    expect(within(help).getByText("Practice")).toBeTruthy();
+  });
+
+  it("runs a command by its name", async () => {
+    const { user, router } = open("/queue");
+    await screen.findByText("Pools", {}, soon);
+    await user.keyboard("{Control>}k{/Control}");
+    await user.type(await screen.findByLabelText("Search commands"), "list of episodes{Enter}");
+    await waitFor(() => expect(router.state.location.pathname).toBe("/episodes"));
+  });
+});
+
+describe("the list of episodes", () => {
+  it("takes its filters from the address and asks the server for them", async () => {
+    const { sent } = open("/episodes?status=finished&review=pending&page=2");
+    expect(await screen.findByText("57 episodes", {}, soon)).toBeTruthy();
+    expect(sent("/episodes?status=finished&review=pending&page=2")).toHaveLength(1);
+  });
+});
+
+describe("the replay", () => {
+  it("goes through the steps by key, and shows who decided and what else was offered", async () => {
+    const { user, router } = open("/episodes/1");
+    const panel = await screen.findByRole("complementary", {}, soon);
+    expect(within(panel).getByText("Verifier and annotator disagree")).toBeTruthy();
+    await user.keyboard("{ArrowRight}");
+    expect(within(panel).getByText("Overridden")).toBeTruthy();
+    expect(within(panel).getByText("Double-click at (192, 158)")).toBeTruthy();
+    expect(within(panel).getByText("Wrong")).toBeTruthy();
+    await waitFor(() => expect(router.state.location.search).toBe("?step=2"));
+    await user.keyboard("{End}");
+    expect(screen.getByAltText("The screen after step 7")).toBeTruthy();
+  });
+
+  it("opens at the step the address names", async () => {
+    open("/episodes/1?step=3");
+    expect(await screen.findByAltText("The screen before step 3", {}, soon)).toBeTruthy();
+  });
+
+  it("jumps to a step of the timeline", async () => {
+    const { user } = open("/episodes/1");
+    await user.click(await screen.findByRole("button", { name: /^Step 5: Drag/ }, soon));
+    expect(screen.getByAltText("The screen before step 5")).toBeTruthy();
+  });
+
+  it("lets a reviewer send it back only with a reason", async () => {
+    const { user, sent } = open("/episodes/1");
+    await screen.findByRole("region", { name: "Review" }, soon);
+    await user.keyboard("r");
+    const button = screen.getByRole("button", { name: "Send back" });
+    expect(button).toHaveProperty("disabled", true);
+    await user.keyboard("Too many files.");
+    await user.click(button);
+    await waitFor(() =>
+      expect(sent("/episodes/1/review")).toMatchObject([{ body: { decision: "return", reason: "Too many files." } }]),
+    );
+  });
+
+  it("is read only while the episode runs", async () => {
+    open("/episodes/1", "running");
+    await screen.findByRole("complementary", {}, soon);
+    expect(screen.queryByRole("region", { name: "Review" })).toBeNull();
+  });
+});
+
+describe("exports", () => {
+  it("starts one and shows how far it is", async () => {
+    const { user, calls } = open("/exports");
+    expect(await screen.findByText("42%", {}, soon)).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Download" }).getAttribute("href")).toBe("/api/exports/e2/download");
+    await user.click(screen.getByRole("button", { name: "Start export" }));
+    await waitFor(() =>
+      expect(calls.filter(({ method }) => method === "POST")).toMatchObject([
+        { path: "/api/exports", body: { pool_id: null, filters: { review: "accepted" } } },
+      ]),
+    );
+  });
+});
+
+describe("preferences", () => {
+  it("change the language at once and store it", async () => {
+    const { user, calls } = open("/preferences");
+    await user.click(await screen.findByLabelText("中文", {}, soon));
+    expect(await screen.findByText("偏好设置", { selector: "[aria-current=page]" })).toBeTruthy();
+    expect(document.documentElement.lang).toBe("zh-CN");
+    await waitFor(() =>
+      expect(calls.find(({ method }) => method === "PATCH")).toMatchObject({ path: "/api/me", body: { preferences: { language: "zh" } } }),
+    );
+  });
+
+  it("give a command another key, and point out what it collides with", async () => {
+    const { user, calls } = open("/preferences");
+    const [ofQueue] = await screen.findAllByLabelText("Add a key to Next task", {}, soon);
+    if (ofQueue) await user.click(ofQueue);
+    await user.keyboard("p");
+    await waitFor(() =>
+      expect(calls.find(({ method }) => method === "PATCH")).toMatchObject({ body: { preferences: { keys: { "queue.next": ["N", "P"] } } } }),
+    );
+    expect((await screen.findAllByText("P also means “Practice”")).length).toBeGreaterThan(0);
+  });
+});
