@@ -135,6 +135,8 @@ class Computer:
         point = off_screen(action, self.capabilities.width, self.capabilities.height)
         if point is not None:
             raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+        if any(not _is_text(value) for _, value in action if isinstance(value, str)):
+            raise InvalidAction("text holds a null character or half a surrogate pair")
 
     async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
         async with self._one_at_a_time:
@@ -236,6 +238,11 @@ def _format(task: Task) -> Format:
     if wanted == "png":
         return "png"
     raise InvalidAction(f"screenshots are jpeg or png, not {wanted!r}")
+
+
+def _is_text(value: str) -> bool:
+    """Whether a string can be written to a file, a path or a command line."""
+    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _own_seconds(action: Action) -> float:

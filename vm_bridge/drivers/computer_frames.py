@@ -108,7 +108,7 @@ class Pictures:
 
 
 class DesktopFrames:
-    """The live picture of one desktop. A subscription waits inside the guest for damage: a still picture costs nothing."""
+    """The live picture of one desktop. A subscription waits inside the guest for damage: a still one costs nothing."""
 
     def __init__(self, memory: FrameMemory) -> None:
         self._memory = memory

@@ -7,6 +7,8 @@ import os
 import resource
 import shutil
 import socket
+import threading
+import traceback
 from pathlib import Path
 
 from vm_bridge.guest import wire
@@ -31,6 +33,7 @@ def main() -> None:
     os.set_inheritable(given.link, False)
     os.set_inheritable(given.memory, False)
     confine_children(given.processes)
+    threading.excepthook = end_on_error
     os.environ["DISPLAY"] = ":0"
     server = XServer(given.width, given.height)
     shutil.copytree(SKELETON, Path.home(), symlinks=True, dirs_exist_ok=True)
@@ -56,6 +59,12 @@ def main() -> None:
         Server(link, desk, stream, given.fence).serve()
     except wire.WireError:
         os._exit(0)  # the sandbox ends with its first process, whatever its threads are doing
+
+
+def end_on_error(error: threading.ExceptHookArgs) -> None:
+    """A guest that is broken must not seem to be busy."""
+    traceback.print_exception(error.exc_value)
+    os._exit(1)
 
 
 def confine_children(processes: int) -> None:

@@ -5,6 +5,7 @@ import selectors
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,8 @@ def write_file(action: Action) -> None:
             fresh.chmod(path.stat().st_mode & 0o7777)
         fresh.replace(path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):
+            fresh.unlink()
         raise ActFailed("cannot_write", f"{action['path']}: {error.strerror}") from error
 
 

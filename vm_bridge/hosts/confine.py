@@ -49,6 +49,8 @@ class Confinement:
     """Folder of the host in which the X server makes its RFB socket."""
     user: int | None
     """User id outside; None keeps the present, unprivileged one."""
+    info: int
+    """Descriptor on which the process id of the sandbox's first process is told."""
     groups: tuple[Path, ...] = ()
     """Control groups to join."""
 
@@ -58,7 +60,7 @@ def command(confined: Confinement, arguments: Sequence[str]) -> list[str]:
     return [
         *_enter(confined.groups),
         *_become(confined.user),
-        *_namespaces(),
+        *_namespaces(confined.info),
         *_file_system(confined),
         *_environment(),
         "/usr/bin/python3",
@@ -76,9 +78,10 @@ def _become(user: int | None) -> list[str]:
     return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
 
 
-def _namespaces() -> list[str]:
+def _namespaces(info: int) -> list[str]:
     return [
         *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--hostname", "desktop"),
+        *("--info-fd", str(info)),
         *("--uid", str(USER_ID), "--gid", str(USER_ID)),
         # The guest reads what its neighbours wait for, and so cannot be traced by them; it hands this on to nobody.
         *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_PTRACE"),

@@ -16,6 +16,7 @@ from vm_bridge.errors import BridgeError, MachineGone, NoMachine
 from vm_bridge.guest.digest import tree_digest
 from vm_bridge.hosts.advice import PACKAGES, explain
 from vm_bridge.hosts.confine import Confinement, command
+from vm_bridge.hosts.firstprocess import FirstProcess
 from vm_bridge.hosts.limits import PROCESSES, groups_create, groups_remove, groups_sweep
 from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.hosts.usage import usage_of
@@ -48,6 +49,7 @@ class LocalSandbox:
         self._user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
         self._groups: tuple[Path, ...] = ()
         self._process: asyncio.subprocess.Process | None = None
+        self._first: FirstProcess | None = None
         self.destroyed = False
 
     def bind(self, fencing_token: int) -> Machine:
@@ -67,15 +69,22 @@ class LocalSandbox:
     async def start(self) -> None:
         """Raises MachineGone when the guest does not come up, with what it said."""
         ours, theirs = socket.socketpair()
+        told, tells = os.pipe()
         self._make_sockets_folder()
-        with theirs:
-            self._process = await self._spawn(theirs)
+        try:
+            self._process = await self._spawn(theirs, tells)
+        finally:
+            theirs.close()
+            os.close(tells)
         link = await GuestLink.open(ours)
         self._computer.attach(link)
         try:
             fresh = await link.ready(START_SECONDS)
+            self._first = FirstProcess(told)
         except MachineGone as gone:
             raise MachineGone(f"{gone}: {await self._last_words()}") from gone
+        finally:
+            os.close(told)
         if fresh != tree_digest(self._folder / "home"):
             raise MachineGone("the machine did not start from its image's state")
         if self._user is not None:
@@ -110,12 +119,12 @@ class LocalSandbox:
         groups_remove(self._groups)
         shutil.rmtree(self._sockets, ignore_errors=True)
 
-    async def _spawn(self, end: socket.socket) -> asyncio.subprocess.Process:
-        confined = Confinement(self._folder, self._sockets, self._user, self._groups)
+    async def _spawn(self, end: socket.socket, info: int) -> asyncio.subprocess.Process:
+        confined = Confinement(self._folder, self._sockets, self._user, info, self._groups)
         try:
             return await asyncio.create_subprocess_exec(
                 *command(confined, self._arguments(end)),
-                pass_fds=(end.fileno(), self._memory.descriptor),
+                pass_fds=(end.fileno(), self._memory.descriptor, info),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -137,8 +146,9 @@ class LocalSandbox:
             self._groups = groups_create(self.id)
 
     async def _stop(self) -> None:
-        """Hang up, which ends the guest; the kernel ends every process of a sandbox with its first one."""
+        """Returns when no process is left. Hanging up ends the guest, and the kernel the rest of the sandbox."""
         process, self._process = self._process, None
+        first, self._first = self._first, None
         with suppress(MachineGone):
             self._computer.link.close()
         if process is None:
@@ -149,6 +159,8 @@ class LocalSandbox:
         except TimeoutError:
             process.kill()
             await process.communicate()
+        if first is not None:
+            await asyncio.to_thread(first.wait, STOP_SECONDS)
 
     async def _last_words(self) -> str:
         """What a sandbox that does not start said; for people."""

@@ -1,0 +1,230 @@
+"""A desktop as a whole: acts, crashes, resets, pictures, streams."""
+
+import asyncio
+import itertools
+import os
+import signal
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import simplejpeg
+
+from tests.waiting import eventually
+from vm_bridge.errors import MachineGone, OutcomeUnknown
+from vm_bridge.hosts.local import LocalHost, LocalSandbox
+from vm_bridge.machine import Machine
+from vocabulary.actions import (
+    Action,
+    Click,
+    DoubleClick,
+    Drag,
+    EditFile,
+    Gesture,
+    MouseDown,
+    MouseUp,
+    MoveTo,
+    OpenApp,
+    Point,
+    PressKeys,
+    ReadFile,
+    RightClick,
+    RunCommand,
+    Scroll,
+    TimedInput,
+    TypeText,
+    Wait,
+    WriteFile,
+)
+from vocabulary.observations import Observation, Transition
+from vocabulary.tasks import Task
+
+numbers = itertools.count()
+
+
+async def do(machine: Machine, action: Action, *, settle: bool = True) -> Transition:
+    return await machine.perform(f"desktop-{next(numbers):04}", action, settle=settle)
+
+
+async def picture(machine: Machine, seen: Observation) -> bytes:
+    assert seen.screenshot is not None
+    return await machine.blob(seen.screenshot)
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def guest_pid(desktop: LocalSandbox) -> int:
+    """The guest's process as this machine numbers it: the last of the chain that starts it."""
+    return children(children(desktop.pid)[0])[0]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def test_the_first_picture_is_the_desktop(machine: Machine) -> None:
+    seen = await machine.observe(settle=True)
+    image = simplejpeg.decode_jpeg(await picture(machine, seen))
+    assert image.shape == (720, 1280, 3)
+    assert len({tuple(pixel) for pixel in image[::20, ::20].reshape(-1, 3)}) > 20  # icons, not one colour
+    assert seen.rest == "rested"
+
+
+async def test_an_unchanged_screen_keeps_its_bytes(machine: Machine) -> None:
+    first = await machine.observe(settle=True)
+    second = await machine.observe()
+    assert first.screenshot == second.screenshot
+
+
+async def test_png_by_the_task(machine: Machine) -> None:
+    seen = await machine.prepare(Task(id="task-1", instruction="x", parameters={"screenshot": "png"}))
+    assert seen.screenshot is not None
+    assert seen.screenshot.media_type == "image/png"
+    assert (await picture(machine, seen)).startswith(b"\x89PNG")
+
+
+async def test_icons_open_programs_and_menus_open(desktop: LocalSandbox, machine: Machine) -> None:
+    before = await machine.observe(settle=True)
+    menu = await do(machine, RightClick(x=900, y=300))
+    assert menu.after.screenshot != before.screenshot
+    closed = await do(machine, PressKeys(keys=("esc",)))
+    assert closed.after.screenshot == before.screenshot
+    await do(machine, DoubleClick(x=60, y=432))
+    assert await desktop.desk(1).wait_for_window("Mousepad")
+
+
+async def test_windows_are_dragged(desktop: LocalSandbox, machine: Machine) -> None:
+    desk = desktop.desk(1)
+    await do(machine, OpenApp(name="terminal"))
+
+    ran = await desk.run(["xwininfo", "-name", "xterm"])
+    values = [int(line.split()[-1]) for line in ran.output.splitlines() if "Absolute" in line]
+    x, y = values[0] + 200, values[1] - 12
+    await do(machine, Drag(start=Point(x=x, y=y), end=Point(x=x + 60, y=y + 40)))
+    ran = await desk.run(["xwininfo", "-name", "xterm"])
+    moved = [int(line.split()[-1]) for line in ran.output.splitlines() if "Absolute" in line]
+    assert (moved[0] - values[0], moved[1] - values[1]) == (60, 40)
+
+
+async def test_a_takeover_gesture_is_one_act(desktop: LocalSandbox, machine: Machine) -> None:
+    inputs = (
+        TimedInput(at_ms=0, input=MouseDown(point=Point(x=700, y=500))),
+        TimedInput(at_ms=30, input=MoveTo(x=760, y=560)),
+        TimedInput(at_ms=60, input=MouseUp(point=Point(x=800, y=600))),
+    )
+    done = await do(machine, Gesture(inputs=inputs))
+    assert done.error is None
+    assert done.ended_at - done.started_at >= timedelta(milliseconds=60)
+
+
+async def test_files_and_commands_share_the_desktop(desktop: LocalSandbox, machine: Machine) -> None:
+    assert (await do(machine, WriteFile(path="Desktop/a.txt", text="one two"))).error is None
+    assert (await do(machine, EditFile(path="Desktop/a.txt", old="two", new="three"))).error is None
+    assert (await do(machine, ReadFile(path="Desktop/a.txt"))).after.text == "one three"
+    listed = await do(machine, RunCommand(command="cat ~/Desktop/a.txt; echo $DISPLAY"))
+    assert listed.after.text == "one three:0\n"
+
+
+async def test_a_command_out_of_time_says_so(machine: Machine) -> None:
+    done = await do(machine, RunCommand(command="echo begun; sleep 50", timeout=0.5))
+    assert done.error is not None
+    assert (done.error.code, done.after.text) == ("timed_out", "begun\n")
+
+
+async def test_what_goes_on_for_ever_is_told(machine: Machine) -> None:
+    await do(machine, OpenApp(name="terminal"))
+    done = await do(machine, TypeText(text="while true; do echo $RANDOM; sleep 0.05; done\n"))
+    assert (done.after.rest, done.after.settled) == ("timeout", False)
+    assert done.after.settle_ms >= 2900
+    assert (await do(machine, PressKeys(keys=("ctrl", "c")))).after.rest == "rested"
+
+
+async def test_hurry_cuts_a_settle_short(machine: Machine) -> None:
+    await do(machine, OpenApp(name="terminal"))
+    act = asyncio.create_task(do(machine, TypeText(text="sleep 2.5; echo done\n")))
+    while not act.done():
+        await machine.hurry()
+        await asyncio.sleep(0.02)
+    assert (await act).after.rest == "hurried"
+
+
+async def test_hurry_ends_a_wait(machine: Machine) -> None:
+    act = asyncio.create_task(do(machine, Wait(seconds=60)))
+    while not act.done():
+        await machine.hurry()
+        await asyncio.sleep(0.02)
+    assert (await act).error is None
+
+
+async def test_a_child_that_works_later_is_waited_for(desktop: LocalSandbox, machine: Machine) -> None:
+    await do(machine, OpenApp(name="terminal"))
+    done = await do(machine, TypeText(text="sleep 1.5; echo late > late.txt\n"))
+    assert done.after.rest == "rested"
+    assert await desktop.desk(1).read("late.txt") == "late\n"
+
+
+async def test_a_guest_killed_during_an_act(desktop: LocalSandbox, machine: Machine) -> None:
+    act = asyncio.create_task(machine.perform("desktop-killed", RunCommand(command="sleep 30")))
+    guest = guest_pid(desktop)
+    programs = len(children(guest))
+    await eventually(lambda: len(children(guest)) > programs)
+    os.kill(guest, signal.SIGKILL)
+    with pytest.raises(OutcomeUnknown):
+        await act
+    with pytest.raises(OutcomeUnknown):
+        await machine.perform("desktop-killed", RunCommand(command="sleep 30"))
+    with pytest.raises(MachineGone):
+        await machine.observe()
+    assert not await desktop.healthy()
+    await desktop.reset()
+    assert (await do(machine, RunCommand(command="echo back"))).after.text == "back\n"
+
+
+async def test_a_reset_gives_the_first_state(desktop: LocalSandbox, machine: Machine) -> None:
+    first = await machine.observe(settle=True)
+    await do(machine, OpenApp(name="terminal"))
+    await do(machine, TypeText(text="touch ~/Desktop/new.txt\n"))
+    old = children(desktop.pid)
+    await desktop.reset()
+    assert not any(alive(pid) for pid in old)
+    again = await machine.observe(settle=True)
+    assert again.screenshot == first.screenshot
+
+
+async def test_an_open_stream_goes_on_over_a_reset(desktop: LocalSandbox) -> None:
+    assert desktop.frames is not None
+    async with desktop.frames.subscribe(fps=30) as frames:
+        first = await asyncio.wait_for(anext(frames), 10)
+        await desktop.reset()
+        second = await asyncio.wait_for(anext(frames), 20)
+        assert second.serial > first.serial
+
+
+async def test_a_still_picture_costs_nothing(desktop: LocalSandbox, machine: Machine) -> None:
+    assert desktop.frames is not None
+    async with desktop.frames.subscribe(fps=30) as frames:
+        await asyncio.wait_for(anext(frames), 10)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(frames), 1)
+
+
+async def test_scrolling_moves_text(machine: Machine) -> None:
+    await do(machine, OpenApp(name="terminal"))
+    full = await do(machine, TypeText(text="seq 200\n"))
+    up = await do(machine, Scroll(point=Point(x=640, y=400), direction="up", amount=5))
+    assert up.after.screenshot != full.after.screenshot
+    down = await do(machine, Scroll(point=Point(x=640, y=400), direction="down", amount=5))
+    assert down.after.screenshot == full.after.screenshot
+
+
+async def test_two_desktops_do_not_mix(host: LocalHost, desktop: LocalSandbox, machine: Machine) -> None:
+    other = (await host.create("desktop")).bind(1)
+    still = await machine.observe(settle=True)
+    await do(other, OpenApp(name="terminal"))
+    await do(other, Click(x=640, y=360))
+    assert (await machine.observe(settle=True)).screenshot == still.screenshot

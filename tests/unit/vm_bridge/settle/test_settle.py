@@ -1,0 +1,124 @@
+"""The decision that a screen rests, over hand-made evidence. Times are milliseconds after the act here."""
+
+import pytest
+
+from vm_bridge.settle import LIMIT, Evidence, LookAgain, Thread, judge
+
+ACT = 1000.0
+PROGRAM, OTHER = 10, 11
+
+
+def at(ms: float) -> float:
+    return ACT + ms / 1000
+
+
+def waiting(runs: int, wakes: float | None = None) -> Thread:
+    return Thread(runs, False, None if wakes is None else at(wakes))
+
+
+def running(runs: int) -> Thread:
+    return Thread(runs, True, None)
+
+
+def seen(
+    before: Thread | None,
+    first: Thread | None,
+    second: Thread,
+    *,
+    now: float = 20,
+    first_at: float = 10,
+    changed: float | None = None,
+) -> Evidence:
+    def world(thread: Thread | None) -> dict[int, Thread]:
+        return {OTHER: waiting(5)} | ({} if thread is None else {PROGRAM: thread})
+
+    changed_at = None if changed is None else at(changed)
+    return Evidence(ACT, world(before), at(first_at), world(first), at(now), world(second), changed_at)
+
+
+def looks_again(evidence: Evidence) -> tuple[float, bool]:
+    """When, in milliseconds after the act, and whether something moved."""
+    verdict = judge(evidence)
+    assert isinstance(verdict, LookAgain)
+    return round((verdict.at - ACT) * 1000, 3), verdict.moved
+
+
+def test_it_rests_when_whoever_ran_waits_again() -> None:
+    assert judge(seen(waiting(1), waiting(4), waiting(4))) == "rested"
+
+
+def test_nobody_ran_at_all() -> None:
+    assert judge(seen(waiting(1), waiting(1), waiting(1))) == "rested"
+
+
+@pytest.mark.parametrize("thread", [running(4), waiting(5)], ids=["runs", "ran since the first look"])
+def test_what_moves_is_looked_at_again_soon(thread: Thread) -> None:
+    assert looks_again(seen(waiting(1), waiting(4), thread)) == (22, True)
+
+
+def test_a_new_thread_moves() -> None:
+    assert looks_again(seen(None, None, waiting(1))) == (22, True)
+
+
+def test_a_moment_of_stillness_is_not_enough() -> None:
+    assert looks_again(seen(waiting(1), waiting(4), waiting(4), first_at=17)) == (25, False)
+
+
+@pytest.mark.parametrize("wakes", [50, 300, 1500])
+def test_a_time_that_the_act_set_is_waited_for(wakes: float) -> None:
+    assert looks_again(seen(waiting(1), waiting(4, wakes), waiting(4, wakes))) == (wakes, False)
+
+
+def test_a_new_process_that_sleeps_is_waited_for() -> None:
+    assert looks_again(seen(None, waiting(2, 700), waiting(2, 700))) == (700, False)
+
+
+def test_a_time_gone_by_is_looked_at_a_little_later() -> None:
+    assert looks_again(seen(waiting(1), waiting(4, 15), waiting(4, 15))) == (22, False)
+
+
+def test_a_time_beyond_the_bound_holds_nobody_up() -> None:
+    far = LIMIT * 1000 + 1
+    assert judge(seen(waiting(1), waiting(4, far), waiting(4, far))) == "rested"
+
+
+def test_a_time_set_before_the_act_is_no_consequence() -> None:
+    assert judge(seen(waiting(1, 400), waiting(1, 400), waiting(1, 400))) == "rested"
+
+
+def test_a_caret_that_the_act_woke_and_that_waits_for_its_old_time_is_a_habit() -> None:
+    assert judge(seen(waiting(1, 400), waiting(3, 400), waiting(3, 400))) == "rested"
+
+
+def test_an_earlier_time_than_the_habit_is_a_consequence() -> None:
+    assert looks_again(seen(waiting(1, 400), waiting(3, 50), waiting(3, 50))) == (50, False)
+
+
+def test_a_habit_that_went_on_after_its_time_is_left_alone() -> None:
+    assert judge(seen(waiting(1, 400), waiting(5, 900), waiting(5, 900), now=420, first_at=410)) == "rested"
+
+
+def test_an_animation_gets_time_for_its_next_picture_once() -> None:
+    woken = seen(waiting(1, 33), waiting(2, 33), waiting(2, 33))
+    assert looks_again(woken) == (40, False)
+    assert judge(seen(waiting(1, 33), waiting(4, 75), waiting(4, 75), now=60, first_at=50)) == "rested"
+
+
+def test_an_animation_that_the_act_did_not_reach_is_not_waited_for() -> None:
+    assert judge(seen(waiting(1, 33), waiting(1, 33), waiting(1, 33))) == "rested"
+
+
+def test_a_thread_that_never_waits_rests_by_its_picture() -> None:
+    busy = running(9)
+    assert looks_again(seen(busy, busy, busy, changed=15)) == (115, False)
+    assert judge(seen(busy, busy, busy, now=140, first_at=120, changed=15)) == "rested"
+
+
+def test_the_bound_says_that_it_ran_out() -> None:
+    late = LIMIT * 1000
+    assert judge(seen(waiting(1), running(9), running(10), now=late, first_at=late - 2)) == "timeout"
+
+
+def test_the_last_look_is_at_the_bound() -> None:
+    end = LIMIT * 1000
+    assert looks_again(seen(waiting(1), running(9), running(9), now=end - 1, first_at=end - 3)) == (end, True)
