@@ -20,8 +20,8 @@ logger = logging.getLogger(__name__)
 
 TICK = 0.5
 """How often ended leases are looked for (seconds)."""
-HEALTH_EVERY = 10
-"""Free machines are asked whether they live every so many ticks."""
+HEALTH_EVERY = 5.0
+"""How often idle machines are asked whether they live (seconds)."""
 HEALTH_TIMEOUT = 5.0
 CLOSE_TIMEOUT = 5.0
 MAX_WAITING = 64
@@ -80,7 +80,8 @@ class Pool:
     async def start(self) -> None:
         """Forget the machines of an earlier life, which died with it, and begin to warm."""
         await self._ledger.clear()
-        self._spawn(self._keep())
+        self._spawn(self._every(TICK, self._keep))
+        self._spawn(self._every(HEALTH_EVERY, self._tend))
 
     async def close(self) -> None:
         """Stop, and destroy every machine."""
@@ -278,23 +279,27 @@ class Pool:
         await self._ledger.forget(sandbox.id, image=sandbox.image)
 
     async def _keep(self) -> None:
-        """End leases in time, replace idle machines that died, keep enough of them warm."""
-        for tick in itertools.count():
-            if self._closing:  # redis-py may swallow a cancellation that meets a time limit of its own
-                return
+        """End leases in time, and keep enough machines warm."""
+        for machine_id in await self._ledger.expire():
+            logger.info("the lease of %s ran out", machine_id)
+            self._spawn(self._recycle(machine_id))
+        for image in self._shelves:
+            await self._serve(image)
+
+    async def _tend(self) -> None:
+        """Take lost machines back and replace idle ones that died; may take as long as a machine hangs."""
+        await self._find_lost()
+        for image in self._shelves:
+            await self._bury(image)
+
+    async def _every(self, pause: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Do `work` again and again, through outages of Redis."""
+        while not self._closing:  # redis-py may swallow a cancellation that meets a time limit of its own
             try:
-                for machine_id in await self._ledger.expire():
-                    logger.info("the lease of %s ran out", machine_id)
-                    self._spawn(self._recycle(machine_id))
-                if tick % HEALTH_EVERY == 0:
-                    await self._find_lost()
-                for image in self._shelves:
-                    if tick % HEALTH_EVERY == 0:
-                        await self._bury(image)
-                    await self._serve(image)
+                await work()
             except RedisError as error:
                 logger.warning("Redis does not answer: %s", error)
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(pause)
 
     async def _find_lost(self) -> None:
         """Take back machines that are neither free nor leased: Redis lost its memory, or failed half-way."""

@@ -1,6 +1,7 @@
 """One capture and one encode of a desktop for all who watch it; none while nobody does."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,8 @@ import av
 
 from vm_bridge.sandbox import Frame, FrameSource
 from vm_bridge.streams.h264 import CLOCK, TIME_BASE, Converter, H264Encoder
+
+logger = logging.getLogger(__name__)
 
 KEY_INTERVAL = 0.5
 """Requests for a key frame are answered together, at most this often (seconds)."""
@@ -51,7 +54,6 @@ class Broadcast:
         self._ended = ended
         self._viewers: set[Viewer] = set()
         self._task: asyncio.Task[None] | None = None
-        self._worker: ThreadPoolExecutor | None = None
         self._converter = Converter()
         self._encoder: H264Encoder | None = None
         self._wake = asyncio.Event()
@@ -65,6 +67,7 @@ class Broadcast:
         self._ask_key(time.monotonic())
         if self._task is None:
             self._task = asyncio.create_task(self._run())
+            self._task.add_done_callback(self._stopped)
 
     def leave(self, viewer: Viewer) -> None:
         """The last to leave stops the capture."""
@@ -82,13 +85,20 @@ class Broadcast:
         self._wake.set()
 
     async def _run(self) -> None:
-        self._worker = worker = ThreadPoolExecutor(1, thread_name_prefix="encode")
+        worker = ThreadPoolExecutor(1, thread_name_prefix="encode")
         self._encoder = None
         try:
             async with self._source.subscribe(fps=self._fps) as frames:
                 await self._relay(frames, worker)
         finally:
             worker.shutdown(wait=False)
+
+    def _stopped(self, task: "asyncio.Task[None]") -> None:
+        """Unless the viewers left: the desktop ended, or its picture cannot be had any more."""
+        if task.cancelled():
+            return
+        if (error := task.exception()) is not None:
+            logger.error("a broadcast failed", exc_info=error)
         self._task = None
         for viewer in tuple(self._viewers):
             viewer.end()

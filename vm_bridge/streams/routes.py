@@ -57,15 +57,20 @@ class Streams:
         """The two calls; `sandbox_of` raises MachineGone."""
         router = APIRouter(prefix="/streams")
 
-        async def admit(ticket_text: str, kind: StreamKind) -> Sandbox:
-            ticket = verify(self._secret, ticket_text, kind)
+        async def admit(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event]:
+            """The machine a ticket opens, and what is set when its lease ends."""
+            ticket = verify(self._secret, text, kind)
+            sandbox = sandbox_of(ticket.claim.machine_id)
+            over = self._over[sandbox.id]
             await self._ledger.redeem(ticket)
-            return sandbox_of(ticket.claim.machine_id)
+            if over.is_set():  # the lease ended while Redis's answer was on its way
+                raise TicketRefused("the lease of this ticket has ended")
+            return sandbox, over
 
         @router.post("/webrtc")
         async def webrtc(body: Offer) -> Answer:
             """Answer a viewer's offer. Non-trickle: the answer holds every candidate."""
-            sandbox = await admit(body.ticket, "webrtc")
+            sandbox, _ = await admit(body.ticket, "webrtc")
             return Answer(sdp=await self._webrtc.answer(sandbox, body.sdp))
 
         @router.get("/stills", response_class=StreamingResponse, responses={200: {"content": {MEDIA_TYPE: {}}}})
@@ -74,11 +79,11 @@ class Streams:
             scheme, _, text = authorization.partition(" ")
             if scheme != "Bearer":
                 raise TicketRefused("a ticket is needed")
-            sandbox = await admit(text, "stills")
+            sandbox, over = await admit(text, "stills")
             if sandbox.frames is None:
                 raise MachineGone(f"machine {sandbox.id} has no picture")
             return StreamingResponse(
-                stills(sandbox.frames, self._over[sandbox.id]),
+                stills(sandbox.frames, over),
                 media_type=MEDIA_TYPE,
                 headers={"Cache-Control": "no-store"},
             )
