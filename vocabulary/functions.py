@@ -53,7 +53,7 @@ _POINT_NAMES = ("point", "start_box", "start_point")
 _END_NAMES = ("end_point", "end_box")
 _NOT_POINT = re.compile(r"</?point>|<\|box_(?:start|end)\|>|</?bbox>|[()\[\]（）]")
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
-_SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,20})?)\s*s?")
+_SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,20})?(?:e-\d{1,3})?)\s*s?")
 
 
 def point_of(text: str) -> tuple[Fraction, Fraction]:

@@ -57,7 +57,7 @@ json_values = st.recursive(
 
 def seconds(most: float) -> st.SearchStrategy[float]:
     """A duration that is not zero."""
-    return st.floats(min_value=0.001, max_value=most)
+    return st.floats(min_value=0, max_value=most, exclude_min=True)
 
 
 def actions_of(kind: str, points: st.SearchStrategy[Point]) -> st.SearchStrategy[Action]:
