@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,7 @@ class ActingLimits:
     reach: float = 20.0
     pictures: int = 16
     gesture_pause: float = 0.8
-    inputs: int = 256
+    inputs: int = 2_048
 
 
 class Acting:
@@ -125,25 +125,30 @@ class Acting:
         """The digest of a takeover's input taken before."""
         return self._inputs.get(command_id)
 
-    async def input(self, command: TakeoverInput, digest: str) -> None:
-        """Do primitive inputs at once; the first of a gesture is its stored intent."""
-        loop = asyncio.get_running_loop()
-        if self._gesture is None:
-            intent = self.intent(
-                command_id=command.command_id,
-                decision="takeover",
-                thought=self.thought,
-                action=gesture_of(command.inputs),
-            )
-            await self.begin(intent, digest)
-            self._gesture = OpenGesture(intent, loop.time())
-        self._inputs[command.command_id] = digest
+    def remember_input(self, command_id: str, digest: str) -> None:
+        """Know a takeover's input again. Not stored: a takeover does not outlive its runner."""
+        self._inputs[command_id] = digest
         while len(self._inputs) > self._limits.inputs:
             self._inputs.popitem(last=False)
-        for number, event in enumerate(command.inputs):
-            if not self._gesture.lost:
-                command_id = f"{command.command_id}-{number}"
-                await self._gesture.perform(self.held, command_id, event, self._record.seen, loop.time())
+
+    async def input(self, commands: Sequence[TakeoverInput], digest: str) -> None:
+        """Do what came since the last time in one go; a gesture's first inputs are its stored intent.
+
+        `digest` is the first command's. Raises CommandRefused when its intent cannot be stored.
+        """
+        loop = asyncio.get_running_loop()
+        first = commands[0].command_id
+        events = [event for command in commands for event in command.inputs]
+        if self._gesture is None:
+            said = {"decision": "takeover", "thought": self.thought, "action": gesture_of(events)}
+            intent = self.intent(command_id=first, **said)
+            await self.begin(intent, digest)
+            self._gesture = OpenGesture(intent, loop.time())
+        begins = self._gesture.deed is None
+        await self._gesture.perform(self.held, f"{first}-inputs", events, self._record.seen, loop.time())
+        if begins and self._gesture.deed is not None:
+            # The frames of a long takeover would push this one out before its step is written.
+            await self.pictures.save(self._gesture.deed.before)
         if self._gesture.full or self._gesture.lost:
             await self.close_gesture()
 

@@ -9,8 +9,8 @@ from agent_backend.ports import Intent
 from vocabulary.actions import Gesture, InputEvent, MouseDown, MouseUp, Press, Release, TimedInput
 from vocabulary.observations import Observation
 
-MAX_INPUTS = 4_900
-"""Inputs after which a gesture is closed whatever is held; its releases still fit the vocabulary's bound."""
+MAX_INPUTS = 2_500
+"""Inputs after which a gesture is closed whatever is held; one more batch still fits the vocabulary's bound."""
 
 
 def gesture_of(inputs: Sequence[InputEvent]) -> Gesture:
@@ -47,20 +47,23 @@ class OpenGesture:
         """Whether the machine was lost, or an input's outcome."""
         return self.deed is not None and self.deed.after is None
 
-    async def perform(self, hand: Hand, command_id: str, event: InputEvent, seen: Observation, now: float) -> None:
-        """Do one input at once, without waiting for the screen to rest; `now` is monotonic seconds."""
-        deed = await hand.act(command_id, event, seen, settle=False)
+    async def perform(
+        self, hand: Hand, command_id: str, events: Sequence[InputEvent], seen: Observation, now: float
+    ) -> None:
+        """Do inputs at once, without waiting for the screen to rest; `now` is monotonic seconds."""
+        deed = await hand.act(command_id, gesture_of(events), seen, settle=False)
         first = self.deed or deed
         self.deed = replace(deed, before=first.before, started_at=first.started_at, error=deed.error or first.error)
         self.last = now
-        self.inputs.append(TimedInput(at_ms=max(0, round((now - self.started) * 1000)), input=event))
-        self._hold(event)
+        at_ms = max(0, round((now - self.started) * 1000))
+        for event in events:
+            self.inputs.append(TimedInput(at_ms=at_ms, input=event))
+            self._hold(event)
 
     async def close(self, hand: Hand, seen: Observation, now: float) -> Deed:
         """Let go of what is held and wait until the screen rests."""
-        for number, event in enumerate(self.held):
-            if not self.lost:
-                await self.perform(hand, f"{self.intent.command_id}-release-{number}", event, seen, now)
+        if self.held and not self.lost:
+            await self.perform(hand, f"{self.intent.command_id}-release", self.held, seen, now)
         assert self.deed is not None
         return self.deed if self.lost else await hand.rest(self.deed)
 

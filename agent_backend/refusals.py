@@ -98,10 +98,10 @@ def check_steering(state: EpisodeState, best: Proposal) -> None:
 
 
 def check_takeover(state: EpisodeState, command: Takeover) -> None:
-    """A takeover needs a machine with a pointer; a gesture that is open when it ends needs its thought."""
+    """A takeover needs a machine that takes gestures; a gesture that is open when it ends needs its thought."""
     if command.on:
         check_room(state)
-        return check_kinds(state, ("mouse_down", "mouse_up"))
+        return check_kinds(state, ("gesture",))
     if not state.takeover:
         raise CommandRefused("not_in_takeover", "there is no takeover to end")
     thought = command.thought or (state.pending.thought if state.pending else "")

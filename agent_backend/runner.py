@@ -57,6 +57,8 @@ LEFT_AS: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "re
 
 
 CLOSING = "this episode is closing"
+INPUT_BATCH = 16
+"""Commands of a takeover that are done in one go, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ class EpisodeRunner:
         self._duties: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (self._is_warm, self._begin),
             (self._policy_moved, self._drop_offers),
+            (lambda: bool(self._inbox) and isinstance(self._inbox[0][0], TakeoverInput), self._take_inputs),
             (lambda: bool(self._inbox), self._take_command),
             (lambda: is_due(self._acting.rests_at), self._acting.close_gesture),
             (lambda: self._thinking.answered, self._take_answer),
@@ -200,17 +203,35 @@ class EpisodeRunner:
         if intent is not None:
             await reply(acknowledged)
             return await self._act(intent)
-        if isinstance(command, TakeoverInput):
-            await self._acting.input(command, digest)
-        else:
-            note = await self._apply_command(command)
-            await self._store.record_command(command.command_id, digest, note)
+        note = await self._apply_command(command)
+        await self._store.record_command(command.command_id, digest, note)
         await reply(acknowledged)
+
+    async def _take_inputs(self) -> None:
+        """A takeover's inputs that came while the last ones were done are done together: so a hand that is faster
+        than the machine is never far ahead of it."""
+        taken: list[tuple[TakeoverInput, Emit]] = []
+        while self._inbox and isinstance(command := self._inbox[0][0], TakeoverInput) and len(taken) < INPUT_BATCH:
+            _, reply = self._inbox.popleft()
+            try:
+                if await self._taken_before(command, digest_of(command)):
+                    await reply(Acknowledged(command_id=command.command_id))
+                    continue
+                check(self.state, command)
+            except CommandRefused as error:
+                await reply(refusal(command, error.code, str(error)))
+                continue
+            self._acting.remember_input(command.command_id, digest_of(command))
+            taken.append((command, reply))
+        if taken:
+            await self._acting.input([command for command, _ in taken], digest_of(taken[0][0]))
+        for command, reply in taken:
+            await reply(Acknowledged(command_id=command.command_id))
 
     async def _taken_before(self, command: EpisodeCommand, digest: str) -> bool:
         """Raises CommandRefused when another body came under the same id."""
         known = self._acting.input_digest(command.command_id)
-        if known is None:
+        if known is None and not isinstance(command, TakeoverInput):
             record = await self._store.find_command(command.command_id)
             known = record.digest if record else None
         if known not in (None, digest):

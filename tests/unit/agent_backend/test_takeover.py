@@ -18,6 +18,11 @@ def inputs(number: int, *events: InputEvent) -> TakeoverInput:
     return TakeoverInput(command_id=f"inputs-{number}", inputs=events)
 
 
+def performed(desk: Desk) -> list[InputEvent]:
+    """What the machine did, input by input."""
+    return [timed.input for act in desk.sandbox.acts if isinstance(act, Gesture) for timed in act.inputs]
+
+
 def done(desk: Desk, index: int = 0) -> list[InputEvent]:
     action = desk.store.state.steps[index].action
     assert isinstance(action, Gesture)
@@ -33,7 +38,7 @@ async def test_ending_makes_one_step_of_the_inputs(desk: Desk) -> None:
     assert await desk.code(inputs(2, UP)) == ""
     assert await desk.code(takeover(2, False, "I draw a line.")) == ""
     step = desk.store.state.steps[0]
-    assert done(desk) == [DOWN, MoveTo(x=50, y=50), UP] == desk.sandbox.acts
+    assert done(desk) == [DOWN, MoveTo(x=50, y=50), UP] == performed(desk)
     assert (step.decision, step.actor, step.thought) == ("takeover", "human", "I draw a line.")
     assert step.before.rest == "skipped"
     assert step.after is not None
@@ -117,6 +122,30 @@ async def test_leaving_keeps_what_was_done(desk: Desk) -> None:
     assert desk.store.state.status == "left"
 
 
+async def test_a_fast_hand_is_followed_in_order_and_in_few_calls(desk: Desk) -> None:
+    await desk.started()
+    await desk.answer(takeover(1, True))
+    path = [MoveTo(x=x, y=x) for x in range(60)]
+    for at in range(0, 60, 20):
+        await desk.send(*(inputs(number, path[number]) for number in range(at, at + 20)))
+        await desk.until(lambda: len(performed(desk)) == at + 20)  # noqa: B023 - waited for at once
+    await desk.answer(takeover(2, False, "A long way."))
+    assert done(desk) == path == performed(desk)
+    assert len(desk.sandbox.acts) < 20
+
+
+async def test_the_frame_before_a_long_gesture_is_kept(desk: Desk) -> None:
+    await desk.started()
+    await desk.answer(takeover(1, True))
+    desk.sandbox.screen.pixels[:50, :50] = 255  # a frame nobody has seen yet
+    for number in range(desk.limits.acting.pictures + 2):
+        await desk.answer(inputs(number, MoveTo(x=10 * number, y=300)))
+    await desk.answer(takeover(2, False, "A long way."))
+    before = desk.store.state.steps[0].before.screenshot
+    assert before is not None
+    assert before.sha256 in desk.store.blobs
+
+
 async def test_a_crash_in_a_takeover_says_so_and_ends_it(desk: Desk) -> None:
     await desk.started()
     await desk.answer(takeover(1, True))
@@ -126,7 +155,7 @@ async def test_a_crash_in_a_takeover_says_so_and_ends_it(desk: Desk) -> None:
     step = desk.store.state.steps[0]
     assert (step.decision, step.after, step.error and step.error.code) == ("takeover", None, "outcome_unknown")
     assert not desk.store.state.takeover
-    assert desk.sandbox.acts == [DOWN]
+    assert performed(desk) == [DOWN]
 
 
 async def test_a_machine_lost_in_a_takeover_fails_the_episode(desk: Desk) -> None:
@@ -150,7 +179,7 @@ async def test_gestures_count_as_steps(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("kinds", [("click",), ()])
-async def test_a_machine_without_a_pointer_cannot_be_taken_over(desk: Desk, kinds: tuple[str, ...]) -> None:
+async def test_a_machine_without_gestures_cannot_be_taken_over(desk: Desk, kinds: tuple[str, ...]) -> None:
     desk.sandbox.capabilities = desk.sandbox.capabilities.model_copy(update={"kinds": kinds})
     await desk.started()
     assert await desk.code(takeover(1, True)) == "unsupported_action"
