@@ -1,0 +1,1 @@
+"""Repeatable measurements; each prints one JSON object as its last line."""

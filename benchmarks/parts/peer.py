@@ -1,0 +1,112 @@
+"""OSWorld's way beside ours: a PyAutoGUI act in a new Python process, then a PyAutoGUI PNG screenshot, both over HTTP.
+
+After OSWorld's `desktop_env` (its server's `/execute` and `/screenshot`, its environment's pause of 2 s after an act),
+rebuilt here over the same X server, window manager and screen size as ours. The server is this module's own child.
+"""
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from benchmarks.parts.figures import percentile, say
+
+ACTS, PAUSED_ACTS, PAUSE = 20, 5, 2.0
+REQUIREMENTS = ("pyautogui==0.9.54", "pillow==13.0.0", "pyscreeze==1.0.1")
+CODE = "import pyautogui; pyautogui.FAILSAFE = False; pyautogui.click({x}, {y})"
+SERVER = Path(__file__).with_name("peer_server.py")
+START_SECONDS = 30.0
+
+
+def measure(data: Path) -> dict[str, float]:
+    """Act → picture received, at the client: without a pause, and with OSWorld's."""
+    python = _environment(data / "venvs" / "peer")
+    with ExitStack() as stack:
+        display = stack.enter_context(_screen())
+        port = stack.enter_context(_server(python, display))
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        _act(connection, 0)  # the first start of Python reads its files from disk
+        quick = [_timed(connection, number, 0.0) for number in range(ACTS)]
+        paused = [_timed(connection, number, PAUSE) for number in range(PAUSED_ACTS)]
+    say(f"peer {percentile(quick, 0.5)} ms, with its pause {percentile(paused, 0.5)} ms")
+    return {
+        "peer_act_to_step_p50_ms": percentile(quick, 0.5),
+        "peer_with_pause_p50_ms": percentile(paused, 0.5),
+    }
+
+
+def _timed(connection: http.client.HTTPConnection, number: int, pause: float) -> float:
+    began = time.perf_counter()
+    _act(connection, number)
+    time.sleep(pause)
+    connection.request("GET", "/screenshot")
+    picture = connection.getresponse().read()
+    assert picture.startswith(b"\x89PNG"), picture[:100]
+    return (time.perf_counter() - began) * 1000
+
+
+def _act(connection: http.client.HTTPConnection, number: int) -> None:
+    command = ["python", "-c", CODE.format(x=300 + number, y=300)]
+    connection.request("POST", "/execute", json.dumps({"command": command}), {"Content-Type": "application/json"})
+    answer = json.loads(connection.getresponse().read())
+    assert answer["returncode"] == 0, answer
+
+
+def _environment(folder: Path) -> Path:
+    python = folder / "bin" / "python"
+    stamp = folder / "complete"
+    if not stamp.exists():
+        say("installing the peer's packages")
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *REQUIREMENTS], check=True)
+        stamp.touch()
+    return python
+
+
+@contextmanager
+def _screen() -> Iterator[str]:
+    """An X server with a window manager and something to look at."""
+    reader, writer = os.pipe()
+    server = subprocess.Popen(
+        [
+            *("Xtigervnc", "-displayfd", str(writer), "-geometry", "1280x720", "-depth", "24"),
+            *("-rfbport", "-1", "-SecurityTypes", "None", "-nolisten", "tcp"),
+        ],
+        pass_fds=(writer,),
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writer)
+    with os.fdopen(reader) as told:
+        display = f":{told.readline().strip()}"
+    programs = [
+        subprocess.Popen(argv, env={**os.environ, "DISPLAY": display}, stderr=subprocess.DEVNULL)
+        for argv in (["openbox"], ["xterm", "-geometry", "100x30+200+100"])
+    ]
+    try:
+        yield display
+    finally:
+        for process in [*programs, server]:
+            process.terminate()
+            process.wait(10)
+
+
+@contextmanager
+def _server(python: Path, display: str) -> Iterator[int]:
+    environment = {**os.environ, "DISPLAY": display, "PATH": f"{python.parent}:{os.environ['PATH']}"}
+    process = subprocess.Popen([python, SERVER], env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        # python-xlib prints its warnings first.
+        port = next((line.split()[1] for line in process.stdout if line.startswith("port ")), None)
+        if port is None:
+            sys.exit("the peer's server did not start")
+        yield int(port)
+    finally:
+        process.terminate()
+        process.wait(10)

@@ -1,0 +1,80 @@
+"""Whether the frame after an act is the right one: programs that redraw late, a caret, an animation."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import simplejpeg
+
+from benchmarks.parts.figures import percentile, say
+from vm_bridge.hosts.local import LocalHost, LocalSandbox
+from vocabulary.actions import Click, RunCommand
+
+PROGRAM = (Path(__file__).parents[2] / "tests/integration/sandbox/redrawing.py").read_text()
+STEP = 4
+"""Grey levels a redraw adds."""
+ACTS = {50: 8, 300: 5, 1500: 2}
+"""How often each delay (ms) is tried, in every variant."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the acts."""
+
+    acts: int = 0
+    stale: int = 0
+    timeouts: int = 0
+    took: list[float] = field(default_factory=list)
+
+
+def variants() -> Iterator[tuple[str, ...]]:
+    """Arguments of the redrawing program, and how many acts each gets."""
+    for delay in ACTS:
+        for how in ("loop", "timer", "child"):
+            for at_once in ("0", "1"):
+                yield how, str(delay), at_once, "still"
+        yield "loop", str(delay), "0", "caret"
+        yield "loop", str(delay), "0", "animation"
+
+
+async def measure(data: Path) -> dict[str, float]:
+    """One desktop, all variants; a stale after-frame is one without the redraw its act caused."""
+    host = LocalHost(data)
+    tally = Tally()
+    try:
+        sandbox = await host.create("desktop")
+        assert isinstance(sandbox, LocalSandbox)
+        for arguments in variants():
+            await _try(sandbox, arguments, tally)
+    finally:
+        await host.close()
+    say(f"{tally.acts} late acts: {tally.stale} stale, {tally.timeouts} ran out of time")
+    return {
+        "late_acts": tally.acts,
+        "stale_after_share": round(tally.stale / tally.acts, 4),
+        "settle_timeout_share": round(tally.timeouts / tally.acts, 4),
+        "late_overhead_p50_ms": percentile(tally.took, 0.5),
+    }
+
+
+async def _try(sandbox: LocalSandbox, arguments: tuple[str, ...], tally: Tally) -> None:
+    machine, desk = sandbox.bind(1), sandbox.desk(1)
+    await desk.write("redrawing.py", PROGRAM)
+    await desk.start(["python3", "redrawing.py", *arguments])
+    assert await desk.wait_for_window("redrawing")
+    await machine.observe(settle=True)
+    found = (await desk.run(["xwininfo", "-name", "redrawing"])).output
+    x, y = (int(line.split()[-1]) for line in found.splitlines() if "Absolute upper-left" in line)
+    click = Click(x=x + 100, y=y + 150)
+    delay = int(arguments[1])
+    for count in range(1, ACTS[delay] + 1):
+        began = time.perf_counter()
+        done = await machine.perform(f"late-{tally.acts:05}", click)
+        tally.took.append((time.perf_counter() - began) * 1000 - delay)
+        tally.acts += 1
+        assert done.after.screenshot is not None
+        image = simplejpeg.decode_jpeg(await machine.blob(done.after.screenshot), colorspace="GRAY")
+        tally.stale += abs(int(image[click.y, click.x, 0]) - STEP * count) > 1
+        tally.timeouts += done.after.rest == "timeout"
+    await machine.perform(f"late-end-{tally.acts:05}", RunCommand(command="pkill -f redrawing.py"))
