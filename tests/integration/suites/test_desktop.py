@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from pydantic import TypeAdapter
 
+import annotation_app.demo
 from agent_backend.scripted.__main__ import DESKTOP
 from agent_backend.scripted.script import Script, scripts_load
 from vm_bridge.errors import UnknownTask
@@ -16,6 +18,7 @@ from vocabulary.actions import Finish
 from vocabulary.tasks import Task
 
 SCRIPTS = {script.task: script for script in scripts_load(DESKTOP)}
+DEMO = Path(annotation_app.demo.__file__).with_name("tasks.json")
 TASKS = {task.name: task for task in suite_named("desktop").tasks}
 
 
@@ -30,6 +33,11 @@ def test_every_task_has_a_script_with_its_very_instruction() -> None:
     assert {name: task.instruction for name, task in TASKS.items()} == {
         name: script.instruction for name, script in SCRIPTS.items()
     }
+
+
+def test_the_demo_loads_these_very_tasks() -> None:
+    loaded = TypeAdapter(tuple[Task, ...]).validate_json(DEMO.read_bytes())
+    assert loaded == suite_named("desktop").tasks
 
 
 def test_an_unknown_suite_is_refused() -> None:

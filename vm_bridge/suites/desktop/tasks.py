@@ -47,7 +47,7 @@ TASKS = (
         windows=(editor("Desktop/hello.txt"),),
         checks=(file_holds(f"{HOME}/Desktop/hello.txt", "hello world"),),
         practice=True,
-        max_steps=15,
+        max_steps=100,
     ),
     DesktopTask(
         name="rename_report",
