@@ -150,6 +150,7 @@ def test_every_frame(reply: str, thought: str) -> None:
         (r"type(content='it\'s \"it\"')", TypeText(text='it\'s "it"')),
         (r"type(content='\d+')", TypeText(text=r"\d+")),
         (r"type(content='\u4f60\u597d')", TypeText(text="你好")),
+        (r"type(content='\ud83d\ude00 \ud83d')", TypeText(text="😀 \ufffd")),
         ("type(content='it's fine')", TypeText(text="it's fine")),
         ("type(content='say 'hi', then (go)')", TypeText(text="say 'hi', then (go)")),
         ("type(content='Action: click(start_box=\\'(1,2)\\')')", TypeText(text="Action: click(start_box='(1,2)')")),
