@@ -68,7 +68,7 @@ class Desk:
     """A runner and all around it, the way the web app wires them; it can be killed and started again."""
 
     def __init__(self) -> None:
-        self.sandbox = FakeSandbox("desktop")
+        self.sandbox = FakeSandbox("desktop", width=320, height=240)
         self.policy = FakePolicy()
         self.current: Policy | None = self.policy
         self.store = BreakableStore(warming(), self.hear)

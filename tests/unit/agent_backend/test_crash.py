@@ -76,7 +76,7 @@ class Client:
     """A browser: sends each command until it is acknowledged, whatever happens to the runner in between."""
 
     def __init__(self, kill_at: int) -> None:
-        self.sandbox = FakeSandbox("desktop")
+        self.sandbox = FakeSandbox("desktop", width=320, height=240)
         self.store = MemoryStore(warming())
         self.policy = FakePolicy()
         self.kill_at = kill_at

@@ -25,7 +25,7 @@ SAID: tuple[Answer, ...] = ((("I type it.", TypeText(text="hello")),), (("Done."
 
 
 async def flown(policy: FakePolicy | None, *, max_steps: int = 5, alive: bool = True) -> MemoryStore:
-    sandbox = FakeSandbox("desktop")
+    sandbox = FakeSandbox("desktop", width=320, height=240)
     if not alive:
         sandbox.crash()
 

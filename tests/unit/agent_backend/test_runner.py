@@ -108,7 +108,7 @@ async def test_a_stale_accept_is_refused_and_changes_nothing(desk: Desk) -> None
     ("command", "code"),
     [
         (act(1, thought="  "), "thought_required"),
-        (Act(command_id="command-1", action=Click(x=1280, y=10), thought="t"), "off_screen"),
+        (Act(command_id="command-1", action=Click(x=320, y=10), thought="t"), "off_screen"),
         (Act(command_id="command-1", action=LongPress(x=1, y=1), thought="t"), "unsupported_action"),
         (Accept(command_id="command-1", proposal_id="other", base_version=0), "unknown_proposal"),
         (MarkProposal(command_id="command-1", proposal_id="other", mark="wrong"), "unknown_proposal"),

@@ -139,7 +139,7 @@ async def test_the_frame_before_a_long_gesture_is_kept(desk: Desk) -> None:
     await desk.answer(takeover(1, True))
     desk.sandbox.screen.pixels[:50, :50] = 255  # a frame nobody has seen yet
     for number in range(desk.limits.acting.pictures + 2):
-        await desk.answer(inputs(number, MoveTo(x=10 * number, y=300)))
+        await desk.answer(inputs(number, MoveTo(x=10 * number, y=200)))
     await desk.answer(takeover(2, False, "A long way."))
     before = desk.store.state.steps[0].before.screenshot
     assert before is not None
