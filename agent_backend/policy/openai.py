@@ -102,7 +102,7 @@ class OpenAIPolicy:
             await partial(samples.partials())
 
         samples = await self._completions.sample(await self._request(messages, blob), heard)
-        screen = Screen(width=max(1, observation.width), height=max(1, observation.height))
+        screen = Screen.of(observation)
 
         def parse(text: str) -> Parsed | Unparsed:
             return self._dialect.parse(text, screen)
