@@ -7,20 +7,18 @@ So a step is stored while the policy already reads the new screen, and its propo
 
 import asyncio
 import contextlib
-import hashlib
-import json
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from agent_backend.acting import Acting, ActingLimits
+from agent_backend.commands import digest_of, refusal, said_by
 from agent_backend.errors import CommandRefused, PolicyError
 from agent_backend.hand import Hand, reach
 from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Policy
 from agent_backend.record import Record
-from agent_backend.refusals import check, check_steering, offered
+from agent_backend.refusals import check, check_steering
 from agent_backend.thinking import Patience, Question, Thinking
 from vm_bridge.errors import BridgeError, BridgeUnavailable, NoMachine
 from vm_bridge.machine import Machine
@@ -38,7 +36,6 @@ from vocabulary.messages import (
     MarkProposal,
     Partial,
     Pause,
-    Rejected,
     Resample,
     Takeover,
     TakeoverInput,
@@ -70,17 +67,6 @@ class Limits:
     warm_again: float = 2.0
     acting: ActingLimits = field(default_factory=ActingLimits)
     patience: Patience = field(default_factory=Patience)
-
-
-def digest_of(command: EpisodeCommand) -> str:
-    """What a resend must equal: the sha256 of a command's whole body."""
-    body = json.dumps(command.model_dump(mode="json"), sort_keys=True)
-    return hashlib.sha256(body.encode()).hexdigest()
-
-
-def refusal(command: EpisodeCommand, code: str, message: str) -> Rejected:
-    """The answer to a command that changed nothing."""
-    return Rejected(command_id=command.command_id, code=code, message=message)
 
 
 class EpisodeRunner:
@@ -441,25 +427,3 @@ class EpisodeRunner:
 def is_due(at: float | None) -> bool:
     """Whether a moment (loop time) has come; None never comes."""
     return at is not None and asyncio.get_running_loop().time() >= at
-
-
-def said_by(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
-    """What a checked command intends: the candidate it takes, or an action of the person's own."""
-    if isinstance(command, Act):
-        known = command.proposal_id in {proposal.id for proposal in state.proposals}
-        return {
-            "command_id": command.command_id,
-            "decision": "override",
-            "proposal_id": command.proposal_id if known else None,
-            "thought": command.thought,
-            "action": command.action,
-        }
-    proposal = offered(state, command.proposal_id)
-    thought = proposal.thought if command.thought is None else command.thought
-    return {
-        "command_id": command.command_id,
-        "decision": "accept" if thought == proposal.thought else "edit",
-        "proposal_id": proposal.id,
-        "thought": thought,
-        "action": proposal.action,
-    }
