@@ -114,7 +114,11 @@ calls = APIRouter(prefix="/v1", dependencies=[Depends(_authorized)])
 @calls.post("/leases")
 async def allocate(request: Request, body: Allocate) -> Lease:
     """Lease a machine, waiting for one if need be."""
-    return await _bridge(request).pool.allocate(image=body.image, holder=body.holder, ttl=body.ttl, wait=body.wait)
+    pool = _bridge(request).pool
+    lease = await pool.allocate(image=body.image, holder=body.holder, ttl=body.ttl, wait=body.wait)
+    if await request.is_disconnected():  # nobody is left to have it
+        await pool.release(lease.machine_id, lease.fencing_token)
+    return lease
 
 
 @calls.post("/leases/{machine_id}/renew")

@@ -18,6 +18,7 @@ from vm_bridge.client import BridgeClient
 from vm_bridge.config import Config
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.ledger import Ledger
+from vm_bridge.pool import Pool
 
 SECRET = "a secret of the tests only"
 
@@ -69,6 +70,7 @@ class RunningBridge:
     url: str
     host: FakeHost
     config: Config
+    pool: Pool
 
 
 @pytest.fixture
@@ -88,10 +90,10 @@ async def bridge(bridge_redis: str, fake_host: FakeHost, tmp_path: Path) -> Asyn
     config = Config(
         secret=SECRET, redis_url=bridge_redis, bridge_url=url, web_origins=(url,), max_machines=3, data=tmp_path
     )
-    server.config.app = bridge_app(config, fake_host)
+    server.config.app = app = bridge_app(config, fake_host)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     await eventually(lambda: server.started or serving.done())
-    yield RunningBridge(url, fake_host, config)
+    yield RunningBridge(url, fake_host, config, app.state.bridge.pool)
     server.should_exit = True
     await serving
     listener.close()

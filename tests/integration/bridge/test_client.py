@@ -191,3 +191,17 @@ async def test_a_claim_whose_answer_was_lost_is_not_repeated(bridge: RunningBrid
         with pytest.raises(BridgeUnavailable):
             await client.allocate(image="desktop", holder="tests")
     assert wire.cuts == 1
+
+
+async def test_who_went_away_while_waiting_keeps_no_machine(client: BridgeClient, bridge: RunningBridge) -> None:
+    queue = bridge.pool._shelves["desktop"].waiting
+    held = [await client.allocate(image="desktop", holder="tests") for _ in range(bridge.config.max_machines)]
+    async with BridgeClient(bridge.url, SECRET) as impatient:
+        waiting = asyncio.create_task(impatient.allocate(image="desktop", holder="impatient"))
+        await eventually(lambda: len(queue) == 1)
+        patient = asyncio.create_task(client.allocate(image="desktop", holder="patient"))
+        await eventually(lambda: len(queue) == 2)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    await client.release(held[0])
+    assert (await patient).machine_id == held[0].machine_id
