@@ -23,7 +23,7 @@ MESSAGE_LIMIT = 2 * 1024 * 1024
 OUTBOX = 512
 """Events that may wait for a slow reader before it must connect again."""
 BURST, PER_SECOND, PATIENCE = 200, 100, 200
-"""So many commands at once, so many a second; after so many refusals for flooding the socket is closed."""
+"""So many commands at once, so many a second; after so many refusals without a calm spell the socket is closed."""
 COMMAND_ID = re.compile(r'"command_id"\s*:\s*"([A-Za-z0-9_-]{8,64})"')
 
 
@@ -39,7 +39,9 @@ class Bucket:
         if self._tokens < 1:
             self.refused += 1
             return False
-        self._tokens, self.refused = self._tokens - 1, 0
+        if self._tokens > BURST / 2:
+            self.refused = 0
+        self._tokens -= 1
         return True
 
 

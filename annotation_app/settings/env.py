@@ -63,6 +63,21 @@ def environment_read(source: Mapping[str, str] = os.environ) -> Environment:
         raise ImproperlyConfigured("; ".join(lines)) from error
 
 
+REQUIRED = ("secret_key", "secret", "database_url", "redis_url", "allowed_hosts", "web_origins")
+SHORTEST_SECRET = 32
+"""Characters of a secret that cannot be guessed."""
+
+
+def production_check(environment: Environment) -> None:
+    """Raises ImproperlyConfigured, naming what a production start lacks."""
+    missing = [name for name in REQUIRED if name not in environment.model_fields_set or not getattr(environment, name)]
+    if missing:
+        raise ImproperlyConfigured("production needs " + ", ".join(PREFIX + name.upper() for name in missing))
+    for name in ("secret_key", "secret"):
+        if len(getattr(environment, name)) < SHORTEST_SECRET:
+            raise ImproperlyConfigured(f"{PREFIX}{name.upper()} needs at least {SHORTEST_SECRET} characters")
+
+
 def database_settings(url: str) -> dict[str, Any]:
     """Django's DATABASES entry for a PostgreSQL address (any libpq form, Unix sockets included)."""
     try:

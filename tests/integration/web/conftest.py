@@ -26,7 +26,7 @@ from annotation_app.live.threads import in_database
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
-from tests.integration.bridge.conftest import bridge_redis, private_redis  # noqa: F401  # fixtures
+from tests.integration.bridge import conftest as bridge_fixtures
 from tests.waiting import eventually
 from vm_bridge.__main__ import bridge_app
 from vm_bridge.config import Config
@@ -34,6 +34,9 @@ from vm_bridge.drivers.fake import FakeHost
 from vocabulary.actions import Click, Finish, TypeText
 from vocabulary.dialects import dialect_named
 from vocabulary.tasks import Task
+
+private_redis = bridge_fixtures.private_redis
+bridge_redis = bridge_fixtures.bridge_redis
 
 SECRET = "a-secret-only-the-tests-know-of-123"
 PASSWORD = "a password of the tests"

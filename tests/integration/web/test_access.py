@@ -1,6 +1,7 @@
 """Who may do what: every route without a sign-in, with a foreign user, and with the wrong role."""
 
 from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,7 +15,7 @@ from tests.integration.web.conftest import PASSWORD, Desk, Stack, World
 from vocabulary.blobs import BlobRef
 
 PUBLIC = {("GET", "/api/session"), ("POST", "/api/session"), ("GET", "/api/health")}
-BODIES = {
+BODIES: dict[str, dict[str, object]] = {
     "/api/session": {"username": "ada", "password": "no"},
     "/api/me": {"preferences": {}},
     "/api/exports": {},
@@ -37,7 +38,7 @@ def body_of(path: str) -> dict[str, object]:
     return next((body for end, body in BODIES.items() if path.endswith(end)), {})
 
 
-def call(client: Client, method: str, path: str) -> object:
+def call(client: Client, method: str, path: str) -> Any:
     return client.generic(method, path, data=str(body_of(path)).replace("'", '"'), content_type="application/json")
 
 

@@ -71,7 +71,7 @@ async def test_bad_commands_are_refused_and_change_nothing(stack: Stack) -> None
     assert (await desk.ask(**act()))["type"] == "acknowledged", "the socket still works"
 
 
-@pytest.mark.parametrize("text", ["", "{", "null", "[]", '"act"', "\x00", '{"type": 5}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["{", "null", "[]", '"act"', "\x00", '{"type": 5}', "[" * 100_000])
 async def test_what_is_no_command_is_refused(stack: Stack, text: str) -> None:
     desk = await stack.deciding()
     await desk.socket.send_to(text_data=text)
@@ -114,7 +114,7 @@ async def test_the_refusal_does_not_repeat_the_input(stack: Stack) -> None:
 
 async def test_flooding_is_refused_and_then_ended(stack: Stack) -> None:
     desk = await stack.deciding()
-    for _ in range(BURST * 2 + PATIENCE * 2):
+    for _ in range((BURST + PATIENCE) * 5):
         await desk.send(type="ping", at=1.0)
     assert (await desk.until(type="rejected"))["code"] == "flooding"
     assert await desk.closed() == 4429

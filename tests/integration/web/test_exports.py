@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -27,7 +28,10 @@ def finished(world: World, user: User, *, accept: bool = True, practice: bool = 
     """An episode of one step with two offers, finished and perhaps accepted."""
     episode = services.episode_next(user=user, practice=practice)
     assert episode is not None
-    own = {"episode_id": episode.id, "token": services.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60)}
+    own: dict[str, Any] = {
+        "episode_id": episode.id,
+        "token": services.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60),
+    }
     services.blob_add(**own, ref=REF, data=PICTURE)
     services.proposals_add(**own, proposals=(proposal(1), proposal(2)), policy=POLICY)
     services.step_append(**own, step=step(command_id=f"command-{episode.id}"))
@@ -107,7 +111,7 @@ async def test_a_download_is_one_zip(committed: World, accepted: Episode) -> Non
     asked = await in_database(ask, world=committed)
     client = AsyncClient()
     client.cookies["sessionid"] = await in_database(session_of, user=committed.ravi)
-    response = await client.get(f"/api/exports/{asked['id']}/download")
+    response: Any = await client.get(f"/api/exports/{asked['id']}/download")
     async with asyncio.timeout(20):
         content = b"".join([part async for part in response])
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

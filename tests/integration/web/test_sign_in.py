@@ -1,5 +1,7 @@
 """Signing in, and what people keep for themselves."""
 
+from typing import Any
+
 import pytest
 from django.core.cache import cache
 from django.test import Client
@@ -13,7 +15,7 @@ def _no_attempts_yet() -> None:
     cache.clear()
 
 
-def sign_in(client: Client, password: str, username: str = "ada") -> object:
+def sign_in(client: Client, password: str, username: str = "ada") -> Any:
     return client.post("/api/session", {"username": username, "password": password}, content_type="application/json")
 
 
@@ -61,8 +63,8 @@ def test_unknown_fields_and_wrong_types_are_named(world: World) -> None:
     assert {field["field"] for field in response.json()["extra"]["fields"]} == {"pool_id", "colour"}
 
 
-def test_a_body_over_the_limit_is_refused(world: World, settings: object) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000  # type: ignore[attr-defined]
+def test_a_body_over_the_limit_is_refused(world: World, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
     response = world.client(world.ada).patch(
         "/api/me", {"preferences": {"x": "y" * 2000}}, content_type="application/json"
     )

@@ -55,8 +55,8 @@ class TestDjangoStore(StoreContract):
 
     async def test_a_command_of_another_episode_is_a_conflict(self, write: Writer, committed: World) -> None:
         await write.store.record_command("command-1", DIGEST)
-        assert committed.ben is not None
         other = await in_database(services.episode_next, user=committed.ben)
+        assert other is not None
         token = await in_database(services.runner_take, episode_id=other.id, runner="here:1:a", seconds=60)
         with pytest.raises(CommandRefused) as refused:
             await DjangoStore(other.id, token).begin_act(intent(), DIGEST)

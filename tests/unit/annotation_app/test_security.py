@@ -1,0 +1,42 @@
+"""The content security policy names our own servers and nobody else's."""
+
+from typing import Any
+
+import pytest
+
+from annotation_app.live.wiring import _stream_url
+from annotation_app.web.security import policy_for
+
+
+@pytest.fixture(autouse=True)
+def _addresses(settings: Any) -> None:
+    settings.ENV = settings.ENV.model_copy(
+        update={"bridge_public_url": "http://{host}:8010", "vnc_public_url": "ws://{host}:8011"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [("desk.example:8000", "desk.example"), ("127.0.0.1:8000", "127.0.0.1"), ("desk.example", "desk.example")],
+)
+def test_streams_are_reached_under_the_name_the_browser_used(host: str, name: str) -> None:
+    connect = next(part for part in policy_for(host).split("; ") if part.startswith("connect-src"))
+    assert connect.split()[1:] == [
+        "'self'",
+        f"ws://{host}",
+        f"wss://{host}",
+        f"http://{name}:8010",
+        f"ws://{name}:8011",
+    ]
+
+
+def test_scripts_come_from_us_only() -> None:
+    policy = policy_for("desk.example")
+    assert "default-src 'self'" in policy
+    assert "script-src" not in policy, "it falls back to default-src"
+    assert "object-src 'none'" in policy
+
+
+def test_a_vnc_ticket_travels_in_the_address_and_others_do_not() -> None:
+    assert _stream_url("vnc", "a.b", "desk") == "ws://desk:8011/?token=a.b"
+    assert _stream_url("webrtc", "a.b", "desk") == "http://desk:8010/streams/webrtc"
