@@ -70,6 +70,11 @@ export class Session {
     };
   }
 
+  /** Connects again where the connection had ended for good, as after a new sign-in. */
+  reconnect(): void {
+    this.socket.connect();
+  }
+
   /** Sends a command under a new id; null where too many are waiting already. */
   send(body: Body): string | null {
     const command: Identified = { ...body, command_id: newCommandId() };

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 
 import type { Snapshot } from "@/generated/vocabulary";
-import { request } from "@/shared/api/http";
+import { request, signInAgain } from "@/shared/api/http";
 
 import { draftStore, type DraftStore } from "./drafts";
 import { Session, socketUrl, type SessionState } from "./session";
@@ -26,5 +26,23 @@ export function useSession(episodeId: string): LiveSession {
   }, [episodeId]);
   useEffect(() => session.start(), [session]);
   const state = useSyncExternalStore(session.subscribe, session.getState);
+  useSignInAgain(session, state.connection.phase === "signed_out");
   return { ...state, session, drafts };
+}
+
+/** A sign-in that ended is asked for over the page; what waited is sent once the person is back. */
+function useSignInAgain(session: Session, signedOut: boolean): void {
+  useEffect(() => {
+    if (!signedOut) return;
+    let here = true;
+    signInAgain().then(
+      () => {
+        if (here) session.reconnect();
+      },
+      () => undefined,
+    );
+    return () => {
+      here = false;
+    };
+  }, [session, signedOut]);
 }
