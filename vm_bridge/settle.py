@@ -6,11 +6,12 @@ that ran since the act waits again and none of them set a new time. Two looks ar
 the X server, between which no thread ran, show that nothing was on its way between two threads.
 
 Threads that already waited for a time before the act are habits (a blinking caret, an animation): they are waited for
-only where the act made them set an earlier time, or where their next tick is about to show the act's effect.
+only where the act made them set an earlier time, where their next tick is about to show the act's effect, and for as
+long as they are known to take (`lateness`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 LIMIT = 3.0
@@ -36,6 +37,7 @@ class Thread:
     running: bool
     wakes_at: float | None
     """When it wakes by itself; None when only something else can wake it."""
+    process: int = 0
 
 
 Threads = Mapping[int, Thread]
@@ -53,6 +55,8 @@ class Evidence:
     second: Threads
     changed_at: float | None = None
     """When the picture last changed since the act."""
+    lateness: Mapping[int, float] = field(default_factory=dict)
+    """For each thread with a habit that the act reached: how late after an act it is known to show what comes of it."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def judge(evidence: Evidence, *, limit: float = LIMIT) -> Literal["rested", "tim
     ends = evidence.acted_at + limit
     if evidence.now >= ends:
         return "timeout"
-    if any(_moves(tid, evidence) for tid in evidence.second):
+    if any(_moves(tid, evidence, ends) for tid in evidence.second):
         return LookAgain(min(evidence.now + BUSY, ends), moved=True)
     waits = [at for tid in evidence.second if (at := _waits_until(tid, evidence, ends)) is not None]
     if evidence.now - evidence.first_at < STILL:
@@ -76,10 +80,15 @@ def judge(evidence: Evidence, *, limit: float = LIMIT) -> Literal["rested", "tim
     return LookAgain(min(max(min(waits), evidence.now + BUSY), ends), moved=False) if waits else "rested"
 
 
-def _moves(tid: int, evidence: Evidence) -> bool:
+def has_habit(before: Thread | None, ends: float) -> bool:
+    """Whether a thread would have woken by itself within the bound: then it may hide a time that the act set."""
+    return before is not None and before.wakes_at is not None and before.wakes_at < ends
+
+
+def _moves(tid: int, evidence: Evidence, ends: float) -> bool:
     """Whether a thread runs, or ran since the first look, and not by habit."""
     before, first, thread = evidence.before.get(tid), evidence.first.get(tid), evidence.second[tid]
-    if before is not None and (before.wakes_at is not None or before.running):
+    if before is not None and (before.running or has_habit(before, ends)):
         return thread.running and not before.running
     return thread.running or first is None or first.runs != thread.runs
 
@@ -91,8 +100,9 @@ def _waits_until(tid: int, evidence: Evidence, ends: float) -> float | None:
         return _quiet_at(evidence)
     if before is not None and before.runs == thread.runs:
         return None
-    if before is not None and before.wakes_at is not None:
-        return _habit_holds_until(before.wakes_at, thread, evidence)
+    if before is not None and before.wakes_at is not None and has_habit(before, ends):
+        shown_at = evidence.acted_at + evidence.lateness.get(tid, 0.0)
+        return shown_at if evidence.now < shown_at else _habit_holds_until(before.wakes_at, thread, evidence)
     # A time beyond the bound cannot be waited for: the screen rests for at least that long.
     return thread.wakes_at if thread.wakes_at is not None and thread.wakes_at < ends else None
 

@@ -22,8 +22,8 @@ from vm_bridge.sandbox import Frame
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 
-SLOTS = 4
-"""Two take turns for observations, two for viewers."""
+SLOTS = 5
+"""Two take turns for observations, two for viewers, one is the guest's own."""
 KEPT_BLOBS = 48
 JPEG_QUALITY = 90
 LONG_POLL = 20.0

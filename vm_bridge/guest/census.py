@@ -67,13 +67,13 @@ class Census:
             return None  # it ended between the listing and the look
         known = self._known.get(int(tid))
         if call[0] in ("running", BLOCKED_OUTSIDE):
-            return Thread(runs, _state(folder) in WORKING, None)
+            return Thread(runs, _state(folder) in WORKING, None, int(pid))
         if known is not None and known.runs == runs and not known.running:
             return known
         if int(call[0]) not in WAITS and _state(folder) in "RD":
-            return Thread(runs, True, None)
+            return Thread(runs, True, None, int(pid))
         arguments = [int(word, 16) for word in call[1:7]]
-        return Thread(runs, False, self._expected(folder, _wakes_at(pid, int(call[0]), arguments)))
+        return Thread(runs, False, self._expected(folder, _wakes_at(pid, int(call[0]), arguments)), int(pid))
 
     def _expected(self, folder: str, at: float | None) -> float | None:
         """When a thread wakes by itself, if that may show on the screen."""

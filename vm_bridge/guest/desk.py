@@ -2,16 +2,22 @@
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 from vm_bridge.guest.census import Census
 from vm_bridge.guest.eyes import Picture
+from vm_bridge.guest.habits import Habits, Watch
 from vm_bridge.guest.hands import Hands
 from vm_bridge.guest.shell import ACTIONS, ActFailed
-from vm_bridge.settle import LIMIT, Evidence, LookAgain, Threads, judge
+from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Thread, Threads, has_habit, judge
 
 TAKEN = 0.25
 """Longest wait within one act until the programs have taken a part of it (seconds)."""
+GLIMPSES = 3
+"""How often to look, at most, for a moment before an act in which nothing runs."""
+WATCHING = 0.015
+"""How often to look at the picture while a program's habit is told from what an act did (seconds)."""
 
 Action = dict[str, Any]
 Answer = dict[str, Any]
@@ -20,9 +26,11 @@ Answer = dict[str, Any]
 class Desk:
     """One desktop, driven by one thread; only `hurry` may be called from another."""
 
-    def __init__(self, picture: Picture, census: Census) -> None:
+    def __init__(self, picture: Picture, census: Census, watch: Watch) -> None:
         self._picture = picture
         self._census = census
+        self._watch = watch
+        self._habits = Habits()
         self._hands = Hands(self._taken)
         self._hurry = threading.Event()
 
@@ -33,14 +41,14 @@ class Desk:
     def observe(self, *, settle: bool) -> Answer:
         """One look, with `settle` after the screen has come to rest."""
         self._hurry.clear()
-        rest, took = self._settle({}, time.monotonic(), LIMIT) if settle else ("skipped", 0.0)
+        rest, took = self._settle(self._standing(), time.monotonic(), LIMIT) if settle else ("skipped", 0.0)
         return {"after": self._picture.look(), "rest": rest, "settle_ms": took}
 
     def perform(self, action: Action, *, settle: bool) -> Answer:
         """The frame acted on, what the act gave or why it failed, and the frame after it."""
         self._hurry.clear()
+        threads = self._before() if settle else {}
         before = self._picture.look()
-        threads = self._census.take() if settle else {}
         acted_at = time.monotonic()
         answer = self._act(action)
         rest, took = (
@@ -77,22 +85,69 @@ class Desk:
     def _settle(self, before: Threads, acted_at: float, limit: float) -> tuple[str, float]:
         """How the settle ended, and how long it took (milliseconds)."""
         began = first_at = time.monotonic()
+        self._picture.sync()
         first = self._census.take()
+        lateness: dict[int, float] = {}
+        learning: set[int] = set()
+        self._reach(before, first, acted_at + limit, lateness, learning)
         while True:
             self._picture.sync()
             second, now = self._census.take(), time.monotonic()
-            evidence = Evidence(acted_at, before, first_at, first, now, second, self._picture.changed_at)
+            early = {
+                tid: thread for tid, thread in second.items() if tid in before and now < (before[tid].wakes_at or 0)
+            }
+            self._reach(before, early, acted_at + limit, lateness, learning)
+            evidence = Evidence(acted_at, before, first_at, first, now, second, self._picture.changed_at, lateness)
             verdict = judge(evidence, limit=limit)
+            if learning:
+                self._watch.look(now - acted_at)
             if not isinstance(verdict, LookAgain):
+                for process in learning:
+                    self._habits.learn(process, self._watch.lateness())
                 return verdict, (now - began) * 1000
             if verdict.moved:
                 first_at, first = now, second
-            if self._hurry.wait(max(0.0, verdict.at - time.monotonic())):
+            look_at = min(verdict.at, now + WATCHING) if learning else verdict.at
+            if self._hurry.wait(max(0.0, look_at - time.monotonic())):
                 return "hurried", (time.monotonic() - began) * 1000
+
+    def _reach(
+        self,
+        before: Threads,
+        threads: Threads,
+        ends: float,
+        lateness: dict[int, float],
+        learning: set[int],
+    ) -> None:
+        """Note the threads with a habit that the act has woken; begin to watch where their lateness is not known."""
+        for tid, thread in threads.items():
+            if tid not in lateness and _is_woken(before.get(tid), thread, ends):
+                lateness[tid] = self._habits.lateness(thread.process)
+                if self._habits.unknown(thread.process):
+                    if not learning:
+                        self._watch.begin()
+                    learning.add(thread.process)
+
+    def _before(self) -> Threads:
+        """The threads just before an act; one that runs now and then is not to be taken for one that always does."""
+        for _ in range(GLIMPSES):
+            threads = self._census.take()
+            if not any(thread.running for thread in threads.values()):
+                break
+            self._hurry.wait(STILL)
+        return threads
+
+    def _standing(self) -> Threads:
+        """The threads now, where what runs is not taken for a habit: no act divides before from after."""
+        return {tid: replace(thread, running=False) for tid, thread in self._census.take().items()}
 
     def _taken(self) -> None:
         """Wait until every program has taken the part of the act that was done so far."""
-        now = time.monotonic()
         hurried, self._hurry = self._hurry, threading.Event()
-        self._settle({}, now, TAKEN)
+        self._settle(self._standing(), time.monotonic(), TAKEN)
         self._hurry = hurried
+
+
+def _is_woken(before: Thread | None, thread: Thread, ends: float) -> bool:
+    """Whether a thread that has a habit has run."""
+    return before is not None and has_habit(before, ends) and (thread.running or thread.runs != before.runs)

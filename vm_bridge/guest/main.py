@@ -3,6 +3,7 @@
 import argparse
 import ctypes
 import json
+import mmap
 import os
 import resource
 import shutil
@@ -19,7 +20,7 @@ SKELETON, PATIENCE = Path("/image/home"), Path("/image/patience.json")
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 READY = 0
 """The id of the message that says that the desktop is up and what its home folder held at first."""
-OBSERVED_SLOTS, STREAMED_SLOTS = (0, 1), (2, 3)
+OBSERVED_SLOTS, STREAMED_SLOTS, WATCHED_SLOTS = (0, 1), (2, 3), (4,)
 """Which frame slots of the shared memory are whose."""
 
 
@@ -48,11 +49,14 @@ def main() -> None:
     start_icons()
     # PyAutoGUI opens its display as soon as it is imported.
     from vm_bridge.guest.desk import Desk
+    from vm_bridge.guest.habits import Watch
     from vm_bridge.guest.serve import Server
 
     size = given.width, given.height
     census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()))
-    desk = Desk(Picture(given.memory, *size, OBSERVED_SLOTS), census)
+    pixels = mmap.mmap(given.memory, 0, prot=mmap.PROT_READ)
+    watch = Watch(Picture(given.memory, *size, WATCHED_SLOTS), pixels, *size)
+    desk = Desk(Picture(given.memory, *size, OBSERVED_SLOTS), census, watch)
     stream = Picture(given.memory, *size, STREAMED_SLOTS)
     link.sendall(wire.encode({"id": READY, "result": {"home": fresh}}))
     try:

@@ -102,7 +102,7 @@ async def test_a_crash_during_an_act_leaves_its_outcome_open(guest: Guest, compu
     [
         {},
         DONE | {"rest": "asleep"},
-        DONE | {"after": LOOK | {"slot": 4}},
+        DONE | {"after": LOOK | {"slot": 5}},
         DONE | {"after": LOOK | {"slot": -1}},
         DONE | {"after": LOOK | {"at": 1e300}},
         DONE | {"settle_ms": float("nan")},

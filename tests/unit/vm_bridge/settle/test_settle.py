@@ -1,5 +1,7 @@
 """The decision that a screen rests, over hand-made evidence. Times are milliseconds after the act here."""
 
+from dataclasses import replace
+
 import pytest
 
 from vm_bridge.settle import LIMIT, Evidence, LookAgain, Thread, judge
@@ -96,6 +98,18 @@ def test_an_earlier_time_than_the_habit_is_a_consequence() -> None:
 
 def test_a_habit_that_went_on_after_its_time_is_left_alone() -> None:
     assert judge(seen(waiting(1, 400), waiting(5, 900), waiting(5, 900), now=420, first_at=410)) == "rested"
+
+
+def test_a_program_known_to_be_late_is_waited_for_that_long() -> None:
+    evidence = replace(seen(waiting(1, 400), waiting(3, 400), waiting(3, 400)), lateness={PROGRAM: 1.6})
+    assert looks_again(evidence) == (1600, False)
+    later = replace(evidence, now=at(1601), first_at=at(1580))
+    assert judge(later) == "rested"
+
+
+def test_a_time_beyond_the_bound_is_no_habit() -> None:
+    far = LIMIT * 1000 + 1
+    assert looks_again(seen(waiting(1, far), waiting(3, 50), waiting(3, 50))) == (50, False)
 
 
 def test_an_animation_gets_time_for_its_next_picture_once() -> None:

@@ -1,0 +1,92 @@
+"""Telling what an act did from what changes by itself."""
+
+from typing import Any
+
+import pytest
+
+from vm_bridge.guest.habits import GROWTH, MARGIN, TILE_HEIGHT, TILE_WIDTH, UNKNOWN, Habits, Watch
+
+WIDTH, HEIGHT = 2 * TILE_WIDTH, 2 * TILE_HEIGHT
+
+
+class Painted:
+    """A picture that tests paint on, and the memory it is captured into."""
+
+    def __init__(self) -> None:
+        self.pixels = bytearray(WIDTH * HEIGHT * 4)
+        self.dirty = False
+
+    def paint(self, x: int, y: int) -> None:
+        self.pixels[(y * WIDTH + x) * 4] ^= 0xFF
+        self.dirty = True
+
+    def sync(self) -> bool:
+        return self.dirty
+
+    def look(self) -> dict[str, Any]:
+        self.dirty = False
+        return {"slot": 0}
+
+    def __getitem__(self, part: slice) -> bytes:
+        return bytes(self.pixels[part])
+
+
+CARET, LATE = (WIDTH - 1, HEIGHT - 1), (0, 0)
+
+
+@pytest.fixture
+def painted() -> Painted:
+    return Painted()
+
+
+@pytest.fixture
+def watch(painted: Painted) -> Watch:
+    watch = Watch(painted, painted, WIDTH, HEIGHT)
+    watch.begin()
+    return watch
+
+
+def test_a_caret_alone_makes_nothing_late(painted: Painted, watch: Watch) -> None:
+    for tick in range(5):
+        painted.paint(*CARET)
+        watch.look(tick * 0.5)
+    assert watch.lateness() == 0
+
+
+def test_a_redraw_beside_a_caret_is_seen(painted: Painted, watch: Watch) -> None:
+    for tick in range(5):
+        painted.paint(*CARET)
+        if tick == 3:
+            painted.paint(*LATE)
+        watch.look(tick * 0.5)
+    assert watch.lateness() == 1.5
+
+
+def test_feedback_and_a_later_redraw_count_by_the_last(painted: Painted, watch: Watch) -> None:
+    for after in (0.01, 0.3):
+        painted.paint(*LATE)
+        watch.look(after)
+    assert watch.lateness() == 0.3
+
+
+def test_damage_without_another_picture_is_no_change(painted: Painted, watch: Watch) -> None:
+    painted.dirty = True
+    watch.look(0.4)
+    assert watch.lateness() == 0
+
+
+def test_every_watch_begins_anew(painted: Painted, watch: Watch) -> None:
+    painted.paint(*LATE)
+    watch.look(0.3)
+    watch.begin()
+    assert watch.lateness() == 0
+
+
+def test_processes_are_known_one_by_one() -> None:
+    habits = Habits()
+    assert habits.unknown(7)
+    assert habits.lateness(7) == UNKNOWN
+    habits.learn(7, 0.3)
+    assert not habits.unknown(7)
+    assert habits.lateness(7) == pytest.approx(0.3 * GROWTH + MARGIN)
+    assert habits.unknown(8)

@@ -1,0 +1,104 @@
+"""Learns how late after an act a program that also changes by itself still shows what the act did.
+
+A blinking caret or an animation hides later times from the census: a program shows the kernel only the next one.
+So the first act that reaches such a program is watched for a while; what changed once or a few times is taken for
+the act's doing, what kept changing for the habit.
+"""
+
+from collections import defaultdict
+from typing import Any, Protocol
+
+UNKNOWN = 2.0
+"""How long the first act that reaches such a program is watched (seconds)."""
+HABITUAL = 4
+"""A part of the screen that changes at least this often in that time does so by itself."""
+MARGIN, GROWTH = 0.06, 1.15
+"""What is added to the lateness seen, since the next may be a little later (seconds, factor)."""
+TILE_WIDTH, TILE_HEIGHT = 64, 24
+"""Parts in which the screen is compared (pixels); divisors of its size."""
+PIXEL = 4
+
+Tile = tuple[int, int]
+
+
+class Glances(Protocol):
+    """What a watch needs of a picture."""
+
+    def sync(self) -> bool:
+        """Whether it changed since the last look."""
+        ...
+
+    def look(self) -> dict[str, Any]:
+        """Capture it; says into which slot."""
+        ...
+
+
+class Buffer(Protocol):
+    """Memory with the captured pixels."""
+
+    def __getitem__(self, part: slice) -> bytes: ...
+
+
+class Habits:
+    """Lateness by process, in seconds."""
+
+    def __init__(self) -> None:
+        self._late: dict[int, float] = {}
+
+    def lateness(self, process: int) -> float:
+        """How long after an act to wait for this process."""
+        return self._late.get(process, UNKNOWN)
+
+    def unknown(self, process: int) -> bool:
+        """Whether an act has yet to be watched."""
+        return process not in self._late
+
+    def learn(self, process: int, late: float) -> None:
+        """The last change an act caused came so late."""
+        self._late[process] = late * GROWTH + MARGIN
+
+
+class Watch:
+    """Follows where and when the picture changes after one act."""
+
+    def __init__(self, picture: Glances, memory: Buffer, width: int, height: int) -> None:
+        self._picture, self._memory = picture, memory
+        self._stride, self._height = width * PIXEL, height
+        self._changes: dict[Tile, list[float]] = defaultdict(list)
+        self._last: bytes = b""
+
+    def begin(self) -> None:
+        """Start from the present picture."""
+        self._changes.clear()
+        self._last = self._grab()
+
+    def look(self, after: float) -> None:
+        """Note what changed since the last look; `after` is in seconds since the act."""
+        if not self._picture.sync():
+            return
+        now = self._grab()
+        for tile in self._differing(self._last, now):
+            self._changes[tile].append(after)
+        self._last = now
+
+    def lateness(self) -> float:
+        """When the act's last change came (seconds after it); 0 when it caused none."""
+        return max((times[-1] for times in self._changes.values() if len(times) < HABITUAL), default=0.0)
+
+    def _grab(self) -> bytes:
+        slot = int(self._picture.look()["slot"])
+        size = self._stride * self._height
+        return self._memory[slot * size : (slot + 1) * size]
+
+    def _differing(self, old: bytes, new: bytes) -> set[Tile]:
+        tiles = set()
+        for y in range(self._height):
+            row = slice(y * self._stride, (y + 1) * self._stride)
+            if old[row] != new[row]:
+                tiles |= {(x, y // TILE_HEIGHT) for x in self._columns(old[row], new[row])}
+        return tiles
+
+    def _columns(self, old: bytes, new: bytes) -> list[int]:
+        width = TILE_WIDTH * PIXEL
+        starts = range(0, self._stride, width)
+        return [x for x, at in enumerate(starts) if old[at : at + width] != new[at : at + width]]
