@@ -28,3 +28,5 @@ window.ResizeObserver = class {
 };
 
 Element.prototype.scrollIntoView = () => undefined;
+
+Object.defineProperty(document, "fonts", { value: new EventTarget() });

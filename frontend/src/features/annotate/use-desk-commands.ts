@@ -48,16 +48,12 @@ function proposalBindings(desk: Desk): Binding[] {
 
 function composerBindings(desk: Desk): Binding[] {
   const can = (kind: string) => desk.mine && desk.episode.capabilities.includes(kind);
-  const later = (focus: () => void) => {
-    desk.setMode("point");
-    requestAnimationFrame(focus);
-  };
   return [
     { command: commands.doIt, enabled: desk.mine, run: desk.doIt },
     { command: commands.clear, run: () => stepBack(desk) },
-    { command: commands.override, enabled: desk.mine, run: () => later(() => desk.lineRef.current?.focus()) },
-    { command: commands.thought, enabled: desk.mine, run: () => later(() => desk.thoughtRef.current?.focus()) },
-    { command: commands.point, run: () => later(() => desk.stageRef.current?.focus({ preventScroll: true })) },
+    { command: commands.override, enabled: desk.mine, run: () => desk.composeOn(desk.lineRef) },
+    { command: commands.thought, enabled: desk.mine, run: () => desk.composeOn(desk.thoughtRef) },
+    { command: commands.point, run: () => desk.composeOn(desk.stageRef) },
     { command: commands.typeText, enabled: can("type_text"), run: () => desk.setMode("type") },
     { command: commands.hotkey, enabled: can("press_keys"), run: () => desk.setMode("hotkey") },
     { command: commands.clipboard, enabled: can("set_clipboard") || can("get_clipboard"), run: () => desk.setDialog("clipboard") },

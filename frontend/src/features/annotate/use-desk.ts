@@ -47,6 +47,8 @@ export interface Desk extends LiveSession {
   readonly look: (index: number | null) => void;
   readonly hover: (proposalId: string | null) => void;
   readonly toggleDirect: () => void;
+  /** Shows the composer and goes to one of its fields, or to the stage. */
+  readonly composeOn: (ref: RefObject<{ focus(): void } | null>) => void;
   readonly send: (body: Body) => void;
   /** An action that was pointed, typed or captured; `final` is false while it may still grow. */
   readonly propose: (action: Action, final: boolean) => void;
@@ -98,18 +100,24 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     stageRef.current?.focus({ preventScroll: true });
   };
 
+  /** The fields are there once the mode has been drawn. */
+  const composeOn = (ref: RefObject<{ focus(): void } | null>) => {
+    setMode("point");
+    requestAnimationFrame(() => ref.current?.focus());
+  };
+
   const submit = (candidate: Draft) => {
     const result = compose(candidate, episode);
     if (result.ok) choose(result.body, result.action);
-    else if (result.reason === "thought") thoughtRef.current?.focus();
-    else if (result.reason === "parse") lineRef.current?.focus();
+    else if (result.reason === "thought") composeOn(thoughtRef);
+    else if (result.reason === "parse") composeOn(lineRef);
   };
 
   /** A composed gesture that can grow no more: done at once in direct mode, else it waits for Enter or its thought. */
   const settle = (next: Draft) => {
     const result = compose(next, episode);
     if (direct) submit(next);
-    else if (!result.ok && result.reason === "thought") thoughtRef.current?.focus();
+    else if (!result.ok && result.reason === "thought") composeOn(thoughtRef);
   };
 
   const propose = (action: Action, final: boolean) => {
@@ -147,6 +155,7 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     look: (index) => setLooking(index !== null && episode.steps[index] ? index : null),
     hover,
     toggleDirect: () => setWantsDirect(!wantsDirect),
+    composeOn,
     send,
     propose,
     perform: (action) => {
@@ -164,7 +173,7 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     edit: (proposal) => {
       if (!mine || proposal === undefined) return;
       setDraft(fromProposal(proposal));
-      thoughtRef.current?.focus();
+      composeOn(thoughtRef);
     },
     mark: (proposal, mark) => {
       if (mine && proposal) send({ type: "mark", proposal_id: proposal.id, mark });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Action, Button } from "@/generated/vocabulary";
 
-import { gesture, IDLE, TOGETHER_WITHIN, type Input, type Outcome, type State } from "./gestures";
+import { gesture, HOLD_AFTER, IDLE, TOGETHER_WITHIN, type Input, type Outcome, type State } from "./gestures";
 
 const at = (x: number, y: number, time = 0) => ({ place: { x: x / 2, y: y / 2 }, pixel: { x, y }, at: time });
 const down = (x: number, y: number, time = 0, button: Button = "left"): Input => ({ type: "down", button, ...at(x, y, time) });
@@ -69,6 +69,9 @@ describe("holding", () => {
     expect(outcomes[1]).toEqual({ type: "menu", pixel: { x: 10, y: 20 } });
     expect(actions).toEqual([]);
     expect(state).toEqual(IDLE);
+  });
+  it("counts also where the page was too busy to notice it in time", () => {
+    expect(play([down(10, 20, 0), up(10, 20, HOLD_AFTER)]).outcomes[1]).toEqual({ type: "menu", pixel: { x: 10, y: 20 } });
   });
   it("is a long press on a touch screen", () => {
     expect(play([down(10, 20), { type: "held" }], true).actions).toEqual([{ kind: "long_press", x: 10, y: 20, seconds: 1 }]);

@@ -104,6 +104,7 @@ function released(state: State, input: Pointer, touch: boolean): Result {
     return { state: IDLE, outcome: { type: "action", action, final: true } };
   }
   if (state.name !== "pressing") return { state: IDLE, outcome: NOTHING };
+  if (state.button === "left" && input.at - state.from.at >= HOLD_AFTER) return { ...held(state, touch), state: IDLE };
   if (state.button === "left" && !touch) return clicked(state.last, state.from, input);
   return { state: IDLE, outcome: { type: "action", action: press(state.button, state.from.pixel), final: true } };
 }

@@ -1,0 +1,52 @@
+/** What is said, and what is not, in each state. */
+import { describe, expect, it } from "vitest";
+
+import type { EpisodeState } from "@/generated/vocabulary";
+import { viewOf } from "@/session/reducer";
+import type { Connection } from "@/session/socket";
+import { episodeState } from "@/features/annotate/examples";
+
+import { LEASE_WARNING, noticesOf } from "./notices";
+
+const NOW = Date.parse("2026-01-02T03:04:05Z");
+const ONLINE: Connection = { phase: "online", latency: 5, retryAt: null, waiting: [], held: [] };
+const entry = { command: { type: "resample", command_id: "command-1" }, at: NOW } as const;
+
+const names = (episode: Partial<EpisodeState>, connection: Partial<Connection> = {}, control: "mine" | "other" | "nobody" = "mine", online = true) =>
+  noticesOf(viewOf(episodeState(episode), control), { ...ONLINE, ...connection }, NOW, online).map(({ name }) => name);
+
+describe("notices", () => {
+  it("are none while all is well", () => {
+    expect(names({})).toEqual([]);
+  });
+
+  it("tell a lost connection from a lost network, and count what waits", () => {
+    expect(names({}, { phase: "offline" })).toEqual(["reconnecting"]);
+    const [offline] = noticesOf(viewOf(episodeState({}), "mine"), { ...ONLINE, phase: "offline", waiting: [entry] }, NOW, false);
+    expect(offline).toMatchObject({ name: "offline", pending: 1 });
+  });
+
+  it.each(["signed_out", "forbidden", "missing"] as const)("say that one is %s", (phase) => {
+    expect(names({}, { phase })).toEqual([phase]);
+  });
+
+  it("ask about commands that grew old", () => {
+    expect(names({}, { held: [entry] })).toEqual(["held"]);
+  });
+
+  it("offer control to who only looks on, and not once it has ended", () => {
+    expect(names({}, {}, "other")).toEqual(["view_only"]);
+    expect(names({ status: "finished" }, {}, "nobody")).toEqual([]);
+  });
+
+  it("warn before the lease ends", () => {
+    const at = (left: number) => new Date(NOW + left).toISOString();
+    expect(names({ lease_expires_at: at(LEASE_WARNING) })).toEqual([]);
+    expect(names({ lease_expires_at: at(LEASE_WARNING - 1) })).toEqual(["lease"]);
+  });
+
+  it("never leave a takeover or the autopilot unsaid", () => {
+    expect(names({ takeover: true })).toEqual(["takeover"]);
+    expect(names({ autopilot: true, help_requested: true })).toEqual(["autopilot", "help_requested"]);
+  });
+});
