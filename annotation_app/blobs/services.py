@@ -14,8 +14,8 @@ MEDIA_TYPES = frozenset({"image/jpeg", "image/png"})
 """What may be stored: nothing a browser would run."""
 
 
-def blob_put(*, ref: BlobRef, data: bytes) -> Blob:
-    """Store bytes once under their digest: written aside, synced, renamed. Raises Invalid and TooLarge."""
+def blob_write(*, ref: BlobRef, data: bytes) -> None:
+    """Keep bytes once under their digest: written aside, synced, renamed. Raises Invalid and TooLarge."""
     if ref.media_type not in MEDIA_TYPES:
         raise Invalid(f"Blobs of type {ref.media_type} are not stored.", code="media_type")
     if len(data) > BLOB_LIMIT:
@@ -31,7 +31,9 @@ def blob_put(*, ref: BlobRef, data: bytes) -> Blob:
             file.flush()
             os.fdatasync(file.fileno())
         aside.replace(path)
-    blob, _made = Blob.objects.get_or_create(
-        sha256=ref.sha256, defaults={"media_type": ref.media_type, "size": ref.size}
-    )
-    return blob
+
+
+def blob_record(*, ref: BlobRef) -> None:
+    """Note that these bytes are kept. Runs inside the caller's transaction."""
+    blob = Blob(sha256=ref.sha256, media_type=ref.media_type, size=ref.size)
+    Blob.objects.bulk_create([blob], ignore_conflicts=True)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
-from annotation_app.blobs.services import blob_put
+from annotation_app.blobs.services import blob_record, blob_write
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Proposal, Review, Step
 from annotation_app.episodes.publish import publish_on_commit
@@ -252,8 +252,7 @@ def machine_set(*, episode_id: UUID, token: int, machine: str) -> None:
 
 def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -> Command:
     try:
-        with transaction.atomic():
-            return Command.objects.create(episode=episode, command_id=command_id, digest=digest, **more)
+        return Command.objects.create(episode=episode, command_id=command_id, digest=digest, **more)
     except IntegrityError as error:
         raise Conflict("This command_id was used before.", code="command_conflict") from error
 
@@ -348,13 +347,16 @@ def proposal_mark(*, episode_id: UUID, token: int, proposal_id: str, mark: Mark 
 
 def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None:
     """Store bytes and let whoever sees this episode see them. Raises Invalid, TooLarge, Fenced."""
-    blob = blob_put(ref=ref, data=data)
-    _blob_link(episode_id=episode_id, token=token, sha256=blob.sha256)
+    blob_write(ref=ref, data=data)
+    _blob_link(episode_id=episode_id, token=token, ref=ref)
 
 
 @transaction.atomic(durable=True)
-def _blob_link(*, episode_id: UUID, token: int, sha256: str) -> None:
-    EpisodeBlob.objects.get_or_create(episode=_locked(episode_id, token), blob_id=sha256)
+def _blob_link(*, episode_id: UUID, token: int, ref: BlobRef) -> None:
+    episode = _locked(episode_id, token)
+    blob_record(ref=ref)
+    link = EpisodeBlob(episode=episode, blob_id=ref.sha256)
+    EpisodeBlob.objects.bulk_create([link], ignore_conflicts=True)
 
 
 # --- review
