@@ -12,7 +12,16 @@ from pydantic import Field, StringConstraints
 from vm_bridge.drivers.computer_desk import GuestDesk
 from vm_bridge.drivers.computer_frames import DesktopFrames, Format, FrameMemory, Look, Pictures
 from vm_bridge.drivers.computer_link import GuestLink
-from vm_bridge.errors import CommandConflict, InvalidAction, MachineGone, OutcomeUnknown, UnknownTask, UnsupportedAction
+from vm_bridge.errors import (
+    BridgeError,
+    CommandConflict,
+    InvalidAction,
+    MachineGone,
+    OutcomeUnknown,
+    StaleLease,
+    UnknownTask,
+    UnsupportedAction,
+)
 from vm_bridge.machine import Capabilities
 from vm_bridge.settle import LIMIT
 from vm_bridge.suites import Suite
@@ -99,17 +108,29 @@ class Computer:
 
     async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
         """See `Machine.perform`."""
+        if fence < self.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self.fence}")
         known = self._commands.get(command_id)
         if known is not None and (known.action, known.settle) != (action, settle):
             raise CommandConflict(f"command {command_id} was sent before with another action")
         if known is None:
             self._check(action)
             known = _Command(action, settle, asyncio.create_task(self._act(fence, action, settle=settle)))
+            known.run.add_done_callback(lambda run: self._forget_refused(command_id, run))
             self._commands[command_id] = known
             while len(self._commands) > KEPT_COMMANDS:
                 self._commands.popitem(last=False)
         # Whoever asked may go away; the act goes on, and its result waits for the resend.
         return await asyncio.shield(known.run)
+
+    def _forget_refused(self, command_id: str, run: asyncio.Task[Transition]) -> None:
+        """What changed nothing may be asked for again; what may have happened stays unknown for good."""
+        if (
+            run.cancelled()
+            or isinstance(run.exception(), BridgeError)
+            and not isinstance(run.exception(), OutcomeUnknown)
+        ):
+            self._commands.pop(command_id, None)
 
     async def hurry(self, fence: int) -> None:
         """See `Machine.hurry`."""

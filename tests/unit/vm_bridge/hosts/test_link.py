@@ -154,6 +154,22 @@ async def test_a_refusal_is_raised_as_what_it_is(guest: Guest, computer: Compute
         await computer.perform(1, "command-1", MoveTo(x=1, y=1), settle=True)
 
 
+async def test_what_was_refused_may_be_asked_for_again(guest: Guest, computer: Computer) -> None:
+    guest.answer = lambda call: {"refused": {"code": "stale_lease", "message": "behind 9"}}
+    with pytest.raises(StaleLease):
+        await perform(computer, "command-1")
+    guest.answer = lambda call: {"result": DONE}
+    assert (await perform(computer, "command-1")).error is None
+
+
+async def test_a_resend_of_an_ended_lease_is_refused(guest: Guest, computer: Computer) -> None:
+    guest.answer = lambda call: {"result": DONE}
+    await perform(computer, "command-1")
+    await computer.perform(2, "command-2", MoveTo(x=1, y=1), settle=True)
+    with pytest.raises(StaleLease):
+        await perform(computer, "command-1")
+
+
 @pytest.mark.parametrize("text", ["nul \0", "half \ud83d"])
 async def test_text_that_is_none_never_leaves(guest: Guest, computer: Computer, text: str) -> None:
     with pytest.raises(InvalidAction):
