@@ -13,15 +13,9 @@ window.watch = async (ticket, { codec } = {}) => {
   const left = 330 * (window.seen ?? []).length;
   video.style.cssText = `position: fixed; top: 0; left: ${left}px; width: 320px`;
   document.body.append(video);
-  const seen = { frames: 0, state: "new", peer, video };
+  const seen = { frames: 0, peer, video };
   peer.ontrack = (event) => (video.srcObject = new MediaStream([event.track]));
-  peer.onconnectionstatechange = () => (seen.state = peer.connectionState);
   await peer.setLocalDescription(await peer.createOffer());
-  await new Promise((resolve) => {
-    const done = () => peer.iceGatheringState === "complete" && resolve();
-    peer.onicegatheringstatechange = done;
-    done();
-  });
   const response = await fetch("/streams/webrtc", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
