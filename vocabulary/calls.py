@@ -2,11 +2,13 @@
 
 Values stand in single, double or full-width quotes, or bare; escapes are those of Python strings. A quote that the
 model forgot to escape belongs to the text unless what follows it can follow a value. A call that does not end is
-refused, whatever is missing: a reply may have been cut anywhere, and half a text must not be typed.
+refused, whatever is missing: a reply may have been cut anywhere, and half a text must not be typed. Prose after the
+last call is dropped only where no quote can have been forgotten.
 """
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from vocabulary.proposals import ParseError
 
@@ -34,13 +36,25 @@ _END = re.compile(r"\s*[)）]")
 _BETWEEN_CALLS = re.compile(r"\s*[,，;；]?\s*(?:Action\s*[:：])?")
 _CLOSING_QUOTE = {"'": "'", '"': '"', "‘": "’", "“": "”"}
 _NEXT_ARGUMENT = r"[,，]\s*[A-Za-z_]\w*\s*[=＝]"
-_CLEAN_END = re.compile(r"\s*" + _NEXT_ARGUMENT + r"|\s*[)）]\s*[,，;；]?\s*(?:$|Action\s*[:：]|[A-Za-z_]\w*\s*[(（])")
-_ANY_END = re.compile(r"\s*" + _NEXT_ARGUMENT + r"|\s*[)）]")
 _PROSE = re.compile(r"[^'\"(（]*$")
 _BARE_END = re.compile(_NEXT_ARGUMENT + r"|[()\[\]（）]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 _MAX_CALLS = 50
+
+
+@dataclass(frozen=True)
+class _Manner:
+    """What may follow a quote that ends a value, and how many quotes are tried for it."""
+
+    value_end: re.Pattern[str]
+    quotes: int | None
+
+
+_FORGIVING = _Manner(
+    re.compile(rf"\s*{_NEXT_ARGUMENT}|\s*[)）]\s*[,，;；]?\s*(?:$|Action\s*[:：]|[A-Za-z_]\w*\s*[(（])"), None
+)
+_WITH_PROSE = _Manner(re.compile(rf"\s*{_NEXT_ARGUMENT}|\s*[)）]"), 1)
 
 
 def read_calls(text: str) -> tuple[Call, ...]:
@@ -49,12 +63,12 @@ def read_calls(text: str) -> tuple[Call, ...]:
     Raises Unreadable: `no_action` where no call begins, `unfinished_call` where one does not end.
     """
     try:
-        return _read(text, _CLEAN_END)
-    except Unreadable as unclean:
+        return _read(text, _FORGIVING)
+    except Unreadable as error:
         try:
-            return _read(text, _ANY_END)
+            return _read(text, _WITH_PROSE)
         except Unreadable:
-            raise unclean from None
+            raise error from None
 
 
 def write_call(call: Call) -> str:
@@ -78,11 +92,11 @@ def _unescaped(value: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _read(text: str, value_end: re.Pattern[str]) -> tuple[Call, ...]:
+def _read(text: str, manner: _Manner) -> tuple[Call, ...]:
     calls: list[Call] = []
     position = 0
     while len(calls) < _MAX_CALLS and (head := _HEAD.match(text, position)):
-        arguments, position = _read_arguments(text, head.end(), value_end)
+        arguments, position = _read_arguments(text, head.end(), manner)
         calls.append(Call(head[1], arguments))
         between = _BETWEEN_CALLS.match(text, position)
         position = between.end() if between else position
@@ -93,25 +107,26 @@ def _read(text: str, value_end: re.Pattern[str]) -> tuple[Call, ...]:
     return tuple(calls)
 
 
-def _read_arguments(text: str, position: int, value_end: re.Pattern[str]) -> tuple[dict[str, str], int]:
+def _read_arguments(text: str, position: int, manner: _Manner) -> tuple[dict[str, str], int]:
     arguments: dict[str, str] = {}
     while not (end := _END.match(text, position)):
         named = _ARGUMENT.match(text, position)
         name = named[1] if named else str(len(arguments))
         if name in arguments:
             raise Unreadable("bad_arguments", f"The argument {name} stands twice.")
-        arguments[name], position = _read_value(text, named.end() if named else position, value_end)
+        arguments[name], position = _read_value(text, named.end() if named else position, manner)
         between = _BETWEEN_ARGUMENTS.match(text, position)
         position = between.end() if between else position
     return arguments, end.end()
 
 
-def _read_value(text: str, position: int, value_end: re.Pattern[str]) -> tuple[str, int]:
+def _read_value(text: str, position: int, manner: _Manner) -> tuple[str, int]:
     quote = _CLOSING_QUOTE.get(text[position : position + 1])
     if quote is None:
         return _read_bare(text, position)
-    for mark in re.compile(rf"\\.|{quote}", re.DOTALL).finditer(text, position + 1):
-        if mark[0] == quote and value_end.match(text, mark.end()):
+    marks = re.compile(rf"\\.|{quote}", re.DOTALL).finditer(text, position + 1)
+    for mark in islice((mark for mark in marks if mark[0] == quote), manner.quotes):
+        if manner.value_end.match(text, mark.end()):
             return _unescaped(text[position + 1 : mark.start()]), mark.end()
     raise _unfinished()
 

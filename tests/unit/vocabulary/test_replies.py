@@ -153,6 +153,8 @@ def test_every_frame(reply: str, thought: str) -> None:
         (r"type(content='\ud83d\ude00 \ud83d')", TypeText(text="😀 \ufffd")),
         ("type(content='it's fine')", TypeText(text="it's fine")),
         ("type(content='say 'hi', then (go)')", TypeText(text="say 'hi', then (go)")),
+        ("type(content='it's (ok') now')", TypeText(text="it's (ok') now")),
+        ("type(content='f('x') and g('y')')", TypeText(text="f('x') and g('y')")),
         ("type(content='Action: click(start_box=\\'(1,2)\\')')", TypeText(text="Action: click(start_box='(1,2)')")),
         ("type(content='你好，世界')", TypeText(text="你好，世界")),
         ("scroll(start_box='(1,2)', direction='down')", Scroll(point=Point(x=1, y=2), direction="down")),
@@ -219,6 +221,9 @@ def test_every_function(call: str, action: Action) -> None:
         ("Action: click(start_box='(177,5", "unfinished_call"),
         ("Action: type(content='Dear Sir or Ma", "unfinished_call"),
         ("Action: type(content='C:\\')", "unfinished_call"),
+        ("Action: type(content='call f('x') and then do", "unfinished_call"),
+        ("Action: type(content='look at f(x') or g('y", "unfinished_call"),
+        ("Action: type(content='look at f(x') or it's", "unfinished_call"),
         ("Action: wait()\nAction: finished()", "several_actions"),
         ("Action: wait()\n\nfinished()", "several_actions"),
         ("Action: wait(); finished()", "several_actions"),
@@ -236,6 +241,12 @@ def test_a_failure_keeps_what_could_be_read() -> None:
     assert isinstance(parsed, Unparsed)
     assert parsed.thought == "I click there."
     assert parsed.action_text == "click(start_box='(177,5"
+
+
+def test_a_failure_is_that_of_the_first_thing_that_looks_like_an_action() -> None:
+    parsed = read("Thought: t\nAction: click(start_box='(1,\nAction: nothing")
+    assert isinstance(parsed, Unparsed)
+    assert (parsed.thought, parsed.error.code) == ("t", "unfinished_call")
 
 
 @pytest.mark.parametrize(
