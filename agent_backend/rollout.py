@@ -1,7 +1,7 @@
 """Attempts of a policy at bundled tasks without a person: the same runner, its trajectories in a folder.
 
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --suite desktop \\
-        --model-url http://127.0.0.1:8091/v1 --model scripted --dialect ui_tars_1_5 --revision s1 --out rollouts/s1
+        --model-url http://127.0.0.1:8091/v1 --model scripted --scripted --dialect ui_tars_1_5 --revision s1 --out rollouts/s1
 
 The bridge's shared secret is read from PILOTHOUSE_SECRET, the model's key from PILOTHOUSE_POLICY_API_KEY.
 """
@@ -194,6 +194,7 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--model", required=True, help="the model's name there")
     parser.add_argument("--dialect", required=True, help="how it writes actions")
     parser.add_argument("--revision", required=True, help="the word for this very set of weights")
+    parser.add_argument("--scripted", action="store_true", help="it answers from a script and is no model")
     parser.add_argument("--temperature", type=float, default=Sampling().temperature)
     parser.add_argument("--candidates", type=int, default=1, help="replies sampled at each step")
     parser.add_argument("--repeat", type=int, default=1, help="attempts at each task, with rising seeds")
@@ -212,6 +213,7 @@ async def main(given: Sequence[str] | None = None) -> None:
             dialect=arguments.dialect,
             name=arguments.model,
             revision=arguments.revision,
+            scripted=arguments.scripted,
             api_key=SecretStr(os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")),
             sampling=Sampling(n=arguments.candidates, temperature=arguments.temperature),
         )
