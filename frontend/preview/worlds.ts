@@ -53,6 +53,8 @@ const RECENT: EpisodeSummary[] = [
   ended(6, { instruction: "Copy the second paragraph of notes.md to the clipboard and paste it at the end of report.txt.", outcome: "failure", verdict: { success: false, score: 0.3, reason: "" }, steps: 30 }),
 ];
 
+const TO_REVIEW: EpisodeSummary = { ...ended(8, { instruction: "Empty the bin." }), id: "somebody-elses", annotator: "bo" };
+
 const RETURNED: EpisodeSummary[] = [
   ended(7, {
     instruction: "Sort the files in Pictures by date and move the oldest three to a new folder named “Old”.",
@@ -102,7 +104,7 @@ export function answer(world: World, method: string, url: URL, body: unknown = n
 
 function lists(world: World): Record<string, unknown> {
   const empty = world === "empty";
-  const page: EpisodePage = { items: [EPISODE, ...RECENT, ...RETURNED], total: 57, next: 2 };
+  const page: EpisodePage = { items: [EPISODE, ...RECENT, ...RETURNED, TO_REVIEW], total: 57, next: 2 };
   return {
     "/queue": QUEUES[world] ?? QUEUE,
     "/queue/next": { episode_id: null },

@@ -147,6 +147,15 @@ describe("the replay", () => {
     );
   });
 
+  it("goes on to what else waits for a review, never to one's own", async () => {
+    const { user, router } = open("/episodes/1");
+    await screen.findByRole("region", { name: "Review" }, soon);
+    await user.keyboard("{Shift>}{Enter}{/Shift}");
+    expect(await screen.findByText("Accepted", { selector: "[role=status] *" })).toBeTruthy();
+    await user.keyboard("n");
+    await waitFor(() => expect(router.state.location.pathname).toBe("/episodes/somebody-elses"));
+  });
+
   it("is read only while the episode runs", async () => {
     open("/episodes/1", "running");
     await screen.findByRole("complementary", {}, soon);

@@ -3,6 +3,7 @@ import { lazy, Suspense } from "react";
 import { createBrowserRouter, Navigate, Outlet, useParams, type RouteObject } from "react-router";
 
 import { SessionGate } from "@/features/session/session-gate";
+import { homeOf, useUser } from "@/shared/account/account";
 import { Loading } from "@/shared/ui/states";
 
 import { Layout } from "./layout/layout";
@@ -28,6 +29,10 @@ function Root() {
   );
 }
 
+function Home() {
+  return <Navigate to={homeOf(useUser())} replace />;
+}
+
 function Episode() {
   const { id = "" } = useParams();
   return <EpisodePage key={id} episodeId={id} />;
@@ -43,7 +48,7 @@ export const routes: RouteObject[] = [
     element: <Root />,
     errorElement: <PageError />,
     children: [
-      { index: true, element: <Navigate to="/queue" replace /> },
+      { index: true, element: <Home /> },
       { path: "queue", element: <QueuePage /> },
       { path: "desk/:id", element: <Desk /> },
       { path: "episodes", element: <EpisodesPage /> },

@@ -2,9 +2,9 @@
 import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { CircleQuestionMark, LogOut, Moon, Settings, Sun, UserRound } from "lucide-react";
 import type { ReactNode } from "react";
-import { Link, NavLink, useMatch } from "react-router";
+import { Link, NavLink, useLocation, useMatch } from "react-router";
 
-import { hasRole, useUser } from "@/shared/account/account";
+import { hasRole, TO_REVIEW, useUser } from "@/shared/account/account";
 import { usePreferences } from "@/shared/account/preferences";
 import type { Command } from "@/shared/commands/command";
 import { globalCommands } from "@/shared/commands/global";
@@ -23,7 +23,7 @@ export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: (
   const atDesk = useMatch("/desk/:id") !== null;
   return (
     <header className={styles.bar}>
-      <Link to="/queue" className={styles.home}>
+      <Link to="/" className={styles.home}>
         <LogoMark />
         Pilothouse
       </Link>
@@ -56,12 +56,20 @@ export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: (
 function Navigation() {
   const { t } = useI18n();
   const user = useUser();
+  const { search } = useLocation();
+  const atEpisodes = useMatch("/episodes") !== null;
+  const atReview = atEpisodes && new URLSearchParams(search).get("review") === "pending";
   return (
     <nav className={styles.nav} aria-label={t("nav.label")}>
-      <NavLink to="/queue">{t("global.queue")}</NavLink>
-      <NavLink to="/episodes" end>
+      {hasRole(user, "annotator") && <NavLink to="/queue">{t("global.queue")}</NavLink>}
+      {hasRole(user, "reviewer") && (
+        <Link to={TO_REVIEW} aria-current={atReview ? "page" : undefined}>
+          {t("nav.review")}
+        </Link>
+      )}
+      <Link to="/episodes" aria-current={atEpisodes && !atReview ? "page" : undefined}>
         {t("global.episodes")}
-      </NavLink>
+      </Link>
       {hasRole(user, "researcher") && <NavLink to="/exports">{t("global.exports")}</NavLink>}
     </nav>
   );

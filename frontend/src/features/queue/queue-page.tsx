@@ -37,7 +37,7 @@ function QueueView({ queue }: { queue: Queue }) {
   const next = useNextTask();
   const open = queue.current[0];
   const waiting = queue.pools.filter(({ paused }) => !paused).reduce((sum, pool) => sum + pool.waiting, 0);
-  const practice = queue.pools.some((pool) => pool.practice);
+  const practice = queue.pools.some((pool) => pool.practice && pool.waiting > 0);
 
   const take = (wish: Partial<NextIn>) =>
     next.mutate(wish, {

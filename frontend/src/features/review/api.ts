@@ -1,7 +1,7 @@
 /** A reviewer's decision over HTTP. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { EpisodeSummary, ReviewIn } from "@/generated/api";
+import type { EpisodePage, EpisodeSummary, ReviewIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export function useReview(episodeId: string) {
@@ -9,5 +9,15 @@ export function useReview(episodeId: string) {
   return useMutation({
     mutationFn: (review: ReviewIn) => request<EpisodeSummary>("POST", `/episodes/${episodeId}/review`, review),
     onSuccess: () => client.invalidateQueries({ queryKey: ["episodes"] }),
+  });
+}
+
+/** The newest episode that waits for a review by this person; null when none does. Nobody reviews their own. */
+export function useNextToReview(username: string) {
+  return useMutation({
+    mutationFn: async () => {
+      const { items } = await request<EpisodePage>("GET", "/episodes?status=finished&review=pending");
+      return items.find(({ annotator, practice }) => annotator !== username && !practice) ?? null;
+    },
   });
 }

@@ -1,6 +1,10 @@
 /** Accept a finished episode, or send it back with a reason its annotator can act on. */
 import { Button, Textarea } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
 import { useState } from "react";
+import { useNavigate } from "react-router";
+
+import { useUser } from "@/shared/account/account";
 
 import { messageOf } from "@/shared/api/http";
 import { useCommands } from "@/shared/commands/commands";
@@ -8,7 +12,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { ReviewBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 
-import { useReview } from "./api";
+import { useNextToReview, useReview } from "./api";
 import { reviewCommands } from "./commands";
 import styles from "./review.module.css";
 
@@ -21,22 +25,36 @@ export function ReviewPanel({ episodeId }: { episodeId: string }) {
   const [returning, setReturning] = useState(false);
   const review = useReview(episodeId);
   const decided = review.data?.review;
+  const navigate = useNavigate();
+  const next = useNextToReview(useUser().username);
 
   const accept = () => review.mutate({ decision: "accept", reason: "" });
   const giveBack = () => review.mutate({ decision: "return", reason: reason.trim() });
+  const goOn = () =>
+    next.mutate(undefined, {
+      onSuccess: (episode) => {
+        if (episode) void navigate(`/episodes/${episode.id}`);
+        else notifications.show({ message: t("review.none_left") });
+      },
+      onError: (error) => notifications.show({ color: "red", message: messageOf(error, t).text }),
+    });
   const open = !decided && !review.isPending;
   useCommands([
     { command: reviewCommands.accept, enabled: open, run: accept },
     { command: reviewCommands.return, enabled: open, run: () => setReturning(true) },
+    { command: reviewCommands.next, enabled: !next.isPending, run: goOn },
   ]);
 
   return (
     <section className={styles.panel} aria-label={t("review.title")}>
       <h2 className={styles.title}>{t("review.title")}</h2>
       {decided && (
-        <p role="status">
+        <div className={styles.buttons} role="status">
           <ReviewBadge review={decided} />
-        </p>
+          <Button onClick={goOn} loading={next.isPending} rightSection={<CommandKey command={reviewCommands.next} />}>
+            {t("review.next")}
+          </Button>
+        </div>
       )}
       {!decided && (
         <div className={styles.buttons}>

@@ -28,6 +28,14 @@ export function useUser(): UserOut {
 export const hasRole = (user: UserOut, ...roles: Role[]): boolean =>
   user.roles.includes("admin") || roles.some((role) => user.roles.includes(role));
 
+export const TO_REVIEW = "/episodes?status=finished&review=pending";
+
+/** Where a person's work begins. */
+export function homeOf(user: UserOut): string {
+  if (hasRole(user, "annotator")) return "/queue";
+  return hasRole(user, "reviewer") ? TO_REVIEW : "/episodes";
+}
+
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
