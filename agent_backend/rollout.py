@@ -1,7 +1,8 @@
 """Attempts of a policy at bundled tasks without a person: the same runner, its trajectories in a folder.
 
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --suite desktop \\
-        --model-url http://127.0.0.1:8091/v1 --model scripted --scripted --dialect ui_tars_1_5 --revision s1 --out rollouts/s1
+        --model-url http://127.0.0.1:8091/v1 --model scripted --scripted \\
+        --dialect ui_tars_1_5 --revision s1 --out rollouts/s1
 
 The bridge's shared secret is read from PILOTHOUSE_SECRET, the model's key from PILOTHOUSE_POLICY_API_KEY.
 """
