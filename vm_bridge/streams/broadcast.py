@@ -95,7 +95,7 @@ class Broadcast:
 
     def _stopped(self, task: "asyncio.Task[None]") -> None:
         """Unless the viewers left: the desktop ended, or its picture cannot be had any more."""
-        if task.cancelled():
+        if task is not self._task or task.cancelled():
             return
         if (error := task.exception()) is not None:
             logger.error("a broadcast failed", exc_info=error)
