@@ -64,14 +64,16 @@ def test_any_text_is_an_action_or_a_reason(name: str) -> None:
 
     @given(replies, SCREENS)
     def survives(reply: str, screen: Screen) -> None:
-        assert isinstance(dialect.parse(reply, screen), Parsed | Unparsed)
+        parsed = dialect.parse(reply, screen)
+        assert type(parsed).model_validate_json(parsed.model_dump_json()) == parsed
 
     survives()
 
 
 @pytest.mark.parametrize("text", ["\ud800", "Thought: \udfff\nAction: wait()", "type(content='\ud800')"])
 def test_lone_surrogates_are_survived(name: str, text: str) -> None:
-    assert isinstance(dialect_named(name).parse(text, SCREEN), Parsed | Unparsed)
+    parsed = dialect_named(name).parse(text, SCREEN)
+    assert type(parsed).model_validate_json(parsed.model_dump_json()) == parsed
 
 
 @pytest.mark.parametrize(
