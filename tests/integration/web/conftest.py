@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 import uvicorn
 from channels.testing import WebsocketCommunicator
+from django.db import connection
 from django.test import Client
 
 from agent_backend.scripted.script import Line, Script, Stage
@@ -144,6 +145,7 @@ class Stack:
 
     world: World
     bridge_url: str
+    model_url: str
     host: FakeHost
     desks: list["Desk"]
 
@@ -190,18 +192,26 @@ async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) 
     async with serving(bridge_at) as bridge_url, serving(model_at) as model_url:
         settings.ENV = settings.ENV.model_copy(update={"bridge_url": bridge_url, "secret": SECRET})
         await in_database(policy_serve, pools=[committed.pool, committed.practice], url=f"{model_url}/v1")
-        yield Stack(committed, bridge_url, host, desks)
+        yield Stack(committed, bridge_url, f"{model_url}/v1", host, desks)
         for desk in desks:
             await desk.close()
         await registry.close()
 
 
-def policy_serve(pools: list[Pool], url: str) -> None:
+def policy_serve(pools: list[Pool], url: str, revision: str = "1") -> None:
     """Let the scripted server propose in these pools."""
     policy = policy_ensure(
-        name="scripted", revision="1", dialect="ui_tars_1_5", base_url=url, model="scripted", scripted=True
+        name="scripted", revision=revision, dialect="ui_tars_1_5", base_url=url, model="scripted", scripted=True
     )
     Pool.objects.filter(pk__in=[pool.pk for pool in pools]).update(policy=policy)
+
+
+def database_url() -> str:
+    """Where the test's own database is."""
+    named = connection.settings_dict
+    host, port = named["HOST"], named["PORT"]
+    options = "".join(f" {key}={value}" for key, value in named["OPTIONS"].items() if key != "pool")
+    return f"dbname={named['NAME']} user={named['USER']} host={host} port={port or 5432}{options}"
 
 
 class Desk:

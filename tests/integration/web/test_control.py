@@ -8,7 +8,7 @@ from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
 from annotation_app.live import registry as registry_module
 from annotation_app.live.threads import in_database
-from tests.integration.web.conftest import Desk, Stack
+from tests.integration.web.conftest import Desk, Stack, policy_serve
 
 ACT = {"type": "act", "thought": "because", "action": {"kind": "click", "x": 5, "y": 6}}
 
@@ -89,3 +89,21 @@ async def test_a_process_with_the_annotator_does_not(stack: Stack) -> None:
     acquire = {"episode_id": first.episode_id, "runner": "elsewhere:1:abcd", "seconds": 60}
     assert await in_database(services.runner_acquire, **acquire, dead=lambda runner: False) is None
     assert await in_database(services.runner_acquire, **acquire, dead=lambda runner: True) is not None
+
+
+async def test_autopilot_stops_when_nobody_watches(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = await stack.deciding()
+    watcher = await stack.desk(await in_database(Episode.objects.get, pk=desk.episode_id), stack.world.rosa)
+    await desk.ask(type="autopilot", command_id=uuid4().hex, on=True)
+    await desk.close()
+    monkeypatch.setattr(registry_module, "CONTROL_GRACE", 0.0)
+    await watcher.until(type="episode.changed", autopilot=False)
+
+
+async def test_a_new_policy_revision_takes_over_at_the_decision_point(stack: Stack) -> None:
+    desk = await stack.deciding()
+    assert desk.heard[-1]["policy"]["revision"] == "1"
+    await in_database(policy_serve, pools=[stack.world.pool], url=stack.model_url, revision="2")
+    withdrawn = await desk.until(type="proposals.withdrawn")
+    assert withdrawn["reason"]
+    assert (await desk.until(type="proposals.ready"))["policy"]["revision"] == "2"

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from django.db import connection
 from websockets import Origin
 from websockets.sync.client import ClientConnection, connect
 
@@ -21,7 +20,7 @@ from annotation_app.episodes import selectors
 from annotation_app.live.threads import in_database
 from annotation_app.operations.ports import free_port
 from annotation_app.settings.base import ROOT
-from tests.integration.web.conftest import BOUND, SECRET, Stack, session_of
+from tests.integration.web.conftest import BOUND, SECRET, Stack, database_url, session_of
 from tests.waiting import wait_until
 
 
@@ -51,14 +50,6 @@ def until(socket: ClientConnection, **fields: Any) -> dict[str, Any]:
         event: dict[str, Any] = json.loads(socket.recv(BOUND))
         if all(event.get(name) == value for name, value in fields.items()):
             return event
-
-
-def database_url() -> str:
-    """Where the test's own database is."""
-    named = connection.settings_dict
-    host, port = named["HOST"], named["PORT"]
-    options = "".join(f" {key}={value}" for key, value in named["OPTIONS"].items() if key != "pool")
-    return f"dbname={named['NAME']} user={named['USER']} host={host} port={port or 5432}{options}"
 
 
 def desk(port: int, episode_id: str, session: str) -> ClientConnection:
