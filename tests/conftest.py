@@ -13,11 +13,17 @@ from annotation_app.operations.running import Running, running
 GIVEN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_REDIS_URL")
 
 
+PLATFORM_SECONDS = 300
+"""The first test of the whole platform waits for its start."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the whole platform share one: run in parallel, they go to one worker."""
+    """Tests of the whole platform share one: in a parallel run one worker has them all, so xdist must hear of it first."""
     for item in items:
         if "platform" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("platform"))
+            item.add_marker(pytest.mark.timeout(PLATFORM_SECONDS))
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +56,12 @@ def django_db_modify_db_settings(database_url: str, django_db_modify_db_settings
     from annotation_app.settings.env import database_settings
 
     connections["default"].settings_dict.update(database_settings(database_url))
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """A database on our own server goes with it: nothing to clean up."""
+    return "PILOTHOUSE_DATABASE_URL" not in os.environ
 
 
 @pytest.fixture(scope="session")

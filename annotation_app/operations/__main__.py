@@ -50,7 +50,8 @@ def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """The demo without its set-up: what tests start."""
     with data_lock(arguments.data), contextlib.ExitStack() as starting:
-        starting.enter_context(start_lock())
+        if arguments.port != demo.ANY_PORT:
+            starting.enter_context(start_lock())
         stack = demo.stack_of(arguments.data, host=arguments.host, port=arguments.port, console=console)
         demo.run_until_stopped(stack, console, storage_only=arguments.storage_only, started=starting.close)
     return 0

@@ -15,7 +15,7 @@ from annotation_app.operations.demo import ANY_PORT, NOTE
 from annotation_app.operations.errors import StartFailed
 from annotation_app.operations.stack import ROOT
 
-START_SECONDS = 120.0
+START_SECONDS = 240.0
 STOP_SECONDS = 60.0
 MANAGE_SECONDS = 120.0
 POLL_SECONDS = 0.05

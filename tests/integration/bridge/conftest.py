@@ -12,6 +12,7 @@ from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisDown
 
+from annotation_app.operations.redis import binary
 from tests.waiting import eventually, wait_until
 from vm_bridge.__main__ import bridge_app
 from vm_bridge.client import BridgeClient
@@ -27,7 +28,7 @@ SECRET = "a secret of the tests only"
 def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Redis server of this run's own, on a unix socket."""
     folder = tmp_path_factory.mktemp("redis")
-    command = ["redis-server", "--port", "0", "--unixsocket", "socket", "--save", "", "--dir", str(folder)]
+    command = [str(binary(folder)), "--port", "0", "--unixsocket", "socket", "--save", "", "--dir", str(folder)]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log)
     url = f"unix://{folder}/socket"

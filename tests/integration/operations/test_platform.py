@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable
 
@@ -27,7 +26,7 @@ def healthy(platform: Running) -> bool:
     try:
         with urllib.request.urlopen(f"{platform.url}/api/health", timeout=5) as answer:
             return bool(json.load(answer)["ok"])
-    except urllib.error.URLError:
+    except OSError:
         return False
 
 
