@@ -19,7 +19,7 @@ PLATFORM_SECONDS = 300
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the whole platform share one: in a parallel run one worker has them all, so xdist must hear of it first."""
+    """Tests of the whole platform share one: run in parallel, one worker has them all; xdist must hear of it first."""
     for item in items:
         if "platform" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("platform"))
