@@ -1,5 +1,7 @@
 """The demo's contents: complete, loaded once, and the same tasks the bridge prepares."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth import authenticate
 from django.core.management import call_command
@@ -25,6 +27,14 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert Pool.objects.filter(practice=False).count() == 2
     ada = User.objects.get(username="annotator")
     assert services.episode_next(user=ada, practice=True) is not None
+
+
+@pytest.mark.django_db
+def test_a_model_server_that_moved_is_found_again(settings: Any) -> None:
+    call_command("seed_demo")
+    settings.ENV = settings.ENV.model_copy(update={"scripted_url": "http://127.0.0.1:9999/v1"})
+    call_command("seed_demo")
+    assert {pool.policy and pool.policy.base_url for pool in Pool.objects.all()} == {"http://127.0.0.1:9999/v1"}
 
 
 def test_the_tasks_are_those_of_the_bundled_suite() -> None:

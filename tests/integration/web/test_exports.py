@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import AsyncClient
 
 from annotation_app.accounts.models import User
 from annotation_app.episodes import services
@@ -20,7 +19,7 @@ from annotation_app.exports.models import Export
 from annotation_app.exports.services import export_write
 from annotation_app.live.threads import in_database
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
-from tests.integration.web.conftest import World, session_of
+from tests.integration.web.conftest import World
 from vocabulary.trajectories import Trajectory
 
 
@@ -109,9 +108,8 @@ def test_a_lost_picture_fails_the_job_and_leaves_no_folder(committed: World, acc
 
 async def test_a_download_is_one_zip(committed: World, accepted: Episode) -> None:
     asked = await in_database(ask, world=committed)
-    client = AsyncClient()
-    client.cookies["sessionid"] = await in_database(session_of, user=committed.ravi)
-    response: Any = await client.get(f"/api/exports/{asked['id']}/download")
+    client = await in_database(committed.client, user=committed.ravi)
+    response: Any = await in_database(client.get, path=f"/api/exports/{asked['id']}/download")
     async with asyncio.timeout(20):
         content = b"".join([part async for part in response])
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
