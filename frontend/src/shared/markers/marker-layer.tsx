@@ -2,7 +2,7 @@
 import type { Action, Point } from "@/generated/vocabulary";
 
 import { placeOf, type Size } from "./mapping";
-import { anchorOf, markerOf, spread, type Marker } from "./marker";
+import { anchorOf, BADGE_STEP, markerOf, spread, type Marker } from "./marker";
 import { MarkerShape } from "./marker-shape";
 import styles from "./marker-layer.module.css";
 
@@ -40,7 +40,7 @@ export function MarkerLayer({ marks, picture, shown, focus }: Props) {
     <svg className={styles.layer} width={shown.width} height={shown.height} aria-hidden>
       {drawn.map(({ mark, marker }, index) => (
         <g key={mark.key} className={styles.mark} data-tone={mark.tone} data-dim={mark.dim === true || undefined}>
-          <MarkerShape marker={marker} />
+          <MarkerShape marker={marker} row={(moved[index]?.x ?? 0) / BADGE_STEP} />
           {mark.number !== undefined && <Badge at={anchors[index]} moved={moved[index]} number={mark.number} shown={shown} />}
         </g>
       ))}

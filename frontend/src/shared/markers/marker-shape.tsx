@@ -5,7 +5,8 @@ import type { Marker, RingGlyph } from "./marker";
 
 const ORIGIN: Point = { x: 0, y: 0 };
 
-export function MarkerShape({ marker }: { marker: Marker }) {
+/** `row` counts the markers before this one at the same place: their words stand below each other. */
+export function MarkerShape({ marker, row = 0 }: { marker: Marker; row?: number }) {
   switch (marker.shape) {
     case "ring":
       return <Ring at={marker.at ?? ORIGIN} glyph={marker.glyph} />;
@@ -14,7 +15,7 @@ export function MarkerShape({ marker }: { marker: Marker }) {
     case "chevron":
       return <Chevron at={marker.at ?? ORIGIN} direction={marker.direction} amount={marker.amount} />;
     case "caret":
-      return <Caret at={marker.at ?? ORIGIN} text={marker.text} />;
+      return <Caret at={marker.at ?? ORIGIN} text={marker.text} row={row} />;
     case "path":
       return <polyline points={marker.points.map(({ x, y }) => `${x},${y}`).join(" ")} />;
   }
@@ -77,13 +78,14 @@ function Chevron({ at: { x, y }, direction, amount }: { at: Point; direction: Di
 }
 
 const LONGEST = 28;
+const LINE_HEIGHT = 17;
 
-function Caret({ at: { x, y }, text }: { at: Point; text: string }) {
+function Caret({ at: { x, y }, text, row }: { at: Point; text: string; row: number }) {
   const line = text.replaceAll("\n", "⏎");
   return (
     <g transform={`translate(${x} ${y})`}>
       <path d="M-4 -11H4M0 -11V11M-4 11H4" />
-      <text className="note" x={10} y={24} textAnchor="start">
+      <text className="note" x={10} y={24 + row * LINE_HEIGHT} textAnchor="start">
         {line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line}
       </text>
     </g>

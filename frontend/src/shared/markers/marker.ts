@@ -74,10 +74,13 @@ export function lastPointed(actions: readonly Action[]): Point | null {
   return null;
 }
 
+/** Numbers at one place stand this far (CSS pixels) apart. */
+export const BADGE_STEP = 20;
+
 /** How far (CSS pixels) each of several anchors is moved so that numbers at one place stay readable. */
 export function spread(anchors: readonly Point[], near = 18): Point[] {
   return anchors.map((anchor, index) => {
     const before = anchors.slice(0, index).filter((other) => Math.hypot(other.x - anchor.x, other.y - anchor.y) < near);
-    return { x: before.length * 20, y: 0 };
+    return { x: before.length * BADGE_STEP, y: 0 };
   });
 }
