@@ -195,6 +195,18 @@ def test_what_an_act_said_and_how_it_failed_is_shown_with_the_next_screen(name: 
     assert isinstance(last.content[1], ImagePart)
 
 
+def test_what_came_of_a_step_stays_in_the_history(name: str) -> None:
+    first = step(0, RunCommand(command="ls"), after=observation("screen-1", text="report.txt"))
+    messages = dialect_named(name).render(TASK, (first, step(1, Click(x=1, y=1))), observation("now"))
+    notes = [
+        index
+        for index, message in enumerate(messages)
+        for part in message.content
+        if isinstance(part, TextPart) and "report.txt" in part.text and message.role == "user" and index
+    ]
+    assert notes == [3], "prompt, screen, turn, then the screen after it"
+
+
 def test_a_machine_without_a_picture_is_shown_as_text(name: str) -> None:
     blind = observation("now").model_copy(update={"screenshot": None, "width": 0, "height": 0})
     steps = (step(0, RunCommand(command="ls"), before=blind, after=blind),)
