@@ -125,11 +125,11 @@ class Computer:
 
     def _forget_refused(self, command_id: str, run: asyncio.Task[Transition]) -> None:
         """What changed nothing may be asked for again; what may have happened stays unknown for good."""
-        if (
-            run.cancelled()
-            or isinstance(run.exception(), BridgeError)
-            and not isinstance(run.exception(), OutcomeUnknown)
-        ):
+        if run.cancelled():
+            self._commands.pop(command_id, None)
+            return
+        failure = run.exception()
+        if isinstance(failure, BridgeError) and not isinstance(failure, OutcomeUnknown):
             self._commands.pop(command_id, None)
 
     async def hurry(self, fence: int) -> None:

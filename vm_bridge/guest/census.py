@@ -63,6 +63,9 @@ class Census:
         try:
             runs = int(_read(f"{folder}/schedstat").split()[2])
             call = _read(f"{folder}/syscall").split()
+        except PermissionError:
+            # It is just becoming another program, or hides from everybody.
+            return Thread(runs, _state(folder) in "RD", None, int(pid))
         except (OSError, IndexError):
             return None  # it ended between the listing and the look
         known = self._known.get(int(tid))

@@ -41,7 +41,7 @@ class Desk:
     def observe(self, *, settle: bool) -> Answer:
         """One look, with `settle` after the screen has come to rest."""
         self._hurry.clear()
-        rest, took = self._settle(self._standing(), time.monotonic(), LIMIT) if settle else ("skipped", 0.0)
+        rest, took = self._settle(self._standing(), time.monotonic(), LIMIT, act=False) if settle else ("skipped", 0.0)
         return {"after": self._picture.look(), "rest": rest, "settle_ms": took}
 
     def perform(self, action: Action, *, settle: bool) -> Answer:
@@ -82,21 +82,20 @@ class Desk:
                 self._hurry.wait(left)
             self._hands.do(timed["input"])
 
-    def _settle(self, before: Threads, acted_at: float, limit: float) -> tuple[str, float]:
-        """How the settle ended, and how long it took (milliseconds)."""
+    def _settle(self, before: Threads, acted_at: float, limit: float, *, act: bool = True) -> tuple[str, float]:
+        """How the settle ended, and how long it took (milliseconds); without an act nothing can be late."""
         began = first_at = time.monotonic()
         self._picture.sync()
         first = self._census.take()
         lateness: dict[int, float] = {}
         learning: set[int] = set()
-        self._reach(before, first, acted_at + limit, lateness, learning)
+        if act:
+            self._reach(before, first, acted_at + limit, lateness, learning)
         while True:
             self._picture.sync()
             second, now = self._census.take(), time.monotonic()
-            early = {
-                tid: thread for tid, thread in second.items() if tid in before and now < (before[tid].wakes_at or 0)
-            }
-            self._reach(before, early, acted_at + limit, lateness, learning)
+            if act:
+                self._reach(before, _early(before, second, now), acted_at + limit, lateness, learning)
             evidence = Evidence(acted_at, before, first_at, first, now, second, self._picture.changed_at, lateness)
             verdict = judge(evidence, limit=limit)
             if learning:
@@ -144,8 +143,13 @@ class Desk:
     def _taken(self) -> None:
         """Wait until every program has taken the part of the act that was done so far."""
         hurried, self._hurry = self._hurry, threading.Event()
-        self._settle(self._standing(), time.monotonic(), TAKEN)
+        self._settle(self._standing(), time.monotonic(), TAKEN, act=False)
         self._hurry = hurried
+
+
+def _early(before: Threads, threads: Threads, now: float) -> Threads:
+    """Those that had not been due yet: if they ran, something woke them."""
+    return {tid: thread for tid, thread in threads.items() if tid in before and now < (before[tid].wakes_at or 0)}
 
 
 def _is_woken(before: Thread | None, thread: Thread, ends: float) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 UNKNOWN = 2.0
 """How long the first act that reaches such a program is watched (seconds)."""
-HABITUAL = 4
+HABITUAL = 3
 """A part of the screen that changes at least this often in that time does so by itself."""
 MARGIN, GROWTH = 0.06, 1.15
 """What is added to the lateness seen, since the next may be a little later (seconds, factor)."""

@@ -13,6 +13,7 @@ import simplejpeg
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, OutcomeUnknown
 from vm_bridge.hosts.local import LocalHost, LocalSandbox
+from vm_bridge.hosts.usage import usage_of
 from vm_bridge.machine import Machine
 from vocabulary.actions import (
     Action,
@@ -169,10 +170,10 @@ async def test_a_child_that_works_later_is_waited_for(desktop: LocalSandbox, mac
 
 
 async def test_a_guest_killed_during_an_act(desktop: LocalSandbox, machine: Machine) -> None:
+    programs = usage_of(desktop.pid).processes
     act = asyncio.create_task(machine.perform("desktop-killed", RunCommand(command="sleep 30")))
     guest = guest_pid(desktop)
-    programs = len(children(guest))
-    await eventually(lambda: len(children(guest)) > programs)
+    await eventually(lambda: usage_of(desktop.pid).processes > programs)
     os.kill(guest, signal.SIGKILL)
     with pytest.raises(OutcomeUnknown):
         await act
