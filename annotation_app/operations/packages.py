@@ -53,7 +53,7 @@ DESKTOP = (
     Need("fonts-dejavu-core", files=(f"{FONTS}/truetype/dejavu/*",)),
     Need("fonts-noto-cjk", files=(f"{FONTS}/opentype/noto/NotoSansCJK*",)),
 )
-BROWSER = Need("chromium", programs=("chromium", "google-chrome"))
+BROWSER = Need("chromium", programs=("chromium",))
 STORAGE = (
     Need("postgresql", files=(f"{postgres.SYSTEM}/*/bin/postgres",)),
     Need("redis-tools", programs=("redis-server", redis.TOOLS)),
@@ -66,7 +66,7 @@ def ensure_packages(console: Console, log: Path) -> None:
     missing = [need for need in NEEDS if not need.met()]
     if BROWSER in missing and _is_ubuntu():
         missing.remove(BROWSER)
-        console.warn("Ubuntu has Chromium only as a snap: end-to-end tests need a Chromium or Chrome on the PATH.")
+        console.warn("Ubuntu has Chromium only as a snap: tests need another one as /usr/bin/chromium.")
     if not missing:
         return
     as_root = _as_root()

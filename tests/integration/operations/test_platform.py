@@ -1,15 +1,17 @@
 """The whole platform, as the demo starts it."""
 
+import contextlib
 import json
 import os
 import signal
 import time
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.running import Running
+from annotation_app.operations.running import Running, running
 
 PROGRAMS = ("postgres", "redis", "web", "worker", "beat", "bridge", "vnc", "model")
 BOUND = 30.0
@@ -28,6 +30,13 @@ def healthy(platform: Running) -> bool:
             return bool(json.load(answer)["ok"])
     except OSError:
         return False
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def test_every_program_runs_and_the_web_is_healthy(platform: Running) -> None:
@@ -52,6 +61,29 @@ def test_secrets_reach_the_programs_and_not_their_logs(platform: Running) -> Non
     assert platform.environment["PILOTHOUSE_SECRET"] == secrets["bridge"]
     for program in PROGRAMS:
         assert not any(secret in platform.log(program) for secret in secrets.values()), program
+
+
+def descendants(root: int) -> set[int]:
+    """The processes below one, those in namespaces of their own included."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(stat.parent.name)] = int(parent)
+    found = {root}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {root}
+
+
+@pytest.mark.timeout(300)
+def test_nothing_is_left_of_a_platform_whose_supervisor_is_killed(tmp_path: Path) -> None:
+    with running(tmp_path) as platform:
+        until(lambda: "Xtigervnc" in {name_of(pid) for pid in descendants(platform.supervisor)})
+        below = descendants(platform.supervisor)
+        os.kill(platform.supervisor, signal.SIGKILL)
+        until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below))
 
 
 @pytest.mark.parametrize("program", ["web", "bridge", "worker", "postgres"])
