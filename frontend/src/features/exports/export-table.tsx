@@ -1,5 +1,5 @@
 /** The exports there are, the newest first. */
-import { Button, Progress, Table } from "@mantine/core";
+import { Button, Progress, Table, VisuallyHidden } from "@mantine/core";
 import { Download } from "lucide-react";
 
 import type { ExportOut } from "@/generated/api";
@@ -19,7 +19,9 @@ export function ExportTable({ exports }: { exports: readonly ExportOut[] }) {
           <Table.Th>{t("episodes.status")}</Table.Th>
           <Table.Th className={styles.number}>{t("exports.trajectories")}</Table.Th>
           <Table.Th className={styles.number}>{t("exports.size")}</Table.Th>
-          <Table.Th aria-label={t("exports.download")} />
+          <Table.Th>
+            <VisuallyHidden>{t("exports.download")}</VisuallyHidden>
+          </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

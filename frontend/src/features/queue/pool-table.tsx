@@ -1,5 +1,5 @@
 /** The pools one works in: what waits, what one did, which policy proposes. */
-import { Button, Table } from "@mantine/core";
+import { Button, Table, VisuallyHidden } from "@mantine/core";
 
 import type { PoolSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -19,7 +19,9 @@ export function PoolTable({ pools, busy, onTake }: Props) {
           <Table.Th>{t("pool.policy")}</Table.Th>
           <Table.Th className={styles.number}>{t("pool.waiting")}</Table.Th>
           <Table.Th className={styles.number}>{t("pool.mine_done")}</Table.Th>
-          <Table.Th aria-label={t("pool.take")} />
+          <Table.Th>
+            <VisuallyHidden>{t("pool.take")}</VisuallyHidden>
+          </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -13,26 +13,26 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
   const contradicted = disagree(outcome, verdict);
   return (
     <section className={styles.summary}>
-      <h1 className={styles.instruction}>{trajectory.task.instruction}</h1>
+      <h2 className={styles.instruction}>{trajectory.task.instruction}</h2>
       <p className={styles.facts}>
         <span>{state.pool}</span>
         {trajectory.annotator && <span>{trajectory.annotator}</span>}
         <span>{moment(trajectory.created_at)}</span>
         {state.status !== "finished" && <StatusBadge status={state.status} />}
       </p>
-      <dl className={styles.ending} data-contradicted={contradicted || undefined}>
-        <div>
+      <div className={styles.ending} data-contradicted={contradicted || undefined}>
+        <dl>
           <dt>{t("replay.annotator_says")}</dt>
           <dd>
             <OutcomeBadge outcome={outcome} />
           </dd>
-        </div>
-        <div>
+        </dl>
+        <dl>
           <dt>{t("replay.verifier_says")}</dt>
           <dd>
             <VerdictBadge verdict={verdict} />
           </dd>
-        </div>
+        </dl>
         {contradicted && (
           <p className={styles.contradiction} role="note">
             <TriangleAlert size={14} aria-hidden /> {t("verdict.disagrees")}
@@ -40,7 +40,7 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
         )}
         {verdict?.reason && <p className={styles.reason}>{verdict.reason}</p>}
         {answer && <p className={styles.reason}>{t("replay.answer", { answer })}</p>}
-      </dl>
+      </div>
     </section>
   );
 }

@@ -32,6 +32,7 @@ export function Palette() {
   return (
     <Spotlight
       store={store}
+      attributes={{ content: { "aria-label": t("global.palette") } }}
       actions={actions}
       onSpotlightOpen={() => setActions(list())}
       shortcut={null}

@@ -43,9 +43,9 @@ export function PagePath({ crumbs }: { crumbs: readonly Crumb[] }) {
               {to ? (
                 <Link to={to}>{label}</Link>
               ) : (
-                <span className={styles.here} aria-current="page" title={label}>
+                <h1 className={styles.here} aria-current="page" title={label}>
                   {label}
-                </span>
+                </h1>
               )}
             </span>
           )),

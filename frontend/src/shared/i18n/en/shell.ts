@@ -73,7 +73,7 @@ export const shellMessages = {
   "pool.mine_done": "Done by you",
   "pool.paused": "Paused",
   "pool.take": "Take one",
-  "pool.take_from": "Take a task from {name}",
+  "pool.take_from": "Take one from {name}",
   "platform.desktop": "Desktop",
   "platform.phone": "Phone",
   "platform.browser": "Browser",

@@ -74,7 +74,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "pool.mine_done": "您已完成",
   "pool.paused": "已暂停",
   "pool.take": "领取",
-  "pool.take_from": "从{name}领取任务",
+  "pool.take_from": "领取{name}的任务",
   "platform.desktop": "桌面",
   "platform.phone": "手机",
   "platform.browser": "浏览器",
