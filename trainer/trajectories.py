@@ -92,7 +92,7 @@ def _file_check(path: Path, file: ExportedFile) -> None:
     """Refuse a file that is not inside the folder, or not the one the manifest means."""
     parts = PurePosixPath(file.path).parts
     place = path.joinpath(*parts)
-    if not parts or ".." in parts or not place.resolve().is_relative_to(path.resolve()):
+    if not parts or not place.resolve().is_relative_to(path.resolve()):
         raise FolderDamaged(f"the manifest names a file outside the folder: {file.path}")
     if not place.is_file():
         raise FolderDamaged(f"{file.path} is missing")

@@ -1,7 +1,7 @@
 """Key names: every spelling of a model or a browser means one canonical key."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -67,6 +67,7 @@ def test_hotkeys(hotkey: str, expected: tuple[str, ...]) -> None:
 
 
 @given(st.lists(keys, max_size=5).map(tuple))
+@example(("ctrl", "+", "c"))
 def test_a_written_hotkey_is_read_back(hotkey: tuple[str, ...]) -> None:
     assert keys_named(hotkey_text(hotkey)) == hotkey
 
