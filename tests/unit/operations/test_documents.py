@@ -1,0 +1,37 @@
+"""The documents speak of what is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from annotation_app.operations.__main__ import main
+from annotation_app.operations.stack import ROOT
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)(?P<target>[^)#\s]+)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_somewhere(document: Path) -> None:
+    missing = [target for target in LINK.findall(document.read_text()) if not (document.parent / target).exists()]
+    assert missing == []
+
+
+def test_the_readme_names_folders_that_exist() -> None:
+    tree = (ROOT / "README.md").read_text().split("## What is where")[1].split("```")[1]
+    parent = ROOT
+    for line in filter(None, tree.splitlines()):
+        names = [name for name in line.strip().split("  ")[0].split() if name.endswith("/")]
+        folder = parent if line.startswith(" ") else ROOT
+        assert all((folder / name).is_dir() for name in names), line
+        if not line.startswith(" ") and names:
+            parent = ROOT / names[0]
+
+
+def test_every_command_of_the_manual_exists() -> None:
+    manual = (ROOT / "docs" / "operations.md").read_text()
+    for name in set(re.findall(r"`\./pilothouse ([a-z]+)", manual)):
+        with pytest.raises(SystemExit) as end:
+            main([name, "--help"])
+        assert end.value.code == 0, name
