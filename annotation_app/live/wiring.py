@@ -21,7 +21,7 @@ from agent_backend.ports import Emit, EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.publish import publish_live
-from annotation_app.errors import Conflict, NotFound
+from annotation_app.errors import Conflict
 from annotation_app.live.store import DjangoStore
 from annotation_app.live.threads import in_database
 from annotation_app.policies.selectors import PolicyServer
@@ -180,7 +180,7 @@ class Driver:
             try:
                 self._lease = await self._bridge.renew(Lease.model_validate_json(stored.lease), ttl=MACHINE_TTL)
                 return self._bridge.machine(self._lease)
-            except StaleLease as error:
+            except (StaleLease, MachineGone) as error:
                 if state.status != "warming":
                     raise MachineGone("the machine was given to others while nobody was here") from error
         return self._bridge.machine(await self._allocate(stored.image))
@@ -197,9 +197,10 @@ class Driver:
         return lease
 
     async def _let_go(self) -> None:
-        state = self.state
-        if self._lease is not None and state is not None and state.status in selectors.ENDED_STATUSES:
-            with contextlib.suppress(BridgeError):
+        """Release what is held, as the record has it: whoever ended the episode may have been somebody else."""
+        with contextlib.suppress(DatabaseError, BridgeError):
+            status = await in_database(selectors.episode_status, episode_id=self.episode_id)
+            if self._lease is not None and status in selectors.ENDED_STATUSES:
                 await self._bridge.release(self._lease)
-        with contextlib.suppress(DatabaseError, NotFound):
+        with contextlib.suppress(DatabaseError):
             await in_database(services.runner_release, episode_id=self.episode_id, token=self.token)

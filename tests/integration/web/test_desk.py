@@ -1,21 +1,38 @@
 """The desk's socket over the whole path: real database, real bridge over HTTP, scripted model over HTTP."""
 
-from uuid import uuid4
+import asyncio
+from datetime import timedelta
+from uuid import UUID, uuid4
 
 import pytest
+from django.utils import timezone
 
-from annotation_app.episodes import selectors
+from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
 from annotation_app.live.threads import in_database
-from tests.integration.web.conftest import SECRET, Desk, Stack
+from annotation_app.tasks.models import Assignment
+from tests.integration.web.conftest import BOUND, SECRET, Desk, Stack
 from vm_bridge.client import BridgeClient
-from vm_bridge.errors import StaleLease
+from vm_bridge.errors import MachineGone, StaleLease
 from vm_bridge.machine import Lease
 from vocabulary.messages import EpisodeState
 
 
 def command_id() -> str:
     return uuid4().hex
+
+
+def run_out(episode_id: UUID) -> None:
+    """Let the lease on this episode's task end now."""
+    ended = timezone.now() - timedelta(seconds=1)
+    Assignment.objects.filter(episode__id=episode_id).update(expires_at=ended)
+    services.leases_expire()
+
+
+async def renew_for_ever(bridge: BridgeClient, lease: Lease) -> None:
+    """Raises StaleLease once the bridge knows this lease no more."""
+    while True:
+        await bridge.renew(lease)
 
 
 async def state_of(desk: Desk) -> EpisodeState:
@@ -73,9 +90,21 @@ async def test_the_machine_is_released_when_the_episode_ends(stack: Stack) -> No
         await bridge.renew(lease)
         await desk.ask(type="leave", command_id=command_id(), how="release")
         await desk.until(type="control.changed", control="nobody")
-        with pytest.raises(StaleLease):
+        with pytest.raises((StaleLease, MachineGone)):
             await bridge.renew(lease)
     assert (await in_database(selectors.machine_of, episode_id=desk.episode_id)).lease == ""
+
+
+async def test_an_expired_lease_ends_the_episode_and_frees_its_machine(stack: Stack) -> None:
+    desk = await stack.deciding()
+    stored = await in_database(selectors.machine_of, episode_id=desk.episode_id)
+    await in_database(run_out, episode_id=desk.episode_id)
+    await desk.until(type="episode.changed", status="left")
+    await desk.until(type="control.changed")
+    async with BridgeClient(stack.bridge_url, SECRET) as bridge:
+        with pytest.raises((StaleLease, MachineGone)):
+            await asyncio.wait_for(renew_for_ever(bridge, Lease.model_validate_json(stored.lease)), BOUND)
+    assert (await desk.ask(type="resample", command_id=command_id()))["code"] in ("view_only", "not_running")
 
 
 async def test_a_reload_resumes_with_control(stack: Stack) -> None:
