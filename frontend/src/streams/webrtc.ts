@@ -79,10 +79,11 @@ function watchFrames(video: HTMLVideoElement, listener: Listener): (rtt: number 
   let frames = 0;
   let delay: number | null = null;
   let since = performance.now();
-  const onFrame: VideoFrameRequestCallback = (_now, frame) => {
+  // Not `expectedDisplayTime`: where frames are rare it is off by seconds, either way.
+  const onFrame: VideoFrameRequestCallback = (now, frame) => {
     if (frames === 0 && delay === null) listener.onPicture(video);
     frames += 1;
-    delay = Math.max(0, frame.expectedDisplayTime - (frame.receiveTime ?? frame.presentationTime));
+    delay = Math.max(0, now - (frame.receiveTime ?? frame.presentationTime));
     video.requestVideoFrameCallback(onFrame);
   };
   video.requestVideoFrameCallback(onFrame);

@@ -1,5 +1,5 @@
 /** In the top bar: which step, how the picture comes, how fast, and who proposes. */
-import { useI18n } from "@/shared/i18n/i18n";
+import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { BarStatus } from "@/shared/ui/top-bar";
 import { StatusDot, type Tone } from "@/shared/ui/status-dot";
 import type { StreamStatus } from "@/streams/attach";
@@ -30,14 +30,17 @@ function StreamWords({ stream }: { stream: StreamStatus }) {
     return <StatusDot tone="busy" pulse><span title={stream.problem}>{t("stream.connecting", { name })}</span></StatusDot>;
   }
   const tone: Tone = stream.kind === "webrtc" ? "ok" : "warn";
-  const fps = Math.round(stream.fps);
   return (
     <StatusDot tone={tone}>
-      <span title={stream.problem}>
-        {stream.latency === null
-          ? t("stream.live", { name, fps })
-          : t("stream.live_latency", { name, fps, ms: Math.round(stream.latency) })}
-      </span>
+      <span title={stream.problem}>{streamInWords(stream, name, t)}</span>
     </StatusDot>
   );
+}
+
+/** A screen that rests sends nothing: no frames is no fault. */
+function streamInWords({ fps, latency }: StreamStatus, name: string, t: Translate): string {
+  const rounded = Math.round(fps);
+  if (rounded === 0) return latency === null ? t("stream.rests", { name }) : t("stream.rests_latency", { name, ms: Math.round(latency) });
+  if (latency === null) return t("stream.live", { name, fps: rounded });
+  return t("stream.live_latency", { name, fps: rounded, ms: Math.round(latency) });
 }

@@ -95,6 +95,8 @@ export const deskMessages = {
   "stream.connecting": "{name}, connecting",
   "stream.live": "{name} {fps} fps",
   "stream.live_latency": "{name} {fps} fps {ms} ms",
+  "stream.rests": "{name}, at rest",
+  "stream.rests_latency": "{name}, at rest, {ms} ms",
   "status.step": "Step {number} of {most}",
   "status.link": "Server",
   "status.round_trip": "Server {ms} ms",

@@ -94,6 +94,8 @@ export const deskMessages: Record<keyof typeof english, Message> = {
   "stream.connecting": "{name} 连接中",
   "stream.live": "{name} {fps} fps",
   "stream.live_latency": "{name} {fps} fps {ms} ms",
+  "stream.rests": "{name}，画面静止",
+  "stream.rests_latency": "{name}，画面静止，{ms} ms",
   "status.step": "第 {number} 步，共 {most} 步",
   "status.link": "服务器",
   "status.round_trip": "服务器 {ms} ms",
