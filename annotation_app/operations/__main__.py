@@ -42,14 +42,14 @@ def main(words: list[str] | None = None) -> int:
 
 def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_setup(Purpose.RUN, console)
-    if arguments.reset:
-        demo.reset(arguments.data, console, sure=arguments.yes)
     return _serve(arguments, rest, console)
 
 
 def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """The demo without its set-up: what tests start."""
     with data_lock(arguments.data), contextlib.ExitStack() as starting:
+        if arguments.reset:
+            demo.reset(arguments.data, console, sure=arguments.yes)
         if arguments.port != demo.ANY_PORT:
             starting.enter_context(start_lock())
         stack = demo.stack_of(arguments.data, host=arguments.host, port=arguments.port, console=console)
@@ -117,12 +117,12 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     demo_parser = add("demo", _demo, "install what is missing, start everything, until Ctrl-C")
-    demo_parser.add_argument("--reset", action="store_true", help="wipe the data first, after asking")
-    demo_parser.add_argument("--yes", action="store_true", help="do not ask")
     for each in (demo_parser, add("serve", _serve, "start everything without installing anything")):
         each.add_argument("--data", type=Path, default=DATA, help="where everything is kept (.data)")
         each.add_argument("--host", default=LOOPBACK, help="address browsers reach (127.0.0.1)")
         each.add_argument("--port", type=int, help="port of the web pages (8000 or the next free one); 0: any, for all")
+        each.add_argument("--reset", action="store_true", help="wipe the data first, after asking")
+        each.add_argument("--yes", action="store_true", help="do not ask")
         each.add_argument("--storage-only", action="store_true", help="only PostgreSQL and Redis")
     test = add("test", _test, "all checks and tests; with pytest arguments only those tests", takes_rest=True)
     test.add_argument("--quick", action="store_true", help="only what needs no servers")

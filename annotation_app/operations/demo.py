@@ -13,7 +13,8 @@ from pathlib import Path
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.ports import exact_port, first_free_port, free_port
+from annotation_app.operations.locks import LOCK_NAME
+from annotation_app.operations.ports import exact_port, first_free_port, free_ports
 from annotation_app.operations.secrets import Secrets
 from annotation_app.operations.stack import ROOT, Ports, Stack
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
@@ -35,7 +36,7 @@ def stack_of(data: Path, *, host: str, port: int | None, console: Console) -> St
     first = Ports()
     names = [field.name for field in fields(Ports)]
     if port == ANY_PORT:
-        chosen = {name: free_port() for name in names}
+        chosen = dict(zip(names, free_ports(len(names)), strict=True))
     else:
         chosen = {
             name: first_free_port(name, getattr(first, name), console) for name in names if name != "web" or not port
@@ -117,10 +118,15 @@ def run_until_stopped(stack: Stack, console: Console, *, storage_only: bool, sta
 
 
 def reset(data: Path, console: Console, *, sure: bool) -> None:
-    """Wipe the data folder, after asking unless `sure`. OperationsError when the person does not agree."""
-    if not data.exists():
-        return
-    if not sure and input(f"Delete everything under {data} (users, episodes, screenshots)? [y/N] ").lower() != "y":
-        raise OperationsError("Nothing was deleted.")
-    shutil.rmtree(data)
-    console.step(f"Deleted {data}.")
+    """Wipe the data folder, which the caller has locked, after asking unless `sure`. OperationsError when the person
+    does not agree."""
+    if not sure:
+        console.say(f"Delete everything under {data}, users, episodes and screenshots? [y/N]")
+        if sys.stdin.readline().strip().lower() != "y":
+            raise OperationsError("Nothing was deleted.", hint="Answer y, or give --yes.")
+    for path in data.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != LOCK_NAME:
+            path.unlink()
+    console.step(f"Deleted everything under {data}.")

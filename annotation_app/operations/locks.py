@@ -11,6 +11,7 @@ from pathlib import Path
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 
+LOCK_NAME = "lock"
 POLL_SECONDS = 0.1
 SETUP_SECONDS = 1800.0
 START_SECONDS = 120.0
@@ -20,7 +21,7 @@ START_NAME = "\0pilothouse-start"
 @contextlib.contextmanager
 def data_lock(data: Path) -> Iterator[None]:
     """Use of a data folder; OperationsError at once when another run uses it."""
-    with _open(data / "lock") as lock:
+    with _open(data / LOCK_NAME) as lock:
         if not _taken(lock):
             raise OperationsError(
                 f"It is already running on {data} (process {os.pread(lock, 20, 0).decode() or 'unknown'}).",

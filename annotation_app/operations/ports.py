@@ -13,12 +13,18 @@ TRIES = 50
 LISTENING = "0A"
 
 
+def free_ports(count: int) -> list[int]:
+    """So many different ports that nobody listens on, at any address, at this moment."""
+    with contextlib.ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind((ANY_ADDRESS, 0))
+        return [probe.getsockname()[1] for probe in probes]
+
+
 def free_port() -> int:
-    """A port nobody listens on, at any address, at this moment."""
-    with socket.socket() as probe:
-        probe.bind((ANY_ADDRESS, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """One of these."""
+    return free_ports(1)[0]
 
 
 def first_free_port(name: str, preferred: int, console: Console) -> int:

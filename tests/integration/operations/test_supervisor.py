@@ -14,7 +14,7 @@ import pytest
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import StartFailed
-from annotation_app.operations.ports import free_port
+from annotation_app.operations.ports import free_ports
 from annotation_app.operations.programs import Answers, Listens, Program, Says
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.supervisor import Supervisor
@@ -138,7 +138,7 @@ async def test_very_long_and_undecodable_lines_are_no_obstacle(supervisor: Super
 
 
 async def test_ports_and_pages_tell_readiness(supervisor: Supervisor, tmp_path: Path) -> None:
-    port, other = free_port(), free_port()
+    port, other = free_ports(2)
     serve = (sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(tmp_path))
     async with supervisor:
         await supervisor.start(
