@@ -25,7 +25,7 @@ Command = Callable[[argparse.Namespace, list[str], Console], int]
 
 def main(words: list[str] | None = None) -> int:
     """Run one sub-command; gives the exit status."""
-    arguments, rest = _parser().parse_known_args(words)
+    arguments, rest = _parser().parse_known_args(words or sys.argv[1:] or ["--help"])
     if rest and not arguments.takes_rest:
         _parser().error(f"unknown: {' '.join(rest)}")
     console = Console()
