@@ -1,0 +1,101 @@
+"""An annotator's day: every task of the demo, by accepting and overriding, from sign-in to the trainer's reader."""
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.async_api import Page, expect
+
+from agent_backend.scripted.__main__ import DESKTOP
+from agent_backend.scripted.script import Line, Script, scripts_load
+from agent_backend.scripted.server import SCREEN
+from annotation_app.operations.running import Running
+from tests.e2e.conftest import BOUND_MS, SignIn
+from tests.e2e.desk import Desk
+from trainer.trajectories import folder_open
+from vocabulary.actions import Finish
+from vocabulary.dialects import dialect_named
+
+SCRIPTS = scripts_load(DESKTOP)
+DIALECT = dialect_named("ui_tars_1_5")
+
+
+def grammar(line: Line) -> str:
+    """A line's action as its card shows it."""
+    return DIALECT.write(line.thought, line.action, SCREEN).split("Action: ", 1)[1]
+
+
+async def solve(desk: Desk, script: Script) -> int:
+    """Do the right thing at every stage: accept it where it is offered, override where not. Counts overrides."""
+    overrides = 0
+    for stage in script.stages:
+        line = next(line for line in stage.lines if not line.mistake)
+        card = desk.card(grammar(line))
+        before = await desk.step()
+        if isinstance(line.action, Finish):
+            if await card.count():
+                await desk.accept(card)
+            else:
+                await desk.finish(answer=line.action.answer)
+            break
+        if await card.count():
+            await desk.accept(card)
+        else:
+            await desk.override(line.action, line.thought)
+            overrides += 1
+        await desk.stepped(before)
+    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    return overrides
+
+
+async def script_on(page: Page) -> Script:
+    """The script of the task that is open."""
+    text = await page.get_by_role("main").inner_text()
+    return max((s for s in SCRIPTS if s.instruction in text), key=lambda s: len(s.instruction))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+async def test_all_tasks_by_accepting_and_overriding(sign_in: SignIn, platform: Running) -> None:
+    page = await sign_in("annotator2")
+    await expect(page.get_by_role("button", name="Next task")).to_be_enabled(timeout=BOUND_MS)
+    await page.keyboard.press("n")
+    desk, done, overrides = Desk(page), set[str](), 0
+    while True:
+        await desk.opened()
+        script = await script_on(page)
+        overrides += await solve(desk, script)
+        await expect(desk.ended).to_contain_text("100", timeout=BOUND_MS)
+        assert await desk.ended.get_by_role("alert").count() == 0, "verifier and annotator disagree"
+        done.add(script.task)
+        if len(done) == len(SCRIPTS) - 1:
+            break
+        await page.keyboard.press("n")
+        await expect(desk.ended).to_have_count(0, timeout=BOUND_MS)
+    assert done == {script.task for script in SCRIPTS} - {"say_hello"}
+    assert overrides > 0
+
+
+@pytest.mark.slow
+async def test_from_the_desk_to_the_trainer(sign_in: SignIn, platform: Running, tmp_path: Path) -> None:
+    """Practice is for trying; a real task is accepted by a reviewer, exported by a researcher, read by the trainer."""
+    reviewer = await sign_in("reviewer")
+    found = await reviewer.request.get("/api/episodes?status=finished")
+    episode = (await found.json())["items"][0]
+    await reviewer.goto(f"/episodes/{episode['id']}")
+    await reviewer.get_by_role("button", name=re.compile("^Accept Shift")).click()
+    await expect(reviewer.get_by_text("Accepted").first).to_be_visible(timeout=BOUND_MS)
+
+    folder = tmp_path / "export"
+    platform.manage("export_trajectories", str(folder))
+    exported = {trajectory.id: trajectory for trajectory in folder_open(folder).trajectories()}
+    trajectory = exported[episode["id"]]
+    assert [step.index for step in trajectory.steps] == list(range(episode["steps"]))
+    assert trajectory.verdict is not None
+    assert trajectory.verdict.success
+
+
+async def test_the_platform_says_it_is_well(platform: Running) -> None:
+    answer = httpx.get(f"{platform.url}/api/health")
+    assert answer.json()["ok"] is True
