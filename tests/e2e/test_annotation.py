@@ -96,6 +96,6 @@ async def test_from_the_desk_to_the_trainer(sign_in: SignIn, platform: Running, 
     assert trajectory.verdict.success
 
 
-async def test_the_platform_says_it_is_well(platform: Running) -> None:
+def test_the_platform_says_it_is_well(platform: Running) -> None:
     answer = httpx.get(f"{platform.url}/api/health")
     assert answer.json()["ok"] is True
