@@ -20,6 +20,8 @@ BUSY = 0.002
 """How soon to look again while a thread runs (seconds)."""
 STILL = 0.008
 """For how long nothing may run (seconds): a terminal's bytes pass through the kernel while no thread runs."""
+MAX_STRAIN = 0.1
+"""Most that a busy machine adds to that (seconds)."""
 TICK = 0.1
 """A habit that ticks at least this often is an animation: its next picture is waited for (seconds)."""
 QUIET = 0.1
@@ -55,6 +57,8 @@ class Evidence:
     second: Threads
     changed_at: float | None = None
     """When the picture last changed since the act."""
+    strain: float = 0.0
+    """How long the guest itself waited for a processor since the act (seconds); the kernel's own work waits as long."""
     lateness: Mapping[int, float] = field(default_factory=dict)
     """For each thread with a habit that the act reached: how late after an act it is known to show what comes of it."""
 
@@ -75,8 +79,9 @@ def judge(evidence: Evidence, *, limit: float = LIMIT) -> Literal["rested", "tim
     if any(_moves(tid, evidence, ends) for tid in evidence.second):
         return LookAgain(min(evidence.now + BUSY, ends), moved=True)
     waits = [at for tid in evidence.second if (at := _waits_until(tid, evidence, ends)) is not None]
-    if evidence.now - evidence.first_at < STILL:
-        waits.append(evidence.first_at + STILL)
+    still_at = evidence.first_at + STILL + min(evidence.strain, MAX_STRAIN)
+    if evidence.now < still_at:
+        waits.append(still_at)
     return LookAgain(min(max(min(waits), evidence.now + BUSY), ends), moved=False) if waits else "rested"
 
 

@@ -58,6 +58,10 @@ class Census:
         self._known = seen
         return seen
 
+    def strain(self) -> float:
+        """How long the calling thread has waited for a processor so far (seconds)."""
+        return int(_read("/proc/thread-self/schedstat").split()[1]) / 1e9
+
     def _thread(self, pid: str, tid: str) -> Thread | None:
         folder = f"/proc/{pid}/task/{tid}"
         try:

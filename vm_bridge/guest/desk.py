@@ -7,10 +7,10 @@ from typing import Any
 
 from vm_bridge.guest.census import Census
 from vm_bridge.guest.eyes import Picture
-from vm_bridge.guest.habits import Habits, Watch
+from vm_bridge.guest.habits import Habits, Reach, Watch
 from vm_bridge.guest.hands import Hands
 from vm_bridge.guest.shell import ACTIONS, ActFailed
-from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Thread, Threads, has_habit, judge
+from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Threads, judge
 
 TAKEN = 0.25
 """Longest wait within one act until the programs have taken a part of it (seconds)."""
@@ -85,47 +85,28 @@ class Desk:
     def _settle(self, before: Threads, acted_at: float, limit: float, *, act: bool = True) -> tuple[str, float]:
         """How the settle ended, and how long it took (milliseconds); without an act nothing can be late."""
         began = first_at = time.monotonic()
+        strained = self._census.strain()
         self._picture.sync()
         first = self._census.take()
-        lateness: dict[int, float] = {}
-        learning: set[int] = set()
-        if act:
-            self._reach(before, first, acted_at + limit, lateness, learning)
+        reach = Reach(self._habits, self._watch, before if act else {}, acted_at + limit)
+        reach.note(first, acted_at)
         while True:
             self._picture.sync()
             second, now = self._census.take(), time.monotonic()
-            if act:
-                self._reach(before, _early(before, second, now), acted_at + limit, lateness, learning)
-            evidence = Evidence(acted_at, before, first_at, first, now, second, self._picture.changed_at, lateness)
+            reach.note(second, now)
+            changed_at = self._picture.changed_at
+            strain = self._census.strain() - strained
+            evidence = Evidence(acted_at, before, first_at, first, now, second, changed_at, strain, reach.lateness)
             verdict = judge(evidence, limit=limit)
-            if learning:
-                self._watch.look(now - acted_at)
+            reach.look(now - acted_at)
             if not isinstance(verdict, LookAgain):
-                for process in learning:
-                    self._habits.learn(process, self._watch.lateness())
+                reach.learn()
                 return verdict, (now - began) * 1000
             if verdict.moved:
                 first_at, first = now, second
-            look_at = min(verdict.at, now + WATCHING) if learning else verdict.at
+            look_at = min(verdict.at, now + WATCHING) if reach.learning else verdict.at
             if self._hurry.wait(max(0.0, look_at - time.monotonic())):
                 return "hurried", (time.monotonic() - began) * 1000
-
-    def _reach(
-        self,
-        before: Threads,
-        threads: Threads,
-        ends: float,
-        lateness: dict[int, float],
-        learning: set[int],
-    ) -> None:
-        """Note the threads with a habit that the act has woken; begin to watch where their lateness is not known."""
-        for tid, thread in threads.items():
-            if tid not in lateness and _is_woken(before.get(tid), thread, ends):
-                lateness[tid] = self._habits.lateness(thread.process)
-                if self._habits.unknown(thread.process):
-                    if not learning:
-                        self._watch.begin()
-                    learning.add(thread.process)
 
     def _before(self) -> Threads:
         """The threads just before an act; one that runs now and then is not to be taken for one that always does."""
@@ -145,13 +126,3 @@ class Desk:
         hurried, self._hurry = self._hurry, threading.Event()
         self._settle(self._standing(), time.monotonic(), TAKEN, act=False)
         self._hurry = hurried
-
-
-def _early(before: Threads, threads: Threads, now: float) -> Threads:
-    """Those that had not been due yet: if they ran, something woke them."""
-    return {tid: thread for tid, thread in threads.items() if tid in before and now < (before[tid].wakes_at or 0)}
-
-
-def _is_woken(before: Thread | None, thread: Thread, ends: float) -> bool:
-    """Whether a thread that has a habit has run."""
-    return before is not None and has_habit(before, ends) and (thread.running or thread.runs != before.runs)

@@ -8,6 +8,8 @@ the act's doing, what kept changing for the habit.
 from collections import defaultdict
 from typing import Any, Protocol
 
+from vm_bridge.settle import Thread, Threads, has_habit
+
 UNKNOWN = 2.0
 """How long the first act that reaches such a program is watched (seconds)."""
 HABITUAL = 3
@@ -102,3 +104,45 @@ class Watch:
         width = TILE_WIDTH * PIXEL
         starts = range(0, self._stride, width)
         return [x for x, at in enumerate(starts) if old[at : at + width] != new[at : at + width]]
+
+
+class Reach:
+    """The threads with a habit that one act has woken, and how late they may show what comes of it.
+
+    `lateness` is that time by thread (seconds after the act); `learning` holds the processes where it is not known yet.
+    """
+
+    def __init__(self, habits: Habits, watch: Watch, before: Threads, ends: float) -> None:
+        self._habits, self._watch = habits, watch
+        self._before = {tid: thread for tid, thread in before.items() if has_habit(thread, ends)}
+        self.lateness: dict[int, float] = {}
+        self.learning: set[int] = set()
+
+    def note(self, threads: Threads, now: float) -> None:
+        """Take in a look: what ran before its time was woken."""
+        for tid, before in self._before.items():
+            thread = threads.get(tid)
+            early = before.wakes_at is not None and now < before.wakes_at
+            if tid not in self.lateness and thread is not None and early and _ran(before, thread):
+                self._add(tid, thread.process)
+
+    def look(self, after: float) -> None:
+        """Follow the picture where something is to be learnt; `after` is in seconds since the act."""
+        if self.learning:
+            self._watch.look(after)
+
+    def learn(self) -> None:
+        """The act's effects have been seen."""
+        for process in self.learning:
+            self._habits.learn(process, self._watch.lateness())
+
+    def _add(self, tid: int, process: int) -> None:
+        self.lateness[tid] = self._habits.lateness(process)
+        if self._habits.unknown(process):
+            if not self.learning:
+                self._watch.begin()
+            self.learning.add(process)
+
+
+def _ran(before: Thread, thread: Thread) -> bool:
+    return thread.running or thread.runs != before.runs

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from vm_bridge.guest.habits import GROWTH, MARGIN, TILE_HEIGHT, TILE_WIDTH, UNKNOWN, Habits, Watch
+from vm_bridge.guest.habits import GROWTH, MARGIN, TILE_HEIGHT, TILE_WIDTH, UNKNOWN, Habits, Reach, Watch
+from vm_bridge.settle import Thread
 
 WIDTH, HEIGHT = 2 * TILE_WIDTH, 2 * TILE_HEIGHT
 
@@ -90,3 +91,31 @@ def test_processes_are_known_one_by_one() -> None:
     assert not habits.unknown(7)
     assert habits.lateness(7) == pytest.approx(0.3 * GROWTH + MARGIN)
     assert habits.unknown(8)
+
+
+BEFORE = {1: Thread(5, False, 10.5, 7), 2: Thread(5, False, None, 8), 3: Thread(5, False, 99.0, 9)}
+
+
+def test_only_habits_within_the_bound_that_were_woken_early_are_reached(watch: Watch) -> None:
+    woken = {tid: Thread(6, False, None, thread.process) for tid, thread in BEFORE.items()}
+    reach = Reach(Habits(), watch, BEFORE, ends=13.0)
+    reach.note(BEFORE, 10.1)
+    assert reach.lateness == {}
+    reach.note(woken, 10.6)
+    assert reach.lateness == {}
+    reach.note(woken, 10.2)
+    assert reach.lateness == {1: UNKNOWN}
+    assert reach.learning == {7}
+
+
+def test_what_was_learnt_is_not_watched_again(painted: Painted, watch: Watch) -> None:
+    habits, woken = Habits(), {1: Thread(6, False, 10.5, 7)}
+    first = Reach(habits, watch, BEFORE, ends=13.0)
+    first.note(woken, 10.1)
+    painted.paint(*LATE)
+    first.look(0.3)
+    first.learn()
+    second = Reach(habits, watch, BEFORE, ends=13.0)
+    second.note(woken, 10.1)
+    assert second.learning == set()
+    assert second.lateness == {1: pytest.approx(0.3 * GROWTH + MARGIN)}

@@ -66,6 +66,13 @@ def test_a_moment_of_stillness_is_not_enough() -> None:
     assert looks_again(seen(waiting(1), waiting(4), waiting(4), first_at=17)) == (25, False)
 
 
+def test_a_busy_machine_needs_a_longer_moment() -> None:
+    calm = seen(waiting(1), waiting(4), waiting(4))
+    assert judge(calm) == "rested"
+    assert looks_again(replace(calm, strain=0.030)) == (48, False)
+    assert judge(replace(calm, strain=9.0, now=at(119))) == "rested"
+
+
 @pytest.mark.parametrize("wakes", [50, 300, 1500])
 def test_a_time_that_the_act_set_is_waited_for(wakes: float) -> None:
     assert looks_again(seen(waiting(1), waiting(4, wakes), waiting(4, wakes))) == (wakes, False)
