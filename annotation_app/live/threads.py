@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from channels.db import DatabaseSyncToAsync
 
-THREADS = ThreadPoolExecutor(max_workers=8, thread_name_prefix="database")
+WORKERS = 8
+THREADS = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="database")
 R = TypeVar("R")
 
 

@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Barrier
 from typing import Any, Self
 from uuid import UUID
 
 import pytest
 import uvicorn
+from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 
 from agent_backend.scripted.script import Line, Script, Stage
@@ -23,7 +25,7 @@ from annotation_app.asgi import application
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.services import episode_next
 from annotation_app.live.registry import registry
-from annotation_app.live.threads import in_database
+from annotation_app.live.threads import THREADS, WORKERS, in_database
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
@@ -196,6 +198,19 @@ async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) 
         for desk in desks:
             await desk.close()
         await registry.close()
+        await connections_close()
+
+
+async def connections_close() -> None:
+    """Close what the threads of the event loop have open: Channels' own test tools keep them from doing so."""
+    barrier = Barrier(WORKERS)
+
+    def close() -> None:
+        barrier.wait(BOUND)
+        connections.close_all()
+
+    await asyncio.gather(*(asyncio.wrap_future(THREADS.submit(close)) for _ in range(WORKERS)))
+    await sync_to_async(connections.close_all)()
 
 
 def policy_serve(pools: list[Pool], url: str, revision: str = "1") -> None:
