@@ -108,7 +108,8 @@ class Pictures:
 
 
 class DesktopFrames:
-    """The live picture of one desktop. A subscription waits inside the guest for damage: a still one costs nothing."""
+    """The live picture of one desktop. One question waits inside the guest for damage, for all subscriptions, so a
+    still picture costs nothing and nobody stands behind the question of one who has left."""
 
     def __init__(self, memory: FrameMemory) -> None:
         self._memory = memory
@@ -116,10 +117,12 @@ class DesktopFrames:
         self._closed = False
         self._moved = asyncio.Event()
         self._count = 0
+        self._question: asyncio.Task[Look | None] | None = None
+        self._latest: Look | None = None
 
     def attach(self, link: GuestLink) -> None:
         """Take frames from this guest from now on."""
-        self._link = link
+        self._link, self._question, self._latest = link, None, None
         self._move()
 
     def close(self) -> None:
@@ -144,19 +147,29 @@ class DesktopFrames:
             if look is None:
                 await moved.wait()
             elif look.serial != serial:
-                serial, due = look.serial, time.monotonic() + interval
+                serial, due = look.serial, max(due + interval, time.monotonic())
                 self._count += 1
                 pixels = self._memory.pixels(look.slot)
                 yield Frame(self._count, look.at, self._memory.width, self._memory.height, pixels)
 
     async def _next(self, link: GuestLink | None, serial: int) -> Look | None:
-        """The picture after `serial`; None when this guest has gone."""
+        """The picture after `serial`, or the same after a long while; None when this guest has gone."""
         if link is None:
             return None
+        if self._question is None or self._question.done():
+            self._question = asyncio.create_task(self._ask(link, serial))
+        elif self._latest is not None and self._latest.serial != serial:
+            return self._latest  # while the question waits, nothing newer is there
+        return await asyncio.shield(self._question)
+
+    async def _ask(self, link: GuestLink, serial: int) -> Look | None:
         try:
-            return await link.call("frame", Look, timeout=LONG_POLL + 10, serial=serial, wait=LONG_POLL)
+            look = await link.call("frame", Look, timeout=LONG_POLL + 10, serial=serial, wait=LONG_POLL)
         except MachineGone:
             return None
+        if link is self._link:
+            self._latest = look
+        return look
 
     def _move(self) -> None:
         self._moved.set()

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import os
 import signal
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from vm_bridge.errors import MachineGone, OutcomeUnknown
 from vm_bridge.hosts.local import LocalHost, LocalSandbox
 from vm_bridge.hosts.usage import usage_of
 from vm_bridge.machine import Machine
+from vm_bridge.sandbox import Frame
 from vocabulary.actions import (
     Action,
     Click,
@@ -228,3 +230,28 @@ async def test_two_desktops_do_not_mix(host: LocalHost, desktop: LocalSandbox, m
     await do(other, OpenApp(name="terminal"))
     await do(other, Click(x=640, y=360))
     assert (await machine.observe(settle=True)).screenshot == still.screenshot
+
+
+async def test_a_still_picture_is_there_at_once_for_whoever_comes(desktop: LocalSandbox) -> None:
+    """Neither a viewer who waits for a change nor one who has left keeps another from the present picture."""
+
+    async def first(frames: AsyncIterator[Frame]) -> int:
+        async with asyncio.timeout(5):
+            return (await anext(frames)).serial
+
+    await desktop.bind(1).observe(settle=True)
+    async with desktop.frames.subscribe(fps=30) as stays:
+        await first(stays)
+        waits = asyncio.ensure_future(anext(stays))
+        async with desktop.frames.subscribe(fps=30) as leaves:
+            await first(leaves)
+            abandoned = asyncio.ensure_future(anext(leaves))
+            await asyncio.sleep(0)
+            abandoned.cancel()
+            await asyncio.wait({abandoned})
+        async with desktop.frames.subscribe(fps=30) as comes:
+            await first(comes)
+        assert not waits.done()
+        await desktop.bind(1).perform("still-picture-change", RightClick(x=900, y=600))
+        async with asyncio.timeout(5):
+            await waits
