@@ -1,19 +1,24 @@
 """People in a real Chromium before the whole platform with the demo's contents."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
 
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from annotation_app.operations.running import Running
+from tests.e2e.desk import BOUND_MS, Desk
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 )
-BOUND_MS = 20_000
+DRILLS = tuple((f"Drill {number}", "say_hello") for number in range(1, 31))
+AUTOPILOT_DRILL = "Autopilot drill"
+"""Its tasks' script never ends: the policy repeats one mistake until it is stopped."""
 SignIn = Callable[..., Awaitable[Page]]
+Drill = Callable[[Page], Awaitable[Desk]]
 
 
 @pytest.fixture
@@ -46,3 +51,23 @@ def sign_in(browser: Browser, platform: Running) -> SignIn:
         return page
 
     return open_as
+
+
+@pytest.fixture(scope="session")
+def drill_numbers(platform: Running) -> "count[int]":
+    """Loads the drills; gives out each number once."""
+    pools = (*DRILLS, (AUTOPILOT_DRILL, "archive_logs"))
+    platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load(*{pools!r})")
+    return count(1)
+
+
+@pytest.fixture
+def drill(drill_numbers: "count[int]") -> Drill:
+    """Opens the desk of a fresh task, from a pool of its own."""
+
+    async def open_desk(page: Page) -> Desk:
+        desk = Desk(page)
+        await desk.take(f"Drill {next(drill_numbers)}")
+        return desk
+
+    return open_desk

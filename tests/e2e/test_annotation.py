@@ -11,8 +11,8 @@ from agent_backend.scripted.__main__ import DESKTOP
 from agent_backend.scripted.script import Line, Script, scripts_load
 from agent_backend.scripted.server import SCREEN
 from annotation_app.operations.running import Running
-from tests.e2e.conftest import BOUND_MS, SignIn
-from tests.e2e.desk import Desk
+from tests.e2e.conftest import SignIn
+from tests.e2e.desk import BOUND_MS, Desk
 from trainer.trajectories import folder_open
 from vocabulary.actions import Finish
 from vocabulary.dialects import dialect_named

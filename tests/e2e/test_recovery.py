@@ -1,0 +1,134 @@
+"""What goes wrong around a person at work: nothing typed or recorded is lost, and the desk says what is the matter."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import WebSocketRoute, expect
+
+from annotation_app.operations.running import Running
+from tests.e2e.conftest import Drill, SignIn
+from tests.e2e.desk import BOUND_MS
+from vocabulary.actions import PressKeys, TypeText
+
+RESTART_MS = 90_000
+"""A program that was killed is started again after a pause that grows with each time."""
+THOUGHT = "The cursor is in the empty file, so I can type."
+LINE = 'type_text("hello world")'
+LOOK_SECONDS = 0.02
+pytestmark = pytest.mark.slow
+
+
+def kill(platform: Running, program: str) -> None:
+    os.kill(platform.pid(program), signal.SIGKILL)
+
+
+@contextlib.asynccontextmanager
+async def kept_down(platform: Running, program: str) -> AsyncIterator[None]:
+    """A program that dies as often as it is started."""
+
+    async def keep() -> None:
+        while True:
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError, ValueError):
+                kill(platform, program)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    keeping = asyncio.create_task(keep())
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        await asyncio.wait({keeping})
+
+
+async def test_a_draft_outlives_a_reload_and_an_expired_sign_in(sign_in: SignIn, drill: Drill) -> None:
+    page = await sign_in("annotator")
+    sockets: list[WebSocketRoute] = []
+
+    def through(socket: WebSocketRoute) -> None:
+        socket.connect_to_server()
+        sockets.append(socket)
+
+    await page.route_web_socket(re.compile("/ws/episodes/"), through)
+    desk = await drill(page)
+    await desk.think(THOUGHT)
+    await desk.write("o", desk.line, LINE)
+    await expect(desk.line).to_have_text(LINE)
+
+    await page.reload()
+    await desk.opened()
+    await expect(desk.thought).to_have_value(THOUGHT)
+    await expect(desk.line).to_have_text(LINE)
+
+    await page.context.clear_cookies(name="sessionid")
+    await sockets[-1].close(code=4000)
+    dialog = page.get_by_role("dialog", name="Sign in again")
+    await dialog.locator("input[type=password]").fill("annotator-demo")
+    await page.keyboard.press("Enter")
+    await expect(dialog).to_have_count(0, timeout=BOUND_MS)
+    await expect(desk.thought).to_have_value(THOUGHT)
+    await page.get_by_role("button", name="Do it").click(timeout=BOUND_MS)
+    await desk.stepped(1)
+    (step,) = await desk.steps()
+    assert step.action == TypeText(text="hello world")
+    assert step.thought == THOUGHT
+    await desk.leave()
+
+
+async def test_a_killed_web_process_loses_and_doubles_nothing(sign_in: SignIn, drill: Drill, platform: Running) -> None:
+    page = await sign_in("annotator")
+    desk = await drill(page)
+    await page.keyboard.press("1")
+    await desk.stepped(1)
+
+    kill(platform, "web")
+    lost = desk.banners.get_by_text("Connection lost. Reconnecting.")
+    await expect(lost).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("1")
+    await expect(desk.banners.get_by_text("1 command waits to be sent.")).to_be_visible(timeout=BOUND_MS)
+
+    await expect(lost).to_have_count(0, timeout=RESTART_MS)
+    await desk.stepped(2)
+    await desk.override(PressKeys(keys=("end",)), "I go to the end of the line.")
+    await desk.stepped(3)
+    assert [step.decision for step in await desk.steps()] == ["accept", "accept", "override"]
+    await desk.leave()
+
+
+async def test_a_dead_model_stops_nobody(sign_in: SignIn, drill: Drill, platform: Running) -> None:
+    page = await sign_in("annotator")
+    desk = await drill(page)
+    async with kept_down(platform, "model"):
+        await page.keyboard.press("r")
+        failed = page.get_by_role("alert").filter(has_text="The model does not answer")
+        await expect(failed).to_be_visible(timeout=RESTART_MS)
+        await desk.override(TypeText(text="by hand"), THOUGHT)
+        await expect(desk.steps_shown).to_have_text(re.compile("^Step 2 of"), timeout=BOUND_MS)
+        await expect(failed).to_be_visible(timeout=RESTART_MS)
+    await expect(desk.cards.first).to_be_visible(timeout=RESTART_MS)
+    await page.keyboard.press("1")
+    await desk.stepped(2)
+    assert [step.decision for step in await desk.steps()] == ["override", "accept"]
+    await desk.leave()
+
+
+async def test_a_dead_bridge_costs_the_machine_but_no_step(sign_in: SignIn, drill: Drill, platform: Running) -> None:
+    page = await sign_in("annotator")
+    desk = await drill(page)
+    await page.keyboard.press("1")
+    await desk.stepped(1)
+    (recorded,) = await desk.steps()
+
+    kill(platform, "bridge")
+    await page.keyboard.press("1")
+    await expect(desk.ended.get_by_text("The task stopped")).to_be_visible(timeout=RESTART_MS)
+    assert (await desk.steps())[0] == recorded
+
+    again = await drill(page)
+    await page.keyboard.press("1")
+    await again.stepped(1)
+    await again.leave()
