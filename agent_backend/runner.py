@@ -97,7 +97,9 @@ class EpisodeRunner:
         self._warming: asyncio.Task[Observation] | None = None
         self._hurrying: asyncio.Task[None] | None = None
         self._offered_at: float | None = None
+        self._lost = ""
         self._duties: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
+            (lambda: bool(self._lost), self._fail),
             (self._is_warm, self._begin),
             (self._policy_moved, self._drop_offers),
             (lambda: bool(self._inbox) and isinstance(self._inbox[0][0], TakeoverInput), self._take_inputs),
@@ -132,6 +134,11 @@ class EpisodeRunner:
     def wake(self) -> None:
         """Look again: the current policy may have changed."""
         self._stirred.set()
+
+    def lose_machine(self, why: str) -> None:
+        """The machine is gone, as somebody found out who only kept it: who looks at it hears without acting."""
+        self._lost = why
+        self.wake()
 
     def stop(self) -> None:
         """End after what is being done now; the episode stays as it is."""
@@ -313,6 +320,14 @@ class EpisodeRunner:
         await (self._acting.complete(intent) if intent else self._acting.look())
         if self.state.status == "running" and self.state.steps:
             await self._follow(self.state.steps[-1])
+
+    async def _fail(self) -> None:
+        """What a hand was doing is stored first; that alone may tell of the loss."""
+        why, self._lost = self._lost, ""
+        self._thinking.drop()
+        await self._acting.close_gesture()
+        if self.state.status in ("running", "paused"):
+            await self._acting.fail(why)
 
     def _hurry(self) -> None:
         hand = self._acting.hand

@@ -159,6 +159,8 @@ class Driver:
             return
         try:
             self._lease = await self._bridge.renew(lease, ttl=MACHINE_TTL)
+        except (StaleLease, MachineGone) as error:
+            self._runner.lose_machine(str(error))
         except BridgeError as error:
             logger.warning("the machine of episode %s was not renewed: %s", self.episode_id, error)
 

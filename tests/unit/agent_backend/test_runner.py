@@ -451,3 +451,13 @@ async def test_after_the_end_commands_are_refused(desk: Desk) -> None:
     await desk.end()
     assert await desk.code(act(1)) == "not_running"
     assert desk.store.state.status == "running"
+
+
+async def test_a_machine_found_lost_beside_an_act_fails_the_episode(desk: Desk) -> None:
+    await desk.started()
+    await desk.send(Act(command_id="command-1", action=Click(x=1, y=1), thought="t"))
+    await desk.steps(1)
+    desk.runner.lose_machine("its host died")
+    await desk.until(lambda: desk.store.state.status == "failed")
+    assert (desk.store.state.error, len(desk.store.state.steps)) == ("its host died", 1)
+    assert await desk.code(Act(command_id="command-2", action=Click(x=1, y=1), thought="t")) == "machine_gone"
