@@ -84,7 +84,7 @@ def read_file(action: Action) -> str:
 def write_file(action: Action) -> None:
     """Create or replace a file, and the folders above it. Raises ActFailed."""
     path = _path(action)
-    fresh = path.with_name(f".{path.name[:200]}.writing")
+    fresh = path.parent / f".{path.name[:200]}.writing"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh.write_text(action["text"], encoding="utf-8", newline="")
@@ -180,7 +180,11 @@ def _collect(reader: int, process: "subprocess.Popen[bytes]", ends: float) -> by
 
 
 def _path(action: Action) -> Path:
-    return Path.home() / Path(action["path"]).expanduser()
+    """Where a path leads, from the home folder. Raises ActFailed."""
+    try:
+        return Path.home() / Path(action["path"]).expanduser()
+    except RuntimeError as error:  # "~name" of nobody
+        raise ActFailed("no_such_user", f"{action['path']}: there is no such user") from error
 
 
 def _text(data: bytes) -> str:

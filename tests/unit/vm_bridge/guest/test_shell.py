@@ -83,6 +83,10 @@ def test_failures_have_stable_codes(home: Path) -> None:
         (shell.read_file, {"path": "missing"}, "cannot_read"),
         (shell.read_file, {"path": "."}, "cannot_read"),
         (shell.write_file, {"path": "binary/below", "text": ""}, "cannot_write"),
+        (shell.write_file, {"path": "/", "text": ""}, "cannot_write"),
+        (shell.read_file, {"path": "~nosuchuser/x"}, "no_such_user"),
+        (shell.write_file, {"path": "~nosuchuser/x", "text": ""}, "no_such_user"),
+        (shell.edit_file, {"path": "~nosuchuser/x", "old": "a", "new": "b"}, "no_such_user"),
         (shell.edit_file, {"path": "binary", "old": "a", "new": "b"}, "not_text"),
         (shell.open_app, {"name": "no such program"}, "no_such_app"),
     ):
