@@ -47,6 +47,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
     >
       <Menu.Target>
         <span
+          aria-hidden // a place, not a control, whatever the menu says about it
           style={{
             position: "absolute",
             left: `${(100 * (at.x + 0.5)) / Math.max(picture.width, 1)}%`,
@@ -54,7 +55,7 @@ export function PointMenu({ pixel, picture, onClose, onDragFrom }: Props) {
           }}
         />
       </Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown aria-label={i18n.t("stage.point")}>
         {actionsAt(at)
           .filter(({ kind }) => can(kind))
           .map((action) => (
