@@ -48,7 +48,7 @@ class H264Encoder:
         codec.thread_count = 1
         codec.colorspace = codec.color_primaries = codec.color_trc = BT709
         codec.options = {
-            "preset": "superfast",
+            "preset": "ultrafast",
             "tune": "zerolatency",
             "crf": "20",
             "maxrate": str(bitrate),
