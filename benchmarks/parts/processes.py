@@ -1,4 +1,4 @@
-"""What a process and the guests below it have used of the processor."""
+"""What the bridge and the guests below it have used of the processor."""
 
 import os
 from pathlib import Path
@@ -7,17 +7,21 @@ TICKS = os.sysconf("SC_CLK_TCK")
 GUEST = b"vm_bridge.guest"
 
 
-def cpu_seconds(pid: int) -> float:
-    """User and system time so far of a process, all its threads, and every guest agent among its descendants.
+def stream_seconds(bridge: int) -> tuple[float, float]:
+    """Processor time so far of capture plus encode, and of the bridge and its guests as a whole.
 
-    The X servers and programs of the desktops are not counted: they draw, whether anybody looks or not.
+    Guests capture, the bridge's worker threads encode; its main thread sends. The X servers and programs of the
+    desktops are not counted: they draw, whether anybody looks or not.
     """
-    return sum(_own(one) for one in (pid, *_guests(pid)))
+    threads = {int(thread.name): _used(thread) for thread in Path(f"/proc/{bridge}/task").iterdir()}
+    guests = sum(_used(Path(f"/proc/{guest}")) for guest in _guests(bridge))
+    return guests + sum(threads.values()) - threads[bridge], guests + sum(threads.values())
 
 
-def _own(pid: int) -> float:
+def _used(folder: Path) -> float:
+    """User and system time of a process or thread (seconds)."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
     return (int(fields[11]) + int(fields[12])) / TICKS
