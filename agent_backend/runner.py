@@ -246,7 +246,6 @@ class EpisodeRunner:
                 return command.message
             case Takeover():
                 await self._take_over(command)
-                return command.thought
             case MarkProposal():
                 await self._record.write(self._store.mark_proposal(command.proposal_id, command.mark))
             case Resample():

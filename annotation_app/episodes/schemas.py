@@ -13,7 +13,8 @@ ReviewState = Literal["pending", "accepted", "returned"]
 
 
 class EpisodeSummary(Frozen):
-    """One line of a list of episodes; `steps` counts them."""
+    """One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
+    or what they need help with."""
 
     id: UUID
     task_id: str
@@ -30,6 +31,7 @@ class EpisodeSummary(Frozen):
     finished_at: datetime | None
     review: ReviewState
     returned_reason: str
+    note: str
 
 
 class EpisodePage(Frozen):

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -73,11 +73,15 @@ def _summary(episode: Episode) -> EpisodeSummary:
         finished_at=episode.finished_at,
         review=episode.review,
         returned_reason=episode.review_reason if episode.review == Review.RETURNED else "",
+        note=episode.last_note or "",  # type: ignore[attr-defined]  # annotated by _listed
     )
 
 
 def _listed(episodes: QuerySet[Episode]) -> QuerySet[Episode]:
-    return episodes.select_related("task__pool", "annotator").annotate(step_count=Count("steps"))
+    notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
+    return episodes.select_related("task__pool", "annotator").annotate(
+        step_count=Count("steps"), last_note=Subquery(notes[:1])
+    )
 
 
 def episodes_page(

@@ -259,8 +259,14 @@ def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -
 
 @transaction.atomic(durable=True)
 def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "") -> None:
-    """Remember a command that is not an act. Raises Conflict for an id that was used."""
-    _command_make(_locked(episode_id, token), command_id, digest, note=note.replace("\x00", ""))
+    """Remember a command that is not an act, and log what was said with it. Raises Conflict for an id that was
+    used."""
+    episode, note = _locked(episode_id, token), note.replace("\x00", "")
+    _command_make(episode, command_id, digest, note=note)
+    if note:
+        audit_record(
+            actor=episode.annotator, verb="episode.noted", subject=f"episode:{episode.id}", details={"note": note}
+        )
 
 
 @transaction.atomic(durable=True)

@@ -26,6 +26,7 @@ const EPISODE: EpisodeSummary = {
   finished_at: null,
   review: "pending",
   returned_reason: "",
+  note: "",
 };
 
 const ended = (number: number, patch: Partial<EpisodeSummary>): EpisodeSummary => ({

@@ -69,7 +69,8 @@ export interface PoolSummary {
   paused: boolean;
 }
 /**
- * One line of a list of episodes; `steps` counts them.
+ * One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
+ * or what they need help with.
  */
 export interface EpisodeSummary {
   id: string;
@@ -87,6 +88,7 @@ export interface EpisodeSummary {
   finished_at: string | null;
   review: "pending" | "accepted" | "returned";
   returned_reason: string;
+  note: string;
 }
 /**
  * A verifier's judgement of a final state; `success` is None where nothing can judge.

@@ -1,8 +1,11 @@
 """Reviewing: accepted work is exported, returned work comes back to its annotator."""
 
+from uuid import uuid4
+
 import pytest
 
 from annotation_app.accounts.models import User
+from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
 from tests.integration.web.conftest import World
@@ -41,6 +44,20 @@ def test_what_is_returned_comes_back_first_to_its_annotator(world: World, finish
     assert again is not None
     assert (again.task_id, again.id != finished.id) == (finished.task_id, True)
     assert world.client(world.ada).get("/api/queue").json()["returned"] == []
+
+
+def test_reviewers_read_why_an_episode_ended(world: World, finished: Episode) -> None:
+    for note in ("I cannot find the file.", "The task is \x00broken.", ""):
+        services.command_record(
+            episode_id=finished.id, token=finished.runner_token, command_id=uuid4().hex, digest="0" * 64, note=note
+        )
+    listed = world.client(world.rosa).get("/api/episodes").json()["items"]
+    assert [episode["note"] for episode in listed] == ["The task is broken."]
+    logged = AuditEntry.objects.filter(subject=f"episode:{finished.id}", verb="episode.noted")
+    assert [(entry.actor, entry.details["note"]) for entry in logged][::-1] == [
+        (world.ada, "I cannot find the file."),
+        (world.ada, "The task is broken."),
+    ]
 
 
 def test_annotators_do_not_review(world: World, finished: Episode) -> None:

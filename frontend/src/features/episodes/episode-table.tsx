@@ -33,6 +33,7 @@ export function EpisodeTable({ episodes }: { episodes: readonly EpisodeSummary[]
               <span className={styles.pool}>{episode.pool}</span>
               {episode.practice && <Badge tone="neutral">{t("queue.practice.badge")}</Badge>}
               {episode.help_requested && <Badge tone="warn">{t("queue.help_requested")}</Badge>}
+              {episode.note && <blockquote className={styles.note}>{episode.note}</blockquote>}
             </Table.Td>
             <Table.Td>{episode.annotator}</Table.Td>
             <Table.Td>
