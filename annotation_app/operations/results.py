@@ -8,6 +8,10 @@ from typing import Self
 from xml.etree import ElementTree
 
 
+REASON = 120
+"""Characters of a reason that are told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
     """Counts, and the reasons of what was skipped."""
@@ -25,7 +29,7 @@ class Results:
             if case.find("failure") is not None or case.find("error") is not None:
                 failed += 1
             elif skip is not None:
-                skipped[skip.get("message") or "no reason given"] += 1
+                skipped[_reason(skip.get("message", ""))] += 1
             else:
                 passed += 1
         return cls(passed, failed, skipped)
@@ -42,3 +46,9 @@ class Results:
     def line(self) -> str:
         """The last line of a test run; machines read it."""
         return f"{self.passed} passed, {self.failed} failed, {self.skipped.total()} skipped"
+
+
+def _reason(message: str) -> str:
+    """The first line, and not all of a long one: reasons are told in one line each."""
+    first = message.strip().partition("\n")[0]
+    return f"{first[:REASON]}…" if len(first) > REASON else first or "no reason given"

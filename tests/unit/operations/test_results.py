@@ -24,3 +24,8 @@ def test_errors_count_as_failures_and_skips_keep_their_reason(tmp_path: Path) ->
 def test_sums_keep_the_reasons_apart() -> None:
     total = Results.sum_of([Results(1, 0, Counter(x=1)), Results(2, 1, Counter(x=2, y=1))])
     assert total == Results(3, 1, Counter(x=3, y=1))
+
+
+def test_a_long_reason_is_told_in_one_short_line(tmp_path: Path) -> None:
+    (tmp_path / "report.xml").write_text(f'<t><testcase><skipped message="{"x" * 300}&#10;y"/></testcase></t>')
+    assert Results.of_junit(tmp_path / "report.xml").skipped == Counter({"x" * 120 + "…": 1})
