@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Self
 from xml.etree import ElementTree
 
-
 REASON = 120
 """Characters of a reason that are told."""
 
