@@ -1,0 +1,105 @@
+"""Every page as a person meets it: with assistive technology, in their language, by their keys, on their screen."""
+
+import json
+
+import pytest
+from playwright.async_api import Browser, Page, ViewportSize, expect
+
+from annotation_app.operations.running import Running
+from annotation_app.operations.stack import ROOT
+from tests.e2e.conftest import Drill, SignIn
+from tests.e2e.desk import BOUND_MS, Desk
+
+AXE = ROOT / "frontend/node_modules/axe-core/axe.min.js"
+HARMS = {"serious", "critical"}
+SIZES = (ViewportSize(width=1280, height=800), ViewportSize(width=1920, height=1080))
+pytestmark = pytest.mark.slow
+
+
+async def assert_accessible(page: Page, name: str) -> None:
+    """No violation that keeps somebody from working, by axe's own rules."""
+    await page.evaluate(AXE.read_text())
+    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    harms = [
+        f"{violation['id']} at {node['target']}: {node['failureSummary']}"
+        for violation in found["violations"]
+        if violation["impact"] in HARMS
+        for node in violation["nodes"]
+    ]
+    assert not harms, f"{name}: " + json.dumps(harms, indent=1)
+
+
+async def assert_no_scrolling(page: Page) -> None:
+    """The page fits its window."""
+    room = await page.evaluate(
+        "(e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])(document.scrollingElement)"
+    )
+    assert room == [0, 0], f"at {page.viewport_size}"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_pages_are_accessible(
+    sign_in: SignIn, drill: Drill, browser: Browser, platform: Running, dark: bool
+) -> None:
+    nobody = await browser.new_page(base_url=platform.url, color_scheme="dark" if dark else "light")
+    await nobody.goto("/queue")
+    await expect(nobody.locator("input[type=password]")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(nobody, "sign-in")
+
+    page = await sign_in("annotator", dark=dark)
+    await expect(page.get_by_role("button", name="Next task")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(page, "queue")
+    desk = await drill(page)
+    await page.keyboard.press("1")
+    await desk.stepped(1)
+    await assert_accessible(page, "desk")
+    await desk.finish(success=False)
+    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(page, "desk, ended")
+    await page.goto(f"/episodes/{desk.episode}")
+    await expect(page.get_by_role("list", name="Steps")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(page, "replay")
+    await page.goto("/preferences")
+    await expect(page.get_by_role("radiogroup", name="Language")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(page, "preferences")
+
+    researcher = await sign_in("researcher", dark=dark)
+    await researcher.goto("/exports")
+    await expect(researcher.get_by_role("heading", name="Exports", level=1)).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(researcher, "exports")
+
+
+async def test_a_desk_in_chinese_with_keys_of_ones_own(sign_in: SignIn, drill: Drill) -> None:
+    page = await sign_in("admin")  # preferences stay with the person: the other tests' people keep theirs
+    desk = await drill(page)
+    for size in SIZES:
+        await page.set_viewport_size(size)
+        await expect(desk.picture).to_be_visible()
+        await assert_no_scrolling(page)
+
+    await page.keyboard.press("?")
+    keyboard_help = page.get_by_role("dialog", name="Keyboard help")
+    await expect(keyboard_help.get_by_text("Accept candidate 1")).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("Escape")
+    await expect(keyboard_help).to_have_count(0, timeout=BOUND_MS)
+
+    address = page.url
+    await page.goto("/preferences")
+    await page.get_by_role("button", name="Add a key to Accept candidate 1", exact=True).click(timeout=BOUND_MS)
+    await page.keyboard.press("q")
+    kept = page.get_by_role("button", name="Take Q away from Accept candidate 1")
+    await expect(kept).to_be_visible(timeout=BOUND_MS)
+    await page.get_by_role("radiogroup", name="Language").get_by_text("中文").click()
+    await expect(page.get_by_role("radiogroup", name="语言")).to_be_visible(timeout=BOUND_MS)
+
+    await page.goto(address)
+    chinese = Desk(page)
+    await chinese.opened()
+    await expect(page.get_by_role("heading", name="你的步骤")).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("q")
+    await expect(page.get_by_role("banner").get_by_text("第 2 步")).to_be_visible(timeout=BOUND_MS)
+    (step,) = await chinese.steps()
+    assert step.decision == "accept"
+    await page.get_by_role("button", name="English / 中文").click()
+    await expect(page.get_by_role("heading", name="Your step")).to_be_visible(timeout=BOUND_MS)
+    await desk.leave()
