@@ -54,7 +54,10 @@ class Sandbox(Protocol):
         ...
 
     async def reset(self) -> None:
-        """Back to the image's first state: fresh writable layer, no process left."""
+        """Back to the image's first state: fresh writable layer, no process left, and every view used so far stale.
+
+        Waits for a reset that runs already.
+        """
         ...
 
     async def healthy(self) -> bool:

@@ -115,6 +115,20 @@ async def test_the_token_outlives_a_reset(sandbox: Sandbox) -> None:
         await sandbox.bind(7).observe()
 
 
+async def test_a_reset_ends_the_lease_before_it_even_while_that_prepares(sandbox: Sandbox) -> None:
+    old, new = sandbox.bind(7), sandbox.bind(8)
+    await old.perform(next(commands), WriteFile(path="note.txt", text="old"))
+    _, reset, queued = await asyncio.gather(
+        old.prepare(TASK), sandbox.reset(), old.prepare(TASK), return_exceptions=True
+    )
+    assert reset is None
+    assert isinstance(queued, StaleLease)
+    with pytest.raises(StaleLease):
+        await old.observe()
+    assert (await new.prepare(TASK)).rest == "rested"
+    assert (await new.perform(next(commands), ReadFile(path="note.txt"))).error is not None
+
+
 async def test_points_off_the_screen_change_nothing(machine: Machine) -> None:
     seen = await machine.observe(settle=True)
     with pytest.raises(InvalidAction):

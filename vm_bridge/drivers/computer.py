@@ -203,8 +203,8 @@ class Computer:
         )
 
 
-Reset = Callable[[], Awaitable[None]]
-"""Puts the sandbox back to its image's first state."""
+Reset = Callable[[int], Awaitable[None]]
+"""Puts the sandbox back to its image's first state for the lease of this fencing token. Raises StaleLease."""
 
 
 class ComputerMachine:
@@ -220,9 +220,7 @@ class ComputerMachine:
     async def prepare(self, task: Task) -> Observation:
         suite = self._computer.suite_of(task)
         format_ = _format(task)
-        # The guest must have seen this token before anything is thrown away.
-        await self._computer.hurry(self._fence)
-        await self._reset()
+        await self._reset(self._fence)
         self._computer.pictures.format = format_
         self._computer.task = task
         if suite is not None:

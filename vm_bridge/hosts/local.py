@@ -50,10 +50,12 @@ class LocalSandbox:
         self._groups: tuple[Path, ...] = ()
         self._process: asyncio.subprocess.Process | None = None
         self._first: FirstProcess | None = None
+        self._changing = asyncio.Lock()
+        """Held while the desktop is ended or started, so that there is never a second one."""
         self.destroyed = False
 
     def bind(self, fencing_token: int) -> Machine:
-        return ComputerMachine(self._computer, fencing_token, self.reset)
+        return ComputerMachine(self._computer, fencing_token, self._prepare)
 
     def desk(self, fencing_token: int) -> Desk:
         """The inside, as suites use it."""
@@ -92,10 +94,10 @@ class LocalSandbox:
             os.chown(self._sockets, 0, 0)
 
     async def reset(self) -> None:
-        if self.destroyed:
-            raise MachineGone(f"machine {self.id} is gone")
-        await self._stop()
-        await self.start()
+        self._computer.fence += 1
+        self._hang_up()  # a call that still runs must not keep the next lease waiting
+        async with self._changing:
+            await self._restart()
 
     async def healthy(self) -> bool:
         try:
@@ -113,11 +115,26 @@ class LocalSandbox:
         if self.destroyed:
             return
         self.destroyed = True
-        await self._stop()
+        self._hang_up()
+        async with self._changing:
+            await self._stop()
         self._computer.frames.close()
         self._memory.close()
         groups_remove(self._groups)
         shutil.rmtree(self._sockets, ignore_errors=True)
+
+    async def _prepare(self, fencing_token: int) -> None:
+        """The reset a lease asks for. Raises StaleLease when that lease has ended meanwhile."""
+        async with self._changing:
+            # The guest must have seen this token before anything is thrown away.
+            await self._computer.hurry(fencing_token)
+            await self._restart()
+
+    async def _restart(self) -> None:
+        if self.destroyed:
+            raise MachineGone(f"machine {self.id} is gone")
+        await self._stop()
+        await self.start()
 
     async def _spawn(self, end: socket.socket, info: int) -> asyncio.subprocess.Process:
         confined = Confinement(self._folder, self._sockets, self._user, info, self._groups)
@@ -149,8 +166,7 @@ class LocalSandbox:
         """Returns when no process is left. Hanging up ends the guest, and the kernel the rest of the sandbox."""
         process, self._process = self._process, None
         first, self._first = self._first, None
-        with suppress(MachineGone):
-            self._computer.link.close()
+        self._hang_up()
         if process is None:
             return
         try:
@@ -161,6 +177,11 @@ class LocalSandbox:
             await process.communicate()
         if first is not None:
             await asyncio.to_thread(first.wait, STOP_SECONDS)
+
+    def _hang_up(self) -> None:
+        """Every call to the guest ends, and the guest with it."""
+        with suppress(MachineGone):
+            self._computer.link.close()
 
     async def _last_words(self) -> str:
         """What a sandbox that does not start said; for people."""

@@ -184,7 +184,7 @@ async def test_a_guest_killed_during_an_act(desktop: LocalSandbox, machine: Mach
         await machine.observe()
     assert not await desktop.healthy()
     await desktop.reset()
-    assert (await do(machine, RunCommand(command="echo back"))).after.text == "back\n"
+    assert (await do(desktop.bind(2), RunCommand(command="echo back"))).after.text == "back\n"
 
 
 async def test_a_reset_gives_the_first_state(desktop: LocalSandbox, machine: Machine) -> None:
@@ -194,8 +194,16 @@ async def test_a_reset_gives_the_first_state(desktop: LocalSandbox, machine: Mac
     old = children(desktop.pid)
     await desktop.reset()
     assert not any(alive(pid) for pid in old)
-    again = await machine.observe(settle=True)
+    again = await desktop.bind(2).observe(settle=True)
     assert again.screenshot == first.screenshot
+
+
+async def test_resets_at_once_leave_one_desktop(desktop: LocalSandbox, machine: Machine) -> None:
+    others = set(children(os.getpid())) - {desktop.pid}
+    task = Task(id="task-1", instruction="Do something.")
+    await asyncio.gather(machine.prepare(task), desktop.reset(), desktop.reset(), return_exceptions=True)
+    assert await desktop.healthy()
+    assert set(children(os.getpid())) - others == {desktop.pid}
 
 
 async def test_an_open_stream_goes_on_over_a_reset(desktop: LocalSandbox) -> None:
@@ -239,6 +247,7 @@ async def test_a_still_picture_is_there_at_once_for_whoever_comes(desktop: Local
         async with asyncio.timeout(5):
             return (await anext(frames)).serial
 
+    assert desktop.frames is not None
     await desktop.bind(1).observe(settle=True)
     async with desktop.frames.subscribe(fps=30) as stays:
         await first(stays)

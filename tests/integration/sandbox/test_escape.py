@@ -140,6 +140,7 @@ async def test_a_full_disk_stays_inside(machine: Machine) -> None:
 async def test_a_reset_leaves_nothing(desktop: LocalSandbox, machine: Machine) -> None:
     await run(machine, "echo left > ~/left; echo left > /tmp/left; (setsid sleep 1000 &)")
     await desktop.reset()
+    machine = desktop.bind(2)
     assert "left" not in (await run(machine, "ls ~ /tmp; cat /proc/[0-9]*/cmdline | tr '\\0' ' '")).split()
     assert "sleep" not in await run(machine, "cat /proc/[0-9]*/comm")
 
