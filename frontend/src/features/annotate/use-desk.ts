@@ -1,5 +1,6 @@
 /** The desk's model: what is shown, what is being composed, and everything a person can do. */
 import { createContext, use, useCallback, useMemo, useRef, useState, type RefObject } from "react";
+import { flushSync } from "react-dom";
 import { useLocalStorage } from "@mantine/hooks";
 
 import type { Action, EpisodeState, Mark, Proposal } from "@/generated/vocabulary";
@@ -100,10 +101,10 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     stageRef.current?.focus({ preventScroll: true });
   };
 
-  /** The fields are there once the mode has been drawn. */
+  /** At once: the next key may come before the next frame, and belongs to the field. */
   const composeOn = (ref: RefObject<{ focus(): void } | null>) => {
-    setMode("point");
-    requestAnimationFrame(() => ref.current?.focus());
+    flushSync(() => setMode("point"));
+    ref.current?.focus();
   };
 
   const submit = (candidate: Draft) => {
