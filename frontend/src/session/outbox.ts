@@ -28,10 +28,6 @@ export function put(outbox: Outbox, command: Identified, at: number): Outbox {
   return [...outbox, { command, at }];
 }
 
-export function drop(outbox: Outbox, commandId: string): Outbox {
-  return outbox.filter(({ command }) => command.command_id !== commandId);
-}
-
 /** The outbox after an event: what was acknowledged, refused, begun or recorded is no longer waiting. */
 export function settle(outbox: Outbox, event: Event): Outbox {
   const settled = settledBy(event);

@@ -114,17 +114,6 @@ describe("resending", () => {
     expect(socket.send(click("one-too-many"))).toBe(false);
     expect(kept()).toHaveLength(CAPACITY);
   });
-
-  it("withdraws only what is not on its way", () => {
-    const { socket, wire, kept } = desk();
-    socket.connect();
-    socket.send(click("command-1"));
-    expect(socket.withdraw("command-1")).toBe(true);
-    expect(kept()).toEqual([]);
-    wire().onopen?.();
-    socket.send(click("command-2"));
-    expect(socket.withdraw("command-2")).toBe(false);
-  });
 });
 
 describe("reconnecting", () => {

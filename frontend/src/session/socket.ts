@@ -7,7 +7,7 @@
 import type { Command, Event } from "@/generated/vocabulary";
 
 import { delay, type Backoff } from "./backoff";
-import { drop, isFull, put, settle, split, type Identified, type Outbox } from "./outbox";
+import { isFull, put, settle, split, type Identified, type Outbox } from "./outbox";
 
 export type Phase = "connecting" | "online" | "offline" | "signed_out" | "forbidden" | "missing" | "closed";
 
@@ -101,14 +101,6 @@ export class EpisodeSocket {
     this.held = [];
     if (decision === "send") for (const { command } of held) this.send(command);
     this.kept();
-  }
-
-  /** Takes back a command that was not sent yet; false where it is already on its way. */
-  withdraw(commandId: string): boolean {
-    if (this.phase === "online") return false;
-    this.outbox = drop(this.outbox, commandId);
-    this.kept();
-    return true;
   }
 
   /** Ends it until `connect` is called. */
