@@ -1,49 +1,86 @@
 /** What a person typed survives a reload, and a broken storage breaks nothing else. */
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { draftStore, EMPTY_DRAFT, type Draft } from "./drafts";
+import { browserDrafts, draftStore, EMPTY_DRAFT, type Draft } from "./drafts";
 import type { Entry } from "./outbox";
 
 const DRAFT: Draft = { command: "click(1, 2)", thought: "Because", proposalId: "p1", original: "Since" };
+/** The storage of one tab. */
+function memory(): Storage {
+  const kept = new Map<string, string>();
+  return {
+    get length() {
+      return kept.size;
+    },
+    clear: () => kept.clear(),
+    key: (index) => [...kept.keys()][index] ?? null,
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: (key) => void kept.delete(key),
+  };
+}
+
 const ENTRY: Entry = { at: 5, command: { type: "resample", command_id: "command-1" } };
 
-beforeEach(() => localStorage.clear());
+beforeEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+});
 
 describe("drafts", () => {
-  it("come back in another page, for the same step of the same episode only", () => {
-    draftStore(localStorage).saveDraft("e1", 3, DRAFT);
-    const again = draftStore(localStorage);
+  it("come back in another page, for the same person and episode only", () => {
+    browserDrafts(1).saveDraft("e1", 3, DRAFT);
+    const again = browserDrafts(1);
     expect(again.loadDraft("e1", 3)).toEqual(DRAFT);
-    expect(again.loadDraft("e1", 4)).toEqual(EMPTY_DRAFT);
     expect(again.loadDraft("e2", 3)).toEqual(EMPTY_DRAFT);
+    expect(browserDrafts(2).loadDraft("e1", 3)).toEqual(EMPTY_DRAFT);
+  });
+
+  it("keep a person's words when the screen has moved on, not the place nor the candidate", () => {
+    const drafts = browserDrafts(1);
+    drafts.saveDraft("e1", 3, DRAFT);
+    expect(drafts.loadDraft("e1", 4)).toEqual({ ...EMPTY_DRAFT, thought: "Because" });
+    drafts.saveDraft("e1", 3, { ...DRAFT, command: 'type_text("a long letter")', thought: DRAFT.original });
+    expect(drafts.loadDraft("e1", 4)).toEqual({ ...EMPTY_DRAFT, command: 'type_text("a long letter")' });
   });
 
   it("leave nothing behind when emptied", () => {
-    const drafts = draftStore(localStorage);
+    const drafts = browserDrafts(1);
     drafts.saveDraft("e1", 3, DRAFT);
     drafts.saveDraft("e1", 3, EMPTY_DRAFT);
     drafts.saveOutbox("e1", [ENTRY]);
     drafts.saveOutbox("e1", []);
     expect(localStorage).toHaveLength(0);
+    expect(sessionStorage).toHaveLength(0);
   });
 
   it("keep commands that were not answered", () => {
-    draftStore(localStorage).saveOutbox("e1", [ENTRY]);
-    expect(draftStore(localStorage).loadOutbox("e1")).toEqual([ENTRY]);
+    browserDrafts(1).saveOutbox("e1", [ENTRY]);
+    expect(browserDrafts(1).loadOutbox("e1")).toEqual([ENTRY]);
+  });
+
+  it("keep the commands of two tabs apart, and share the texts", () => {
+    const tabs = [memory(), memory()].map((tab) => draftStore({ lasting: localStorage, tab }, 1));
+    tabs[0]?.saveOutbox("e1", [ENTRY]);
+    tabs[1]?.saveOutbox("e1", []);
+    tabs[0]?.rememberText("one");
+    expect(tabs[0]?.loadOutbox("e1")).toEqual([ENTRY]);
+    expect(tabs[1]?.recentTexts()).toEqual(["one"]);
   });
 
   it.each(["{", "null", "[1, {}]", '"text"'])("read %s as nothing", (stored) => {
-    localStorage.setItem("pilothouse.draft.e1", stored);
-    localStorage.setItem("pilothouse.outbox.e1", stored);
-    expect(draftStore(localStorage).loadDraft("e1", 0)).toEqual(EMPTY_DRAFT);
-    expect(draftStore(localStorage).loadOutbox("e1")).toEqual([]);
+    localStorage.setItem("pilothouse.1.draft.e1", stored);
+    sessionStorage.setItem("pilothouse.1.outbox.e1", stored);
+    expect(browserDrafts(1).loadDraft("e1", 0)).toEqual(EMPTY_DRAFT);
+    expect(browserDrafts(1).loadOutbox("e1")).toEqual([]);
   });
 
   it("go on without a storage that is full or forbidden", () => {
     const refuse = () => {
       throw new DOMException("full", "QuotaExceededError");
     };
-    const drafts = draftStore({ length: 0, clear: refuse, key: refuse, getItem: refuse, setItem: refuse, removeItem: refuse });
+    const broken = { length: 0, clear: refuse, key: refuse, getItem: refuse, setItem: refuse, removeItem: refuse };
+    const drafts = draftStore({ lasting: broken, tab: broken }, 1);
     drafts.saveDraft("e1", 0, DRAFT);
     expect(drafts.loadDraft("e1", 0)).toEqual(EMPTY_DRAFT);
   });
@@ -51,10 +88,19 @@ describe("drafts", () => {
 
 describe("texts used lately", () => {
   it("are kept once each, newest first, and not for ever", () => {
-    const drafts = draftStore(localStorage);
+    const drafts = browserDrafts(1);
     for (const text of ["one", "two", "one", "   ", "x".repeat(5_000)]) drafts.rememberText(text);
     expect(drafts.recentTexts()).toEqual(["one", "two"]);
     for (let count = 0; count < 100; count += 1) drafts.rememberText(`text ${count}`);
     expect(drafts.recentTexts()).toHaveLength(20);
+  });
+
+  it("are one person's, until they sign out", () => {
+    browserDrafts(1).rememberText("secret");
+    expect(browserDrafts(2).recentTexts()).toEqual([]);
+    browserDrafts(2).rememberText("mine");
+    browserDrafts(1).forgetTexts();
+    expect(browserDrafts(1).recentTexts()).toEqual([]);
+    expect(browserDrafts(2).recentTexts()).toEqual(["mine"]);
   });
 });

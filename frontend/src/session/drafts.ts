@@ -1,4 +1,7 @@
-/** What a person typed and what they sent, kept across reloads: local storage, one entry an episode. */
+/** What a person typed and what they sent, kept across reloads: theirs alone, one entry an episode. */
+
+import { parseAction } from "@/shared/actions/parse";
+import { markerOf } from "@/shared/markers/marker";
 
 import type { Outbox } from "./outbox";
 
@@ -19,6 +22,7 @@ export function isEmpty(draft: Draft): boolean {
 }
 
 export interface DraftStore {
+  /** The draft of this step; of one begun at another step, what holds on any screen. */
   loadDraft(episodeId: string, step: number): Draft;
   saveDraft(episodeId: string, step: number, draft: Draft): void;
   loadOutbox(episodeId: string): Outbox;
@@ -26,41 +30,68 @@ export interface DraftStore {
   /** Texts typed lately, newest first. */
   recentTexts(): readonly string[];
   rememberText(text: string): void;
+  /** For the end of a sign-in: such texts may be secret. */
+  forgetTexts(): void;
+}
+
+export interface Storages {
+  /** Drafts and texts outlive the tab. */
+  readonly lasting: Storage;
+  /** What was sent belongs to one tab, whose session sends it again; two tabs would overwrite each other's. */
+  readonly tab: Storage;
 }
 
 const PREFIX = "pilothouse";
 const RECENT = 20;
 const RECENT_LENGTH = 200;
 
-/** Drafts over a `Storage`. A full or forbidden storage costs the draft's survival, never the page. */
-export function draftStore(storage: Storage): DraftStore {
-  const draftKey = (episodeId: string) => `${PREFIX}.draft.${episodeId}`;
-  const outboxKey = (episodeId: string) => `${PREFIX}.outbox.${episodeId}`;
+/** The drafts of a person. A full or forbidden storage costs the draft's survival, never the page. */
+export function draftStore({ lasting, tab }: Storages, userId: number): DraftStore {
+  const draftKey = (episodeId: string) => `${PREFIX}.${userId}.draft.${episodeId}`;
+  const outboxKey = (episodeId: string) => `${PREFIX}.${userId}.outbox.${episodeId}`;
+  const textsKey = `${PREFIX}.${userId}.texts`;
   return {
     loadDraft(episodeId, step) {
-      const kept = read(storage, draftKey(episodeId));
-      return isRecord(kept) && kept.step === step ? asDraft(kept) : EMPTY_DRAFT;
+      const kept = read(lasting, draftKey(episodeId));
+      if (!isRecord(kept)) return EMPTY_DRAFT;
+      return kept.step === step ? asDraft(kept) : onAnotherScreen(asDraft(kept));
     },
     saveDraft(episodeId, step, draft) {
-      write(storage, draftKey(episodeId), isEmpty(draft) ? null : { step, ...draft });
+      write(lasting, draftKey(episodeId), isEmpty(draft) ? null : { step, ...draft });
     },
     loadOutbox(episodeId) {
-      const kept = read(storage, outboxKey(episodeId));
+      const kept = read(tab, outboxKey(episodeId));
       return Array.isArray(kept) ? kept.filter(isEntry) : [];
     },
     saveOutbox(episodeId, outbox) {
-      write(storage, outboxKey(episodeId), outbox.length === 0 ? null : outbox);
+      write(tab, outboxKey(episodeId), outbox.length === 0 ? null : outbox);
     },
     recentTexts() {
-      const kept = read(storage, `${PREFIX}.texts`);
+      const kept = read(lasting, textsKey);
       return Array.isArray(kept) ? kept.filter((text) => typeof text === "string") : [];
     },
     rememberText(text) {
       if (text.trim() === "" || text.length > RECENT_LENGTH) return;
       const others = this.recentTexts().filter((known) => known !== text);
-      write(storage, `${PREFIX}.texts`, [text, ...others].slice(0, RECENT));
+      write(lasting, textsKey, [text, ...others].slice(0, RECENT));
+    },
+    forgetTexts() {
+      write(lasting, textsKey, null);
     },
   };
+}
+
+/** The places a draft names and the candidate it came from belong to their screen; a person's words do not. */
+function onAnotherScreen({ command, thought, original }: Draft): Draft {
+  const parsed = parseAction(command);
+  const marker = parsed.ok ? markerOf(parsed.action) : null;
+  const placed = marker !== null && marker.shape !== "caret";
+  return { ...EMPTY_DRAFT, command: placed ? "" : command, thought: thought === original ? "" : thought };
+}
+
+/** The store of a person in this browser. */
+export function browserDrafts(userId: number): DraftStore {
+  return draftStore({ lasting: window.localStorage, tab: window.sessionStorage }, userId);
 }
 
 function read(storage: Storage, key: string): unknown {

@@ -25,7 +25,7 @@ it("asks for a new sign-in once and connects again after it", async () => {
   let signIn: () => void = () => undefined;
   const ask = vi.fn(() => new Promise<void>((resolve) => (signIn = resolve)));
   setSignInGate(ask);
-  const { result } = renderHook(() => useSession("e1"));
+  const { result } = renderHook(() => useSession("e1", 1));
   const [first] = StandInSocket.opened;
   act(() => first?.onclose?.({ code: 4401 }));
   expect(result.current.connection.phase).toBe("signed_out");

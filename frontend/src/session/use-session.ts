@@ -5,7 +5,7 @@ import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { Snapshot } from "@/generated/vocabulary";
 import { request, signInAgain } from "@/shared/api/http";
 
-import { draftStore, type DraftStore } from "./drafts";
+import { browserDrafts, type DraftStore } from "./drafts";
 import { Session, socketUrl, type SessionState } from "./session";
 
 export interface LiveSession extends SessionState {
@@ -13,9 +13,9 @@ export interface LiveSession extends SessionState {
   readonly drafts: DraftStore;
 }
 
-export function useSession(episodeId: string): LiveSession {
+export function useSession(episodeId: string, userId: number): LiveSession {
   const { session, drafts } = useMemo(() => {
-    const drafts = draftStore(window.localStorage);
+    const drafts = browserDrafts(userId);
     const session = new Session({
       episodeId,
       url: socketUrl(episodeId),
@@ -23,7 +23,7 @@ export function useSession(episodeId: string): LiveSession {
       drafts,
     });
     return { session, drafts };
-  }, [episodeId]);
+  }, [episodeId, userId]);
   useEffect(() => session.start(), [session]);
   const state = useSyncExternalStore(session.subscribe, session.getState);
   useSignInAgain(session, state.connection.phase === "signed_out");

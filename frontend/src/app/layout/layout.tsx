@@ -2,6 +2,7 @@
 import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
 
+import { browserDrafts } from "@/session/drafts";
 import { hasRole, useSignOut, useUser } from "@/shared/account/account";
 import { usePreferences } from "@/shared/account/preferences";
 import { useCommands } from "@/shared/commands/commands";
@@ -20,7 +21,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const { change } = usePreferences();
   const navigate = useNavigate();
   const user = useUser();
-  const signOut = useSignOut();
+  const signOut = useSignOut(() => browserDrafts(user.id).forgetTexts());
   const nextTheme = useNextTheme();
   const [help, setHelp] = useState(false);
   const exporting = hasRole(user, "researcher");

@@ -1,14 +1,14 @@
 /** A person at the desk: accepting, editing, overriding and ending by keyboard, over a session with a fake wire. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { act, fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState, useSyncExternalStore } from "react";
 import { MemoryRouter } from "react-router";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import type { Command, EpisodeState, Event } from "@/generated/vocabulary";
-import { draftStore } from "@/session/drafts";
+import { browserDrafts } from "@/session/drafts";
 import { Session } from "@/session/session";
 import type { Wire } from "@/session/socket";
 import { CommandsProvider } from "@/shared/commands/commands";
@@ -43,13 +43,13 @@ function server() {
 
 function Page({ session }: { session: Session }) {
   const state = useSyncExternalStore(session.subscribe, session.getState);
-  const [drafts] = useState(() => draftStore(localStorage));
+  const [drafts] = useState(() => browserDrafts(1));
   return state.view && <Desk live={{ ...state, session, drafts }} view={state.view} />;
 }
 
 function open(changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine") {
   const { wire, commands, say } = server();
-  const drafts = draftStore(localStorage);
+  const drafts = browserDrafts(1);
   const session = new Session({ episodeId: "episode-1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
   session.start();
   render(
@@ -72,7 +72,10 @@ function open(changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "
 
 const thought = () => screen.getByPlaceholderText<HTMLTextAreaElement>("Why this step?");
 
-beforeEach(() => localStorage.clear());
+beforeEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+});
 
 describe("accepting", () => {
   it("takes the first candidate with Enter, the second with its digit", async () => {
@@ -96,7 +99,7 @@ describe("accepting", () => {
     const { user, commands } = open();
     await user.keyboard("{Shift>}1{/Shift}");
     expect(thought().value).toBe("The menu has Rename.");
-    await waitFor(() => expect(document.activeElement).toBe(thought()));
+    expect(document.activeElement).toBe(thought());
     await user.type(thought(), " Now.");
     expect(screen.getByLabelText("Changes to the candidate's thought").querySelector("ins")?.textContent).toContain("Now.");
     await user.keyboard("{Enter}");
@@ -128,7 +131,7 @@ describe("overriding", () => {
     await user.keyboard("i");
     await user.type(screen.getByLabelText("Text to type"), "你好{Enter}");
     expect(commands()).toEqual([]);
-    await waitFor(() => expect(document.activeElement).toBe(thought()));
+    expect(document.activeElement).toBe(thought());
     await user.type(thought(), "It asks for a greeting.{Enter}");
     expect(commands()).toMatchObject([
       { type: "act", action: { kind: "type_text", text: "你好" }, thought: "It asks for a greeting.", proposal_id: null },

@@ -45,11 +45,14 @@ export function useSignIn() {
   });
 }
 
-/** Sign out and forget everything on the page. */
-export function useSignOut() {
+/** Sign out and forget everything on the page; `forget` removes what would outlive it. */
+export function useSignOut(forget: () => void) {
   return useMutation({
     mutationFn: () => request<SessionOut>("DELETE", "/session"),
-    onSuccess: () => window.location.assign("/"),
+    onSuccess: () => {
+      forget();
+      window.location.assign("/");
+    },
   });
 }
 
