@@ -4,7 +4,7 @@ import type { Event, Snapshot } from "@/generated/vocabulary";
 
 import { newCommandId } from "./command-id";
 import type { DraftStore } from "./drafts";
-import type { Identified } from "./outbox";
+import { CAPACITY, type Identified } from "./outbox";
 import { applyEvent, applySnapshot, type EpisodeView } from "./reducer";
 import { EpisodeSocket, type Connection, type Wire } from "./socket";
 
@@ -40,15 +40,18 @@ export class Session {
   private state: SessionState = { view: null, connection: UNCONNECTED, refusal: null };
   private readonly listeners = new Set<() => void>();
   private readonly socket: EpisodeSocket;
-  private sent: readonly Identified[] = [];
+  /** What may still be refused, to give back what it said. */
+  private sent: readonly Identified[];
   private refetching = false;
 
   constructor(private readonly options: SessionOptions) {
     const { episodeId, drafts } = options;
+    const outbox = drafts.loadOutbox(episodeId);
+    this.sent = outbox.map(({ command }) => command);
     this.socket = new EpisodeSocket({
       url: options.url,
       open: options.open ?? browserSocket,
-      outbox: drafts.loadOutbox(episodeId),
+      outbox,
       onEvent: (event) => this.receive(event),
       onConnection: (connection) => this.set({ connection }),
       onOutbox: (outbox) => drafts.saveOutbox(episodeId, outbox),
@@ -82,7 +85,7 @@ export class Session {
       this.set({ refusal: { code: "queue_full", message: "", command } });
       return null;
     }
-    this.sent = [...this.sent.slice(-RECENT), command];
+    this.sent = [...this.sent, command].slice(-CAPACITY);
     if (this.state.refusal !== null && command.type !== "input") this.dismiss();
     return command.command_id;
   }
@@ -133,9 +136,6 @@ export class Session {
     this.listeners.forEach((listener) => listener());
   }
 }
-
-/** How many sent commands are remembered, to give back what a refused one said. */
-const RECENT = 20;
 
 function browserSocket(url: string): Wire {
   const socket = new WebSocket(url);

@@ -1,0 +1,36 @@
+/** What a person said is given back when it is refused, also to a page that was loaded again in between. */
+import { beforeEach, expect, it } from "vitest";
+
+import type { Command, Event } from "@/generated/vocabulary";
+
+import { browserDrafts } from "./drafts";
+import { Session } from "./session";
+import type { Wire } from "./socket";
+
+const TYPED = { type: "act", action: { kind: "type_text", text: "a long letter" }, thought: "It asks for one.", proposal_id: null } as const;
+
+function open() {
+  const sent: Command[] = [];
+  const wire: Wire = { onopen: null, onmessage: null, onclose: null, send: (text) => sent.push(JSON.parse(text) as Command), close: () => undefined };
+  const drafts = browserDrafts(1);
+  const session = new Session({ episodeId: "e1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
+  const stop = session.start();
+  const say = (event: Event) => wire.onmessage?.({ data: JSON.stringify(event) });
+  return { session, stop, sent, say, connect: () => wire.onopen?.() };
+}
+
+beforeEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+});
+
+it("gives back a command that was restored, sent again and then refused", () => {
+  const before = open();
+  const id = before.session.send(TYPED);
+  before.stop();
+  const { session, connect, sent, say } = open();
+  connect();
+  expect(sent.find(({ type }) => type === "act")).toMatchObject({ command_id: id });
+  say({ type: "rejected", command_id: id, code: "not_running", message: "The episode is paused." });
+  expect(session.getState().refusal).toMatchObject({ code: "not_running", command: { ...TYPED, command_id: id } });
+});
