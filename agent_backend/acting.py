@@ -131,6 +131,10 @@ class Acting:
         while len(self._inputs) > self._limits.inputs:
             self._inputs.popitem(last=False)
 
+    def forget_input(self, command_id: str) -> None:
+        """Not know an input any more that was refused after all."""
+        self._inputs.pop(command_id, None)
+
     async def input(self, commands: Sequence[TakeoverInput], digest: str) -> None:
         """Do what came since the last time in one go; a gesture's first inputs are its stored intent.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from agent_backend.errors import EpisodeFenced
+from agent_backend.errors import CommandRefused, EpisodeFenced
 from agent_backend.ports import CommandRecord, Intent
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import (
@@ -58,7 +58,7 @@ class MemoryStore:
 
     async def record_command(self, command_id: str, digest: str, note: str = "") -> None:
         self._admit()
-        self._commands[command_id] = digest
+        self._command_make(command_id, digest)
         if note:
             self.notes[command_id] = note
 
@@ -71,11 +71,11 @@ class MemoryStore:
 
     async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
         self._admit()
+        self._command_make(intent.command_id, digest)
         pending = PendingAct(
             command_id=intent.command_id, action=intent.action, thought=intent.thought, started_at=intent.started_at
         )
         self._intent = intent
-        self._commands[intent.command_id] = digest
         return await self._take(StepStarted(version=self._next, pending=pending))
 
     async def append_step(self, step: Step) -> DurableEvent:
@@ -107,6 +107,11 @@ class MemoryStore:
     async def change(self, event_fields: dict[str, object]) -> DurableEvent:
         self._admit()
         return await self._take(EpisodeChanged.model_validate({"version": self._next, **event_fields}))
+
+    def _command_make(self, command_id: str, digest: str) -> None:
+        if command_id in self._commands:
+            raise CommandRefused("command_conflict", "this command_id was used before")
+        self._commands[command_id] = digest
 
     @property
     def _next(self) -> int:

@@ -217,7 +217,17 @@ class EpisodeRunner:
             self._acting.remember_input(command.command_id, digest_of(command))
             taken.append((command, reply))
         if taken:
-            await self._acting.input([command for command, _ in taken], digest_of(taken[0][0]))
+            await self._do_inputs(taken)
+
+    async def _do_inputs(self, taken: list[tuple[TakeoverInput, Emit]]) -> None:
+        commands = [command for command, _ in taken]
+        try:
+            await self._acting.input(commands, digest_of(commands[0]))
+        except CommandRefused as error:
+            for command, reply in taken:
+                self._acting.forget_input(command.command_id)
+                await reply(refusal(command, error.code, str(error)))
+            return
         for command, reply in taken:
             await reply(Acknowledged(command_id=command.command_id))
 

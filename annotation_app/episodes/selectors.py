@@ -212,9 +212,12 @@ def trajectory_of(episode: Episode) -> Trajectory:
 
 
 def command_digest(*, episode_id: UUID, command_id: str) -> str | None:
-    """The digest of a command of this episode taken before."""
-    found = Command.objects.filter(episode_id=episode_id, command_id=command_id)
-    return found.values_list("digest", flat=True).first()
+    """The digest under which a command was taken before; the empty one, which fits no command, where another
+    episode took it."""
+    found = Command.objects.filter(command_id=command_id).first()
+    if found is None:
+        return None
+    return found.digest if found.episode_id == episode_id else ""
 
 
 def pending_intent(*, episode_id: UUID) -> str | None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agent_backend.errors import CommandRefused
 from agent_backend.memory_store import MemoryStore
 from agent_backend.ports import EpisodeStore, Intent
 from vocabulary.actions import Click, TypeText
@@ -210,6 +211,16 @@ class StoreContract:
         record = await store.find_command("command-9")
         assert record is not None
         assert (record.command_id, record.digest) == ("command-9", DIGEST)
+
+    async def test_an_id_serves_one_command(self, write: Writer) -> None:
+        await write(lambda s: s.begin_act(intent(), DIGEST))
+        await write(lambda s: s.append_step(step()))
+        before = await write.store.load()
+        for again in (write.store.record_command("command-1", DIGEST), write.store.begin_act(intent(1), DIGEST)):
+            with pytest.raises(CommandRefused) as refused:
+                await again
+            assert refused.value.code == "command_conflict"
+        assert await write.store.load() == before
 
     async def test_bytes_are_kept_once(self, store: EpisodeStore) -> None:
         with pytest.raises(KeyError):

@@ -58,6 +58,9 @@ class TestDjangoStore(StoreContract):
         other = await in_database(services.episode_next, user=committed.ben)
         assert other is not None
         token = await in_database(services.runner_take, episode_id=other.id, runner="here:1:a", seconds=60)
+        known = await DjangoStore(other.id, token).find_command("command-1")
+        assert known is not None
+        assert known.digest != DIGEST, "it must not pass for a resend"
         with pytest.raises(CommandRefused) as refused:
             await DjangoStore(other.id, token).begin_act(intent(), DIGEST)
         assert refused.value.code == "command_conflict"

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.agent_backend.conftest import Desk, warming
 from vocabulary.actions import Gesture, InputEvent, MouseDown, MouseUp, MoveTo, Point, Press, Release, TypeText
-from vocabulary.messages import Act, FinishEpisode, LeaveEpisode, Takeover, TakeoverInput
+from vocabulary.messages import Act, FinishEpisode, LeaveEpisode, Rejected, Takeover, TakeoverInput
 
 DOWN = MouseDown(point=Point(x=10, y=10))
 UP = MouseUp(point=Point(x=90, y=90))
@@ -97,6 +97,24 @@ async def test_resent_inputs_are_done_once(desk: Desk) -> None:
     await desk.answer(inputs(2, UP))
     assert await desk.code(inputs(2, UP)) == ""
     assert await desk.code(inputs(2, DOWN)) == "command_conflict"
+    await desk.answer(takeover(2, False, "A click."))
+    assert done(desk) == [DOWN, UP]
+
+
+async def test_inputs_under_the_id_of_another_command_are_refused_together(desk: Desk) -> None:
+    await desk.started()
+    await desk.answer(takeover(1, True))
+    before = len(desk.events)
+    reused = TakeoverInput(command_id="takeover-1", inputs=(DOWN,))
+    await desk.send(reused, inputs(2, MoveTo(x=20, y=20)))
+    await desk.until(lambda: len(desk.events) >= before + 2)
+    refused = [event for event in desk.events[before:] if isinstance(event, Rejected)]
+    assert [(event.command_id, event.code) for event in refused] == [
+        ("takeover-1", "command_conflict"),
+        ("inputs-2", "command_conflict"),
+    ]
+    assert performed(desk) == []
+    assert await desk.code(inputs(2, DOWN, UP)) == "", "a refused input may come again"
     await desk.answer(takeover(2, False, "A click."))
     assert done(desk) == [DOWN, UP]
 
