@@ -1,5 +1,6 @@
 """Control groups that bound one sandbox's memory and processes, where this process may make them."""
 
+import time
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
@@ -8,6 +9,9 @@ MEMORY_BYTES = 3 * 1024**3
 """Programs and written files of one sandbox together."""
 PROCESSES = 768
 """Threads of one sandbox; the guest sets the same bound for itself where there is no control group."""
+
+JOINED_WITHIN = 60.0
+"""A group has its first process after so long at most (seconds)."""
 
 
 def groups_create(name: str) -> tuple[Path, ...]:
@@ -31,10 +35,11 @@ def groups_remove(groups: tuple[Path, ...]) -> None:
 
 
 def groups_sweep() -> None:
-    """Remove the groups that earlier hosts left empty."""
+    """Remove the groups that earlier hosts left empty; a new one may be another host's, about to be joined."""
+    old = time.time() - JOINED_WITHIN
     for parent in (ROOT / PARENT, *(ROOT / name / PARENT for name in ("memory", "pids"))):
         if parent.is_dir():
-            groups_remove(tuple(path for path in parent.iterdir() if path.is_dir()))
+            groups_remove(tuple(path for path in parent.iterdir() if path.is_dir() and path.stat().st_mtime < old))
 
 
 def _group(parent: Path, name: str, limits: tuple[tuple[str, str, int], ...]) -> Path | None:
