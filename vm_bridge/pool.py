@@ -72,6 +72,7 @@ class Pool:
         """Machines between a lease and the shelf."""
         self._creating = 0
         self._highest = 0
+        self._warm = warm
         self._shelves = {image: _Shelf(target=warm.get(image, 0)) for image in host.images}
         self._serving: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -125,8 +126,8 @@ class Pool:
             self._spawn(self._recycle(machine_id))
 
     async def warm(self, image: str, count: int) -> None:
-        """From now on keep `count` machines ready, as far as there is room."""
-        self._shelf(image).target = count
+        """From now on keep `count` machines ready, as far as there is room; never fewer than the operator wants."""
+        self._shelf(image).target = max(count, self._warm.get(image, 0))
         await self._serve(image)
 
     async def machine(self, machine_id: str, token: int) -> Machine:

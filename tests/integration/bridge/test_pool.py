@@ -1,7 +1,8 @@
 """Leases over a real Redis: claims, fences, expiry, fairness, warm machines, and machines that die."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 
 import pytest
 from redis.asyncio import Redis
@@ -30,7 +31,24 @@ async def pool(fake_host: FakeHost, ledger: Ledger, ended: list[str]) -> AsyncIt
     async def end(machine_id: str) -> None:
         ended.append(machine_id)
 
-    pool = Pool(fake_host, ledger, host_url="http://host", capacity=2, warm={}, ended=end)
+    async with pool_of(fake_host, ledger, ended=end) as pool:
+        yield pool
+
+
+async def nobody_watches(machine_id: str) -> None:
+    """What the pool tells when nobody looks at a machine."""
+
+
+@asynccontextmanager
+async def pool_of(
+    host: FakeHost,
+    ledger: Ledger,
+    *,
+    warm: Mapping[str, int] = {},
+    ended: Callable[[str], Awaitable[None]] = nobody_watches,
+) -> AsyncIterator[Pool]:
+    """A pool that runs."""
+    pool = Pool(host, ledger, host_url="http://host", capacity=2, warm=warm, ended=ended)
     await pool.start()
     yield pool
     await pool.close()
@@ -164,6 +182,12 @@ async def test_warm_keeps_so_many_ready(pool: Pool, fake_host: FakeHost, ledger:
     await eventually(lambda: len(fake_host.made) == 1)
     await lease_of(pool)
     await eventually(lambda: len(fake_host.made) == 2)
+
+
+async def test_the_operator_s_number_of_ready_machines_is_the_least(fake_host: FakeHost, ledger: Ledger) -> None:
+    async with pool_of(fake_host, ledger, warm={"desktop": 2}) as pool:
+        await pool.warm("desktop", 1)
+        await eventually(lambda: len(fake_host.made) == 2)
 
 
 async def test_an_idle_machine_makes_room_for_another_image(pool: Pool, fake_host: FakeHost) -> None:
