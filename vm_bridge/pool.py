@@ -5,7 +5,7 @@ import contextlib
 import itertools
 import logging
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -216,28 +216,40 @@ class Pool:
             shelf.retry_at = asyncio.get_running_loop().time() + RETRY_AFTER
             if shelf.waiting and not shelf.waiting[0].lease.done():
                 shelf.waiting.popleft().lease.set_exception(NoMachine(str(error)))
-            shelf.coming -= 1
             return
         finally:
             self._creating -= 1
-        self._moving.add(sandbox.id)
+            shelf.coming -= 1
         self._machines[sandbox.id] = sandbox
-        await self._shelve(sandbox)
+        with self._on_its_way(sandbox):
+            await self._shelve(sandbox)
+        await self._serve(image)
 
     async def _recycle(self, machine_id: str) -> None:
         """Make a machine whose lease ended ready for the next, or replace it."""
         sandbox = self._machines.get(machine_id)
         if sandbox is None or machine_id in self._moving:
             return
-        self._moving.add(machine_id)
-        self._shelves[sandbox.image].coming += 1
-        await self._ended(machine_id)
-        if await self._reset(sandbox):
-            await self._shelve(sandbox)
-        else:
-            self._shelves[sandbox.image].coming -= 1
+        with self._on_its_way(sandbox):
+            await self._ended(machine_id)
+            ready = await self._reset(sandbox)
+            if ready:
+                await self._shelve(sandbox)
+        if not ready:
             await self._drop(sandbox)
-            await self._serve(sandbox.image)
+        await self._serve(sandbox.image)
+
+    @contextlib.contextmanager
+    def _on_its_way(self, sandbox: Sandbox) -> Iterator[None]:
+        """Count a machine as coming; where that fails, whatever the reason, `_find_lost` finds it."""
+        shelf = self._shelves[sandbox.image]
+        self._moving.add(sandbox.id)
+        shelf.coming += 1
+        try:
+            yield
+        finally:
+            self._moving.discard(sandbox.id)
+            shelf.coming -= 1
 
     async def _reset(self, sandbox: Sandbox) -> bool:
         """Whether the machine is as new; not tried where nobody wants another one of its image."""
@@ -266,16 +278,10 @@ class Pool:
 
     async def _shelve(self, sandbox: Sandbox) -> None:
         socket = sandbox.vnc_socket
-        try:
-            await self._ledger.add(sandbox.id, image=sandbox.image, vnc_socket=str(socket) if socket else None)
-        finally:  # where Redis failed, `_find_lost` finds it
-            self._moving.discard(sandbox.id)
-            self._shelves[sandbox.image].coming -= 1
-        await self._serve(sandbox.image)
+        await self._ledger.add(sandbox.id, image=sandbox.image, vnc_socket=str(socket) if socket else None)
 
     async def _drop(self, sandbox: Sandbox) -> None:
         self._machines.pop(sandbox.id, None)
-        self._moving.discard(sandbox.id)
         await sandbox.destroy()
         await self._ledger.forget(sandbox.id, image=sandbox.image)
 
@@ -304,8 +310,9 @@ class Pool:
 
     async def _find_lost(self) -> None:
         """Take back machines that are neither free nor leased: Redis lost its memory, or failed half-way."""
+        arrived = self._machines.keys() - self._moving  # before asking: one that arrives meanwhile is not lost
         free = {machine_id for image in self._shelves for machine_id in await self._ledger.free(image)}
-        for machine_id in self._machines.keys() - free - self._moving:
+        for machine_id in arrived - free:
             if await self._ledger.holder(machine_id) is None:
                 logger.warning("%s was lost from the ledger", machine_id)
                 self._spawn(self._recycle(machine_id))

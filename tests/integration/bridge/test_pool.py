@@ -13,6 +13,7 @@ from vm_bridge.errors import MachineGone, NoMachine, StaleLease
 from vm_bridge.ledger import Ledger
 from vm_bridge.machine import Lease
 from vm_bridge.pool import Pool
+from vm_bridge.sandbox import Sandbox
 
 
 @pytest.fixture
@@ -33,6 +34,18 @@ async def pool(fake_host: FakeHost, ledger: Ledger, ended: list[str]) -> AsyncIt
 
     async with pool_of(fake_host, ledger, ended=end) as pool:
         yield pool
+
+
+class ClumsyHost(FakeHost):
+    """Fails in a way nobody foresaw, the first time."""
+
+    failed = False
+
+    async def create(self, image: str) -> Sandbox:
+        if not self.failed:
+            self.failed = True
+            raise ArithmeticError("nobody thought of this")
+        return await super().create(image)
 
 
 async def nobody_watches(machine_id: str) -> None:
@@ -204,6 +217,27 @@ async def test_a_machine_lost_from_redis_is_taken_back(pool: Pool, fake_host: Fa
     await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
     again = await lease_of(pool)
     assert (again.machine_id, again.fencing_token > lease.fencing_token) == (lease.machine_id, True)
+
+
+async def test_a_machine_whose_making_broke_does_not_count_as_coming(ledger: Ledger) -> None:
+    host = ClumsyHost()
+    async with pool_of(host, ledger, warm={"desktop": 1}):
+        await eventually(lambda: len(host.made) == 1)
+
+
+async def test_a_machine_whose_taking_back_broke_is_taken_back(fake_host: FakeHost, ledger: Ledger) -> None:
+    told: list[str] = []
+
+    async def fails_once(machine_id: str) -> None:
+        told.append(machine_id)
+        if len(told) == 1:
+            raise ArithmeticError("no viewer can be told")
+
+    async with pool_of(fake_host, ledger, ended=fails_once) as pool:
+        lease = await lease_of(pool)
+        await pool.release(lease.machine_id, lease.fencing_token)
+        await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
+        assert (await lease_of(pool)).machine_id == lease.machine_id
 
 
 async def test_an_unknown_image_is_refused_at_once(pool: Pool) -> None:
