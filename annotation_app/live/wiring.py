@@ -37,6 +37,8 @@ TICKET_TTL = 30.0
 """How long a stream ticket holds (seconds)."""
 MACHINE_TTL = 90.0
 """How long a machine waits for a web process that died (seconds)."""
+MACHINE_KNOCK = 9.0
+"""How often a machine's lease is renewed, and so how soon its loss is known to who only looks (seconds)."""
 MACHINE_WAIT = 45.0
 """How long an episode waits for a free machine (seconds)."""
 
@@ -153,9 +155,9 @@ class Driver:
             await asyncio.shield(self._let_go())
 
     async def keep(self) -> None:
-        """Renew the machine's lease when a third of it is used up."""
+        """Renew the machine's lease now and then; an episode whose machine is gone hears of it."""
         lease = self._lease
-        if lease is None or (lease.expires_at - datetime.now(UTC)).total_seconds() > MACHINE_TTL * 2 / 3:
+        if lease is None or (lease.expires_at - datetime.now(UTC)).total_seconds() > MACHINE_TTL - MACHINE_KNOCK:
             return
         try:
             self._lease = await self._bridge.renew(lease, ttl=MACHINE_TTL)

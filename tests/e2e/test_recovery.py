@@ -124,7 +124,6 @@ async def test_a_dead_bridge_costs_the_machine_but_no_step(sign_in: SignIn, dril
     (recorded,) = await desk.steps()
 
     kill(platform, "bridge")
-    await page.keyboard.press("1")
     await expect(desk.ended.get_by_text("The task stopped")).to_be_visible(timeout=RESTART_MS)
     assert (await desk.steps())[0] == recorded
 
