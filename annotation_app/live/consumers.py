@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import deque
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from typing import Any
 from uuid import UUID
 
@@ -50,6 +50,12 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
 
     desk: Desk | None = None
 
+    async def __call__(self, *connection: Any) -> None:
+        """However a socket ends, by an exception too, nothing of it stays behind."""
+        self.leaving = AsyncExitStack()
+        async with self.leaving:
+            await super().__call__(*connection)
+
     async def connect(self) -> None:
         await self.accept()
         user = self.scope["user"]
@@ -71,20 +77,15 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         self.bucket = Bucket()
         self.outbox: deque[str | None] = deque()
         self.stirred = asyncio.Event()
-        self.hearing = ExitStack()
-        self.hearing.enter_context(listening(str(self.episode_id), self._hear))
-        await self.channel_layer.group_add(group_of(str(self.episode_id)), self.channel_name)
+        group = group_of(str(self.episode_id))
+        self.leaving.enter_context(listening(str(self.episode_id), self._hear))
+        self.leaving.push_async_callback(self.channel_layer.group_discard, group, self.channel_name)
+        await self.channel_layer.group_add(group, self.channel_name)
         self._refresh()
+        self.leaving.push_async_callback(registry.leave, self.episode_id, self.seat)
         self.desk = await registry.sit(self.episode_id, self.seat)
-        self.writing = asyncio.create_task(self._write(self.desk))
-
-    async def disconnect(self, code: int) -> None:
-        if self.desk is None:
-            return
-        self.hearing.close()
-        self.writing.cancel()
-        await self.channel_layer.group_discard(group_of(str(self.episode_id)), self.channel_name)
-        await registry.leave(self.desk, self.seat)
+        writing = asyncio.create_task(self._write(self.desk))
+        self.leaving.callback(writing.cancel)
 
     # --- up
 
