@@ -61,7 +61,7 @@ class Seat:
 @dataclass(eq=False, slots=True)
 class Desk:
     """One episode in this process: its seats, the one that holds control, since when that one is gone (loop
-    time), its driver, if that lives here, and whether it has ended."""
+    time), its driver, if that lives here, who looks after it at this moment, and whether it has ended."""
 
     episode_id: UUID
     seats: list[Seat] = field(default_factory=list)
@@ -69,6 +69,7 @@ class Desk:
     dropped_at: float | None = None
     driver: Driver | None = None
     running: asyncio.Task[None] | None = None
+    looking: asyncio.Task[None] | None = None
     over: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -121,8 +122,11 @@ class Registry:
                 await self._hold(desk, seat)
         return desk
 
-    async def leave(self, desk: Desk, seat: Seat) -> None:
-        """Give up a seat; control is kept for a while for whoever comes back."""
+    async def leave(self, episode_id: UUID, seat: Seat) -> None:
+        """Give up a seat, if it was taken; control is kept for a while for whoever comes back."""
+        desk = self._desks.get(episode_id)
+        if desk is None or seat not in desk.seats:
+            return
         desk.seats.remove(seat)
         if desk.holder is seat:
             desk.holder = None
@@ -165,9 +169,10 @@ class Registry:
 
     async def close(self) -> None:
         """Stop every runner; the episodes stay as they are, for the next process."""
-        if self._beating is not None:
-            self._beating.cancel()
-            await asyncio.gather(self._beating, return_exceptions=True)
+        looks = [task for task in (self._beating, *(desk.looking for desk in self._desks.values())) if task]
+        for task in looks:
+            task.cancel()
+        await asyncio.gather(*looks, return_exceptions=True)
         running = [desk.running for desk in self._desks.values() if desk.running is not None]
         for desk in self._desks.values():
             if desk.driver is not None:
@@ -250,34 +255,48 @@ class Registry:
     # --- the beat
 
     async def _open(self) -> None:
-        if self._beating is None:
-            self._beating = asyncio.create_task(self._beat(), name="registry")
+        if self._driver_make is None:
             self._driver_make = await self._stack.enter_async_context(driving())
+            self._beat_on()
+
+    def _beat_on(self) -> None:
+        self._beating = asyncio.create_task(self._beat(), name="registry")
+        self._beating.add_done_callback(self._beat_ended)
+
+    def _beat_ended(self, task: asyncio.Task[None]) -> None:
+        """Without a beat every lease of this process would run out, so it goes on whatever broke it."""
+        if not task.cancelled():
+            logger.error("the beat broke; it goes on", exc_info=task.exception())
+            self._beat_on()
 
     async def _beat(self) -> None:
-        """Look after every desk, for as long as this process lives."""
+        """Keep this process's leases and have every desk looked after, for as long as it lives."""
         while True:
             await asyncio.sleep(BEAT)
             try:
-                await self._look_after()
+                kept = await in_database(services.runners_renew, runner=PROCESS, seconds=RUNNER_SECONDS)
             except DatabaseError as error:
                 logger.warning("the database did not answer; trying again: %s", error)
+                continue
+            for desk in tuple(self._desks.values()):
+                if desk.driver is not None and desk.episode_id not in kept:
+                    self.moved(desk.episode_id)
+                if desk.looking is None or desk.looking.done():
+                    desk.looking = asyncio.create_task(self._look_after(desk), name=f"desk-{desk.episode_id}")
+                    desk.looking.add_done_callback(_looked)
 
-    async def _look_after(self) -> None:
-        kept = await in_database(services.runners_renew, runner=PROCESS, seconds=RUNNER_SECONDS)
-        for desk in tuple(self._desks.values()):
-            if desk.driver is not None and desk.episode_id not in kept:
-                self.moved(desk.episode_id)
+    async def _look_after(self, desk: Desk) -> None:
+        """See to one desk; a machine or a database that is slow to answer delays no other desk."""
+        if desk.driver is not None:
+            await asyncio.gather(desk.driver.keep(), desk.driver.refresh())
+            await self._control_look(desk)
+        elif (waiting := desk.steering()) is not None:
+            await self._ensure_driver(desk)
             if desk.driver is not None:
-                await asyncio.gather(desk.driver.keep(), desk.driver.refresh())
-                await self._control_look(desk)
-            elif (waiting := desk.steering()) is not None:
-                await self._ensure_driver(desk)
-                if desk.driver is not None:
-                    await self._hold(desk, waiting)
-            elif not desk.seats:
-                del self._desks[desk.episode_id]
-            await self._presence_look(desk)
+                await self._hold(desk, waiting)
+        elif not desk.seats:
+            del self._desks[desk.episode_id]
+        await self._presence_look(desk)
 
     async def _control_look(self, desk: Desk) -> None:
         """Hand control on when its holder did not come back; a policy does not act unwatched."""
@@ -302,6 +321,12 @@ class Registry:
 
     def _hear(self, seat: Seat) -> None:
         seat.heard_at = asyncio.get_running_loop().time()
+
+
+def _looked(task: asyncio.Task[None]) -> None:
+    """Say what kept a desk from being looked after; the next beat tries again."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("%s was not looked after", task.get_name(), exc_info=error)
 
 
 async def _unheard(event: Event) -> None:

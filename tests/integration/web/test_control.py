@@ -1,14 +1,16 @@
 """One control lease: who has it, who may take it, what happens when its holder goes."""
 
+import asyncio
 from uuid import uuid4
 
 import pytest
 
-from annotation_app.episodes import services
+from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
 from annotation_app.live import registry as registry_module
 from annotation_app.live.threads import in_database
-from tests.integration.web.conftest import Desk, Stack, policy_serve
+from annotation_app.live.wiring import Driver
+from tests.integration.web.conftest import BOUND, Desk, Stack, policy_serve
 
 ACT = {"type": "act", "thought": "because", "action": {"kind": "click", "x": 5, "y": 6}}
 
@@ -107,3 +109,60 @@ async def test_a_new_policy_revision_takes_over_at_the_decision_point(stack: Sta
     withdrawn = await desk.until(type="proposals.withdrawn")
     assert withdrawn["reason"]
     assert (await desk.until(type="proposals.ready"))["policy"]["revision"] == "2"
+
+
+async def test_a_socket_that_breaks_leaves_no_seat(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = await stack.episode()
+
+    def fail(**arguments: object) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(services, "runner_attend", fail)
+        first = await stack.desk(episode)
+        with pytest.raises(OSError, match="the disk is full"):
+            await asyncio.wait_for(first.socket.future, BOUND)
+        stack.desks.clear()
+    second = await stack.desk(episode)
+    assert (await second.until(type="snapshot"))["control"] == "mine", "nobody sits in its way"
+
+
+async def test_the_beat_goes_on_whatever_breaks_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry_module, "BEAT", 0.05)
+    desk = await stack.deciding()
+    broken = asyncio.Event()
+
+    def fail(**arguments: object) -> None:
+        loop.call_soon_threadsafe(broken.set)
+        raise OSError("too many open files")
+
+    loop = asyncio.get_running_loop()
+    for service in (services, "runners_renew"), (selectors, "policy_server_of"):
+        broken.clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(*service, fail)
+            await asyncio.wait_for(broken.wait(), BOUND)
+    await in_database(policy_serve, pools=[stack.world.pool], url=stack.model_url, revision="2")
+    assert (await desk.until(type="proposals.ready"))["policy"]["revision"] == "2"
+
+
+async def test_a_machine_that_does_not_answer_delays_no_other_desk(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry_module, "BEAT", 0.05)
+    stuck = await stack.deciding()
+    asked, never = asyncio.Event(), asyncio.Event()
+    keep = Driver.keep
+
+    async def hang(driver: Driver) -> None:
+        if driver.episode_id != stuck.episode_id:
+            return await keep(driver)
+        asked.set()
+        await never.wait()
+
+    monkeypatch.setattr(Driver, "keep", hang)
+    await asyncio.wait_for(asked.wait(), BOUND)
+    other = await stack.desk(await stack.episode(stack.world.ben), stack.world.ben)
+    await other.until(type="proposals.ready")
+    await in_database(policy_serve, pools=[stack.world.pool], url=stack.model_url, revision="2")
+    assert (await other.until(type="proposals.ready"))["policy"]["revision"] == "2"
