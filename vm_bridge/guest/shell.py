@@ -1,8 +1,10 @@
 """Commands, files, programs and the clipboard of the sandbox."""
 
+import errno
 import os
 import selectors
 import signal
+import stat
 import subprocess
 import time
 from contextlib import suppress
@@ -11,6 +13,8 @@ from typing import Any
 
 MAX_OUTPUT = 64 * 1024
 """Longest output of a command or a file's text (bytes); what lies beyond is cut and said so."""
+MAX_EDITED = 4 * 1024 * 1024
+"""Longest file that is edited (bytes)."""
 CLIPBOARD_SECONDS = 5.0
 APPS = {
     "terminal": ("xterm",),
@@ -53,15 +57,11 @@ def run(command: list[str], *, timeout: float, stdin: bytes | None = None) -> tu
     """Output, bounded, and exit status of a command; None when its time ran out, and its process group is killed.
 
     A process it leaves behind that still holds the output keeps nobody waiting beyond the command's own end.
+    Raises ActFailed when it cannot be started.
     """
     reader, writer = os.pipe()
-    source = subprocess.PIPE if stdin is not None else subprocess.DEVNULL
-    process = subprocess.Popen(command, stdin=source, stdout=writer, stderr=writer, cwd=Path.home(), process_group=0)
-    os.close(writer)
     try:
-        if stdin is not None and process.stdin is not None:
-            process.stdin.write(stdin)
-            process.stdin.close()
+        process = _begin(command, stdin, writer)
         output = _collect(reader, process, time.monotonic() + timeout)
     finally:
         os.close(reader)
@@ -74,11 +74,7 @@ def run(command: list[str], *, timeout: float, stdin: bytes | None = None) -> tu
 
 def read_file(action: Action) -> str:
     """A file's text, bounded. Raises ActFailed."""
-    try:
-        with _path(action).open("rb") as file:
-            return _text(file.read(MAX_OUTPUT + 1))
-    except OSError as error:
-        raise ActFailed("cannot_read", f"{action['path']}: {error.strerror}") from error
+    return _text(_read(action, MAX_OUTPUT + 1))
 
 
 def write_file(action: Action) -> None:
@@ -87,7 +83,9 @@ def write_file(action: Action) -> None:
     fresh = path.parent / f".{path.name[:200]}.writing"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(action["text"], encoding="utf-8", newline="")
+        fresh.unlink(missing_ok=True)  # whatever lies there is not to be written through
+        with fresh.open("x", encoding="utf-8", newline="") as file:
+            file.write(action["text"])
         if path.exists():
             fresh.chmod(path.stat().st_mode & 0o7777)
         fresh.replace(path)
@@ -99,10 +97,11 @@ def write_file(action: Action) -> None:
 
 def edit_file(action: Action) -> None:
     """Replace the one occurrence of `old`. Raises ActFailed when there is none or more than one."""
+    data = _read(action, MAX_EDITED + 1)
+    if len(data) > MAX_EDITED:
+        raise ActFailed("too_long", f"{action['path']} has more than {MAX_EDITED} bytes")
     try:
-        text = _path(action).read_bytes().decode("utf-8")
-    except OSError as error:
-        raise ActFailed("cannot_read", f"{action['path']}: {error.strerror}") from error
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ActFailed("not_text", f"{action['path']} is not text") from error
     count = text.count(action["old"])
@@ -153,6 +152,23 @@ ACTIONS = {
 """What this module does, by kind of action; each gives the text of the observation, or None."""
 
 
+def _begin(command: list[str], stdin: bytes | None, writer: int) -> "subprocess.Popen[bytes]":
+    """Start a command that writes to `writer`, which is closed here. Raises ActFailed.
+
+    It reads from a file in memory: whether and when it reads keeps nobody waiting.
+    """
+    source = os.open(os.devnull, os.O_RDONLY) if stdin is None else os.memfd_create("stdin")
+    try:
+        if stdin is not None:
+            os.pwrite(source, stdin, 0)
+        return subprocess.Popen(command, stdin=source, stdout=writer, stderr=writer, cwd=Path.home(), process_group=0)
+    except OSError as error:
+        raise ActFailed("cannot_run", f"{command[0]}: {error.strerror}") from error
+    finally:
+        os.close(source)
+        os.close(writer)
+
+
 def _collect(reader: int, process: "subprocess.Popen[bytes]", ends: float) -> bytes:
     """What comes out until the end of the output, of the process or of the time."""
     kept = bytearray()
@@ -185,6 +201,24 @@ def _path(action: Action) -> Path:
         return Path.home() / Path(action["path"]).expanduser()
     except RuntimeError as error:  # "~name" of nobody
         raise ActFailed("no_such_user", f"{action['path']}: there is no such user") from error
+
+
+def _read(action: Action, most: int) -> bytes:
+    """The first bytes of a file; of a pipe or a device the end might never come. Raises ActFailed."""
+    try:
+        with open(_path(action), "rb", opener=_regular) as file:
+            return file.read(most)
+    except OSError as error:
+        raise ActFailed("cannot_read", f"{action['path']}: {error.strerror}") from error
+
+
+def _regular(path: str, flags: int) -> int:
+    """Open a file that is one. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def _text(data: bytes) -> str:

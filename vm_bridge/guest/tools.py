@@ -13,8 +13,8 @@ def run(call: Message) -> Message:
     """A command's exit status (None when its time ran out) and output."""
     try:
         output, code = shell.run(call["argv"], timeout=call["seconds"])
-    except OSError as error:
-        return {"code": 127, "output": f"{call['argv'][0]}: {error.strerror}"}
+    except shell.ActFailed as failure:
+        return {"code": 127, "output": str(failure)}
     return {"code": code, "output": output[: shell.MAX_OUTPUT].decode("utf-8", "replace")}
 
 

@@ -1,5 +1,6 @@
 """Commands and files, run here as they run inside a sandbox."""
 
+import os
 import time
 from pathlib import Path
 
@@ -50,6 +51,45 @@ def test_a_command_out_of_time_is_killed_with_its_children(home: Path) -> None:
 def test_what_is_left_in_the_background_keeps_nobody_waiting() -> None:
     assert shell.run_command(command("sleep 60 & echo here")) == "here\n"
     shell.run_command(command("pkill -n -x sleep"))
+
+
+def test_input_that_nobody_reads_keeps_nobody_waiting() -> None:
+    much = b"x" * 1_000_000
+    assert shell.run(["cat"], timeout=20, stdin=b"given") == (b"given", 0)
+    assert shell.run(["true"], timeout=20, stdin=much) == (b"", 0)
+    assert shell.run(["sleep", "60"], timeout=0.2, stdin=much) == (b"", None)
+
+
+def test_what_cannot_be_started_fails_the_act(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(home / "gone"))
+    with pytest.raises(shell.ActFailed) as failed:
+        shell.run_command(command("true"))
+    assert failed.value.code == "cannot_run"
+
+
+def test_only_files_with_an_end_are_read(home: Path) -> None:
+    os.mkfifo(home / "pipe")
+    for path in ("pipe", "/dev/zero"):
+        for act in (shell.read_file, shell.edit_file):
+            with pytest.raises(shell.ActFailed, match="not a regular file") as failed:
+                act({"path": path, "old": "a", "new": "b"})
+            assert failed.value.code == "cannot_read"
+
+
+def test_a_file_too_long_to_edit_stays_as_it_is(home: Path) -> None:
+    long = home / "long"
+    long.write_bytes(b"a" + b"x" * shell.MAX_EDITED)
+    with pytest.raises(shell.ActFailed) as failed:
+        shell.edit_file({"path": "long", "old": "a", "new": "b"})
+    assert failed.value.code == "too_long"
+    assert long.stat().st_size == shell.MAX_EDITED + 1
+
+
+def test_nothing_is_written_through_what_lies_in_the_way(home: Path) -> None:
+    (home / "other").write_text("kept")
+    (home / ".note.writing").symlink_to("other")
+    shell.write_file({"path": "note", "text": "new"})
+    assert [(home / name).read_text() for name in ("note", "other")] == ["new", "kept"]
 
 
 def test_files_are_written_read_and_edited(home: Path) -> None:
