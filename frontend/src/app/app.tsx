@@ -9,6 +9,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useState } from "react";
 import { RouterProvider, type DataRouter } from "react-router";
 
+import { sessionQuery } from "@/shared/account/account";
 import { ApiError } from "@/shared/api/http";
 
 import { Surroundings } from "./surroundings";
@@ -21,7 +22,11 @@ export const makeQueryClient = () =>
   new QueryClient({ defaultOptions: { queries: { retry: worthRetrying, staleTime: 5_000 } } });
 
 export function App({ router }: { router: DataRouter }) {
-  const [client] = useState(makeQueryClient);
+  const [client] = useState(() => {
+    const made = makeQueryClient();
+    void made.prefetchQuery(sessionQuery); // while the first page loads
+    return made;
+  });
   return (
     <QueryClientProvider client={client}>
       <Surroundings>

@@ -1,5 +1,5 @@
-/** Which address shows which page. Pages load when they are first opened. */
-import { lazy, Suspense } from "react";
+/** Which address shows which page. Pages load when they are first opened, the first one while the sign-in is still asked for. */
+import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate, Outlet, useParams, type RouteObject } from "react-router";
 
 import { SessionGate } from "@/features/session/session-gate";
@@ -10,20 +10,11 @@ import { Layout } from "./layout/layout";
 import { NotFound } from "./not-found";
 import { PageError } from "./page-error";
 
-const QueuePage = lazy(() => import("@/features/queue/queue-page"));
-const DeskPage = lazy(() => import("@/features/annotate/desk-page"));
-const EpisodesPage = lazy(() => import("@/features/episodes/episodes-page"));
-const EpisodePage = lazy(() => import("./episode-page"));
-const ExportsPage = lazy(() => import("@/features/exports/exports-page"));
-const PreferencesPage = lazy(() => import("@/features/preferences/preferences-page"));
-
 function Root() {
   return (
     <SessionGate>
       <Layout>
-        <Suspense fallback={<Loading />}>
-          <Outlet />
-        </Suspense>
+        <Outlet />
       </Layout>
     </SessionGate>
   );
@@ -33,28 +24,35 @@ function Home() {
   return <Navigate to={homeOf(useUser())} replace />;
 }
 
-function Episode() {
-  const { id = "" } = useParams();
-  return <EpisodePage key={id} episodeId={id} />;
-}
+/** By the router and not by `lazy`: React holds back what follows a fallback for 300 ms. */
+const page = (load: () => Promise<{ default: ComponentType }>): RouteObject["lazy"] => async () => ({
+  Component: (await load()).default,
+});
 
-function Desk() {
-  const { id = "" } = useParams();
-  return <DeskPage key={id} episodeId={id} />;
-}
+/** A page of the episode the address names; another episode is another page. */
+const episodePage = (load: () => Promise<{ default: ComponentType<{ episodeId: string }> }>): RouteObject["lazy"] => async () => {
+  const { default: Page } = await load();
+  return {
+    Component: function OfEpisode() {
+      const { id = "" } = useParams();
+      return <Page key={id} episodeId={id} />;
+    },
+  };
+};
 
 export const routes: RouteObject[] = [
   {
     element: <Root />,
     errorElement: <PageError />,
+    HydrateFallback: Loading,
     children: [
       { index: true, element: <Home /> },
-      { path: "queue", element: <QueuePage /> },
-      { path: "desk/:id", element: <Desk /> },
-      { path: "episodes", element: <EpisodesPage /> },
-      { path: "episodes/:id", element: <Episode /> },
-      { path: "exports", element: <ExportsPage /> },
-      { path: "preferences", element: <PreferencesPage /> },
+      { path: "queue", lazy: page(() => import("@/features/queue/queue-page")) },
+      { path: "desk/:id", lazy: episodePage(() => import("@/features/annotate/desk-page")) },
+      { path: "episodes", lazy: page(() => import("@/features/episodes/episodes-page")) },
+      { path: "episodes/:id", lazy: episodePage(() => import("./episode-page")) },
+      { path: "exports", lazy: page(() => import("@/features/exports/exports-page")) },
+      { path: "preferences", lazy: page(() => import("@/features/preferences/preferences-page")) },
       { path: "*", element: <NotFound /> },
     ],
   },
