@@ -1,7 +1,10 @@
 """Reading users."""
 
+from importlib import import_module
 from typing import cast
 
+from django.conf import settings
+from django.contrib.auth import get_user
 from django.http import HttpRequest
 
 from annotation_app.accounts.models import Role, User
@@ -18,3 +21,11 @@ def sees_everything(user: User) -> bool:
 def user_of(request: HttpRequest) -> User:
     """The signed-in person of a route that asks for one."""
     return cast(User, request.user)
+
+
+def session_user(key: str) -> User | None:
+    """Who is signed in under this session at this moment; None where nobody is any more."""
+    request = HttpRequest()
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    user = get_user(request)
+    return user if isinstance(user, User) else None

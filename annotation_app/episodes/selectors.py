@@ -16,6 +16,7 @@ from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.policies.selectors import PolicyServer, policy_server
 from annotation_app.tasks.models import AssignmentState
+from annotation_app.tasks.selectors import may_annotate
 from vocabulary.base import Frozen
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
@@ -290,4 +291,4 @@ def episode_access(*, user: User, episode_id: UUID) -> Access:
         raise NotFound(NO_EPISODE)
     if annotator_id != user.pk and not sees_everything(user):
         raise Forbidden("This episode is somebody else's.")
-    return Access(steers=annotator_id == user.pk)
+    return Access(steers=annotator_id == user.pk and may_annotate(user))

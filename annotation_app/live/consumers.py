@@ -10,6 +10,7 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
+from annotation_app.accounts.selectors import session_user
 from annotation_app.episodes.publish import PROCESS, Message, group_of, listening
 from annotation_app.episodes.selectors import episode_access
 from annotation_app.errors import Forbidden, NotFound
@@ -68,8 +69,20 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
             return await self.close(NO_EPISODE)
         except Forbidden:
             return await self.close(FORBIDDEN)
-        self.seat = Seat(name=user.username, steers=access.steers, tell=self._tell, refresh=self._refresh)
+        self.seat = Seat(
+            name=user.username, steers=access.steers, tell=self._tell, refresh=self._refresh, check=self._check
+        )
         await self._sit()
+
+    async def _check(self) -> None:
+        """Send somebody away who signed out or lost the right to sit here."""
+        code = await in_database(
+            _sent_away, session=self.scope["session"].session_key, seat=self.seat, episode_id=self.episode_id
+        )
+        if code is not None:
+            self.desk = None
+            await self.leaving.aclose()
+            await self.close(code)
 
     async def _sit(self) -> None:
         """Hear first and read then: an event in between is an old one, never a lost one."""
@@ -158,6 +171,18 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         """Another process drives this episode now."""
         if message["origin"] != PROCESS:
             registry.moved(self.episode_id)
+
+
+def _sent_away(session: str, seat: Seat, episode_id: UUID) -> int | None:
+    """The code to close with where this session's person may not have this seat any more."""
+    user = session_user(session)
+    if user is None:
+        return NOT_SIGNED_IN
+    try:
+        access = episode_access(user=user, episode_id=episode_id)
+    except (NotFound, Forbidden):
+        return FORBIDDEN
+    return FORBIDDEN if seat.steers and not access.steers else None
 
 
 def _what_is_wrong(error: ValidationError) -> str:

@@ -9,7 +9,7 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -47,13 +47,15 @@ PRESENCE = 60.0
 
 @dataclass(eq=False, slots=True)
 class Seat:
-    """One socket at a desk. `steers`: its person is the annotator; `tell` never waits."""
+    """One socket at a desk. `steers`: its person is the annotator; `tell` never waits; `check` ends it when that
+    person may not sit here any more."""
 
     name: str
     steers: bool
     tell: Callable[[Event], None]
     refresh: Callable[[], None]
     """Sends the snapshot again."""
+    check: Callable[[], Awaitable[None]]
     heard_at: float = 0.0
     """When it last said something (loop time)."""
 
@@ -287,6 +289,8 @@ class Registry:
 
     async def _look_after(self, desk: Desk) -> None:
         """See to one desk; a machine or a database that is slow to answer delays no other desk."""
+        for seat in tuple(desk.seats):
+            await seat.check()
         if desk.driver is not None:
             await asyncio.gather(desk.driver.keep(), desk.driver.refresh())
             await self._control_look(desk)

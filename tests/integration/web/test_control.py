@@ -1,13 +1,18 @@
 """One control lease: who has it, who may take it, what happens when its holder goes."""
 
 import asyncio
+from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
+from django.contrib.sessions.backends.cached_db import SessionStore
+from django.contrib.sessions.models import Session
 
+from annotation_app.accounts.models import User
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
 from annotation_app.live import registry as registry_module
+from annotation_app.live.consumers import FORBIDDEN, NOT_SIGNED_IN
 from annotation_app.live.threads import in_database
 from annotation_app.live.wiring import Driver
 from tests.integration.web.conftest import BOUND, Desk, Stack, policy_serve
@@ -166,3 +171,33 @@ async def test_a_machine_that_does_not_answer_delays_no_other_desk(
     await other.until(type="proposals.ready")
     await in_database(policy_serve, pools=[stack.world.pool], url=stack.model_url, revision="2")
     assert (await other.until(type="proposals.ready"))["policy"]["revision"] == "2"
+
+
+def sign_out(user: User) -> None:
+    for session in Session.objects.all():
+        if session.get_decoded()["_auth_user_id"] == str(user.pk):
+            SessionStore(session.session_key).delete()
+
+
+def deactivate(user: User) -> None:
+    User.objects.filter(pk=user.pk).update(is_active=False)
+
+
+def demote(user: User) -> None:
+    User.objects.filter(pk=user.pk).update(roles=[])
+
+
+@pytest.mark.parametrize(
+    ("lose", "code"), [(sign_out, NOT_SIGNED_IN), (deactivate, NOT_SIGNED_IN), (demote, FORBIDDEN)]
+)
+async def test_whoever_loses_the_right_to_steer_is_sent_away(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, lose: Callable[[User], None], code: int
+) -> None:
+    monkeypatch.setattr(registry_module, "BEAT", 0.05)
+    desk = await stack.deciding()
+    await in_database(lose, user=stack.world.ada)
+    assert await desk.closed() == code
+    await desk.send(**ACT, command_id=uuid4().hex)
+    await desk.close()
+    state = await in_database(selectors.episode_state, episode_id=desk.episode_id)
+    assert state.steps == (), "what they still sent was not done"
