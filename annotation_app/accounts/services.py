@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth import authenticate
 from django.core.cache import cache
-from django.db import transaction
+from django.db import DataError, transaction
 from django.http import HttpRequest
 
 from annotation_app.accounts.models import User
@@ -19,6 +19,7 @@ ATTEMPT_WINDOW = 300
 """So many failed sign-ins in so many seconds, for one name from one address, and they must wait."""
 
 WRONG_PASSWORD = "The name or the password is wrong."
+NOT_KEPT = "Preferences cannot hold NUL, half a character, NaN or Infinity."
 WAIT_BEFORE_SIGN_IN = "Too many failed sign-ins; wait five minutes."
 
 
@@ -38,11 +39,14 @@ def credentials_check(*, request: HttpRequest, username: str, password: str) -> 
 
 @transaction.atomic(durable=True)
 def preferences_set(*, user: User, preferences: dict[str, Any]) -> User:
-    """Replace what the front-end keeps for this user. Raises TooLarge."""
+    """Replace what the front-end keeps for this user. Raises TooLarge and Invalid."""
     if len(json.dumps(preferences).encode()) > PREFERENCES_LIMIT:
         raise TooLarge(f"Preferences may hold {PREFERENCES_LIMIT} bytes.")
     user.preferences = preferences
-    user.save(update_fields=["preferences"])
+    try:
+        user.save(update_fields=["preferences"])
+    except DataError as error:
+        raise Invalid(NOT_KEPT) from error
     return user
 
 
