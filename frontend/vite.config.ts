@@ -24,6 +24,8 @@ export default defineConfig({
     // Browsers that know light-dark(): for older ones it would be rewritten to variables nobody sets.
     cssTarget: ["chrome123", "edge123", "firefox120", "safari17.5"],
     chunkSizeWarningLimit: 700,
+    // The texts of the licences of all that is bundled go where the bundle goes.
+    license: { fileName: "licenses.md" },
   },
   test: {
     environment: "jsdom",
