@@ -2,9 +2,6 @@
 
 import { MEASURE_EVERY, type Connector, type Listener, type Ticket } from "./connector";
 
-/** A gathering that waits longer for host candidates than this (milliseconds) goes on with what it has. */
-const GATHERING_LIMIT = 1_000;
-
 export const connectWebRtc: Connector = (host, ticket, listener) => {
   const peer = new RTCPeerConnection({ iceServers: [] });
   const video = document.createElement("video");
@@ -45,14 +42,14 @@ export const connectWebRtc: Connector = (host, ticket, listener) => {
   peer.onconnectionstatechange = () => {
     if (peer.connectionState === "failed" || peer.connectionState === "closed") end(peer.connectionState);
   };
-  negotiate(peer, ticket, abort.signal).catch((error: unknown) => end(String(error)));
+  negotiate(peer, ticket, abort.signal, () => end("closed by the bridge")).catch((error: unknown) => end(String(error)));
   return stop;
 };
 
-async function negotiate(peer: RTCPeerConnection, ticket: Ticket, signal: AbortSignal): Promise<void> {
-  peer.addTransceiver("video", { direction: "recvonly" });
+/** The offer goes without our candidates: those of the bridge suffice, and it finds ours by being called. */
+async function negotiate(peer: RTCPeerConnection, ticket: Ticket, signal: AbortSignal, onClosed: () => void): Promise<void> {
+  const { receiver } = peer.addTransceiver("video", { direction: "recvonly" });
   await peer.setLocalDescription(await peer.createOffer());
-  await gathered(peer);
   const response = await fetch(ticket.url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -61,16 +58,9 @@ async function negotiate(peer: RTCPeerConnection, ticket: Ticket, signal: AbortS
   });
   if (!response.ok) throw new Error(`the bridge answered ${response.status}`);
   await peer.setRemoteDescription((await response.json()) as RTCSessionDescriptionInit);
-}
-
-function gathered(peer: RTCPeerConnection): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      if (peer.iceGatheringState === "complete") resolve();
-    };
-    peer.onicegatheringstatechange = done;
-    setTimeout(resolve, GATHERING_LIMIT);
-    done();
+  // The connection's own state follows a close by the other side only after seconds.
+  receiver.transport?.addEventListener("statechange", () => {
+    if (receiver.transport?.state === "closed") onClosed();
   });
 }
 
