@@ -10,7 +10,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable
-from vm_bridge.machine import Capabilities, Lease, Machine
+from vm_bridge.machine import Capabilities, Lease, Machine, act_bound
 from vm_bridge.wire import (
     FENCING_HEADER,
     Allocate,
@@ -22,7 +22,7 @@ from vm_bridge.wire import (
     Warm,
     answer_unpack,
 )
-from vocabulary.actions import Action, Gesture, Wait
+from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation, Transition, Verdict
@@ -141,7 +141,7 @@ class RemoteMachine:
 
     async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
         body = Perform(command_id=command_id, action=action, settle=settle)
-        answer = await self._look("perform", body, patience=CALL_TIMEOUT + duration_of(action))
+        answer = await self._look("perform", body, patience=CALL_TIMEOUT + act_bound(action))
         return Transition.model_validate_json(answer)
 
     async def hurry(self) -> None:
@@ -179,15 +179,6 @@ class RemoteMachine:
 def fence(lease: Lease) -> dict[str, str]:
     """The header that says under which lease a call is made."""
     return {FENCING_HEADER: str(lease.fencing_token)}
-
-
-def duration_of(action: Action) -> float:
-    """How long an action may take by its own words (seconds)."""
-    if isinstance(action, Wait):
-        return action.seconds
-    if isinstance(action, Gesture):
-        return action.inputs[-1].at_ms / 1000
-    return float(getattr(action, "timeout", 0.0))
 
 
 def _content(response: httpx.Response) -> bytes:

@@ -5,11 +5,16 @@ from typing import Protocol
 
 from pydantic import Field
 
-from vocabulary.actions import Action
+from vocabulary.actions import Action, Gesture, RunCode, RunCommand, TypeText, Wait
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation, Transition, Verdict
 from vocabulary.tasks import Task
+
+ACT_SECONDS = 60.0
+"""Longest an act may take beyond the time it needs by itself."""
+CHARACTER_SECONDS = 0.03
+"""Longest a typed character may take; one the keyboard lacks took 0.014 on two busy cores."""
 
 
 class Capabilities(Frozen):
@@ -79,3 +84,18 @@ class Machine(Protocol):
     async def close(self) -> None:
         """Let go of this view; the lease is released by its holder, not here."""
         ...
+
+
+def act_bound(action: Action) -> float:
+    """Longest a machine may take to do an action (seconds); whoever awaits `Machine.perform` must wait longer."""
+    match action:
+        case Wait():
+            return ACT_SECONDS + action.seconds
+        case RunCommand() | RunCode():
+            return ACT_SECONDS + action.timeout
+        case TypeText():
+            return ACT_SECONDS + CHARACTER_SECONDS * len(action.text)
+        case Gesture():
+            return ACT_SECONDS + action.inputs[-1].at_ms / 1000
+        case _:
+            return ACT_SECONDS

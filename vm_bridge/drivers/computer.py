@@ -22,10 +22,10 @@ from vm_bridge.errors import (
     UnknownTask,
     UnsupportedAction,
 )
-from vm_bridge.machine import Capabilities
+from vm_bridge.machine import ACT_SECONDS, Capabilities, act_bound
 from vm_bridge.settle import LIMIT
 from vm_bridge.suites import Suite
-from vocabulary.actions import Action, Gesture, RunCommand, Wait, off_screen
+from vocabulary.actions import Action, off_screen
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
@@ -38,8 +38,6 @@ KINDS = (
 )
 KEPT_COMMANDS = 1024
 """Results kept for resends."""
-ACT_SECONDS = 60.0
-"""Longest an act may take beyond the time it names itself; typing long text is the slowest."""
 MAX_GUEST_TEXT = 200_000
 
 
@@ -178,7 +176,7 @@ class Computer:
             return await link.call(
                 "perform",
                 Done,
-                timeout=ACT_SECONDS + _own_seconds(action) + LIMIT,
+                timeout=act_bound(action) + LIMIT,
                 fence=fence,
                 action=body,
                 settle=settle,
@@ -262,16 +260,3 @@ def _format(task: Task) -> Format:
 def _is_text(value: str) -> bool:
     """Whether a string can be written to a file, a path or a command line."""
     return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
-
-
-def _own_seconds(action: Action) -> float:
-    """How long an action says it takes."""
-    match action:
-        case Wait():
-            return action.seconds
-        case RunCommand():
-            return action.timeout
-        case Gesture():
-            return action.inputs[-1].at_ms / 1000
-        case _:
-            return 0.0

@@ -24,8 +24,9 @@ from vm_bridge.errors import (
     UnknownTask,
     UnsupportedAction,
 )
-from vm_bridge.machine import Lease
-from vocabulary.actions import Click, Navigate, ReadFile, TypeText
+from vm_bridge.machine import Lease, act_bound
+from vm_bridge.settle import LIMIT
+from vocabulary.actions import Action, Click, Navigate, ReadFile, TypeText, Wait
 from vocabulary.blobs import BlobRef
 from vocabulary.tasks import Task
 
@@ -169,6 +170,18 @@ class Wire:
             asked += part
             onward.write(part)
         onward.close()
+
+
+@pytest.mark.parametrize("action", [TypeText(text="long " * 4_000), Wait(seconds=0.1)])
+async def test_an_act_is_awaited_longer_than_it_may_take(client: BridgeClient, lease: Lease, action: Action) -> None:
+    patience: list[float] = []
+
+    async def note(request: httpx.Request) -> None:
+        patience.append(request.extensions["timeout"]["read"])
+
+    client._http.event_hooks = {"request": [note]}
+    await client.machine(lease).perform("command-1", action)
+    assert patience[0] > act_bound(action) + LIMIT
 
 
 async def test_an_act_whose_answer_was_lost_is_done_once(

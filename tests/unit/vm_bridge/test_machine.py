@@ -1,0 +1,23 @@
+"""How long an act may take."""
+
+import pytest
+
+from vm_bridge.machine import ACT_SECONDS, act_bound
+from vocabulary.actions import Action, Click, Gesture, MoveTo, RunCode, RunCommand, TimedInput, TypeText, Wait
+
+GESTURE = Gesture(inputs=tuple(TimedInput(at_ms=at, input=MoveTo(x=1, y=1)) for at in (0, 2500)))
+
+
+@pytest.mark.parametrize(
+    ("action", "own"),
+    [
+        (Wait(seconds=7), 7),
+        (RunCommand(command="true", timeout=300), 300),
+        (RunCode(code="1", timeout=90), 90),
+        (GESTURE, 2.5),
+        (TypeText(text="字" * 20_000), 600),
+        (Click(x=1, y=1), 0),
+    ],
+)
+def test_an_act_may_take_its_own_time_and_some_more(action: Action, own: float) -> None:
+    assert act_bound(action) == ACT_SECONDS + own
