@@ -10,7 +10,7 @@ from annotation_app.exports.api import router as exports
 from annotation_app.health.api import router as health
 from annotation_app.live.api import router as live
 from annotation_app.tasks.api import router as tasks
-from annotation_app.web.views import page
+from annotation_app.web.views import admin_sign_in, page
 
 api = api_make()
 for router in (health, accounts, tasks, live, episodes, exports):
@@ -18,6 +18,7 @@ for router in (health, accounts, tasks, live, episodes, exports):
 
 urlpatterns = [
     path("api/", api.urls),
+    path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),
     re_path(r"^(?!api/|admin/|static/|assets/|ws/).*$", page, name="page"),
 ]

@@ -1,6 +1,6 @@
 /** Which address shows which page. Pages load when they are first opened, the first one while the sign-in is still asked for. */
-import type { ComponentType } from "react";
-import { createBrowserRouter, Navigate, Outlet, useParams, type RouteObject } from "react-router";
+import { useEffect, type ComponentType } from "react";
+import { createBrowserRouter, Navigate, Outlet, useParams, useSearchParams, type RouteObject } from "react-router";
 
 import { SessionGate } from "@/features/session/session-gate";
 import { homeOf, useUser } from "@/shared/account/account";
@@ -40,6 +40,15 @@ const episodePage = (load: () => Promise<{ default: ComponentType<{ episodeId: s
   };
 };
 
+/** Whoever was sent here to sign in goes on to the page of ours that sent them; most of those are Django's. */
+function SignedIn() {
+  const [search] = useSearchParams();
+  const next = new URL(search.get("next") ?? "/", window.location.origin);
+  const ours = next.origin === window.location.origin && next.pathname !== "/sign-in";
+  useEffect(() => window.location.replace(ours ? next.href : "/"));
+  return <Loading />;
+}
+
 export const routes: RouteObject[] = [
   {
     element: <Root />,
@@ -52,6 +61,7 @@ export const routes: RouteObject[] = [
       { path: "episodes", lazy: page(() => import("@/features/episodes/episodes-page")) },
       { path: "episodes/:id", lazy: episodePage(() => import("./episode-page")) },
       { path: "exports", lazy: page(() => import("@/features/exports/exports-page")) },
+      { path: "sign-in", element: <SignedIn /> },
       { path: "preferences", lazy: page(() => import("@/features/preferences/preferences-page")) },
       { path: "*", element: <NotFound /> },
     ],

@@ -56,6 +56,23 @@ def test_preferences_are_kept_and_bounded(world: World) -> None:
     assert client.get("/api/session").json()["user"]["preferences"] == mine
 
 
+@pytest.mark.parametrize("value", ['"\\u0000"', '"\\ud800"', "NaN", "Infinity"])
+def test_preferences_no_database_can_keep_are_invalid(world: World, value: str) -> None:
+    body = f'{{"preferences": {{"theme": {value}}}}}'
+    response = world.client(world.ada).patch("/api/me", body, content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (422, "invalid")
+    world.ada.refresh_from_db()
+    assert world.ada.preferences == {}
+
+
+def test_the_admin_has_no_sign_in_of_its_own(world: World) -> None:
+    for response in (Client().get("/admin/login/?next=/admin/"), Client().post("/admin/login/", {"username": "ada"})):
+        assert (response.status_code, response["Location"]) == (302, "/sign-in?next=/admin/")
+    assert world.client(world.ada).get("/admin/", follow=True).redirect_chain[-1] == ("/", 302), (
+        "she is not of the staff"
+    )
+
+
 def test_unknown_fields_and_wrong_types_are_named(world: World) -> None:
     client = world.client(world.ada)
     response = client.post("/api/queue/next", {"pool_id": "x", "colour": 1}, content_type="application/json")
