@@ -129,6 +129,14 @@ async def test_a_reset_ends_the_lease_before_it_even_while_that_prepares(sandbox
     assert (await new.perform(next(commands), ReadFile(path="note.txt"))).error is not None
 
 
+async def test_a_reset_without_a_lease_before_it_ends_none_to_come(sandbox: Sandbox) -> None:
+    await sandbox.reset()
+    await sandbox.bind(1).observe()
+    await sandbox.reset()
+    await sandbox.reset()
+    await sandbox.bind(2).observe()
+
+
 async def test_points_off_the_screen_change_nothing(machine: Machine) -> None:
     seen = await machine.observe(settle=True)
     with pytest.raises(InvalidAction):

@@ -80,6 +80,8 @@ class Computer:
         self.suites = suites
         self.task: Task | None = None
         self.fence = 1
+        """The lowest fencing token that may still act."""
+        self._used = 0
         self._link: GuestLink | None = None
         self._commands: OrderedDict[str, _Command] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
@@ -89,6 +91,10 @@ class Computer:
         self._link = link
         self.pictures.forget_looks()
         self.frames.attach(link)
+
+    def end_lease(self) -> None:
+        """No view used so far may act from now on."""
+        self.fence = self._used + 1
 
     @property
     def link(self) -> GuestLink:
@@ -186,6 +192,7 @@ class Computer:
 
     def _admitted(self, fence: int) -> None:
         """The guest took this token; a guest started after a reset must know it too."""
+        self._used = max(self._used, fence)
         self.fence = max(self.fence, fence)
 
     async def _observation(self, look: Look, rest: Rest, settle_ms: float, text: str | None = None) -> Observation:

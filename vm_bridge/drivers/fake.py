@@ -124,7 +124,8 @@ class FakeSandbox:
         self.task: Task | None = None
         self.blobs: OrderedDict[str, bytes] = OrderedDict()
         self.commands: OrderedDict[str, _Record] = OrderedDict()
-        self._fence = 0
+        self._fence = 1
+        self._used = 0
         self._dead = False
         self._serial = asyncio.Lock()
         self._hurry = asyncio.Event()
@@ -134,7 +135,7 @@ class FakeSandbox:
         return FakeMachine(self, fencing_token)
 
     async def reset(self) -> None:
-        self._fence += 1
+        self._fence = self._used + 1
         self.restart()
 
     def restart(self) -> None:
@@ -168,7 +169,7 @@ class FakeSandbox:
         self.alive()
         if fencing_token < self._fence:
             raise StaleLease(f"fencing token {fencing_token} is behind {self._fence}")
-        self._fence = fencing_token
+        self._fence = self._used = fencing_token
 
     def hurry(self) -> None:
         self._hurry.set()

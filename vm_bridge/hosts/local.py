@@ -94,7 +94,7 @@ class LocalSandbox:
             os.chown(self._sockets, 0, 0)
 
     async def reset(self) -> None:
-        self._computer.fence += 1
+        self._computer.end_lease()
         self._hang_up()  # a call that still runs must not keep the next lease waiting
         async with self._changing:
             await self._restart()
