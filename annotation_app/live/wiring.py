@@ -21,15 +21,16 @@ from agent_backend.ports import Emit, EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.publish import publish_live
-from annotation_app.errors import Conflict
+from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.store import DjangoStore
 from annotation_app.live.threads import in_database
 from annotation_app.policies.selectors import PolicyServer
 from vm_bridge.client import BridgeClient
-from vm_bridge.errors import BridgeError, MachineGone, StaleLease
+from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.machine import Lease, Machine
 from vm_bridge.tickets import StreamKind, TicketClaim, mint
 from vocabulary.messages import EpisodeState, Event
+from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +68,17 @@ def _stream_url(kind: StreamKind, ticket: str, host: str) -> str:
     if kind == "vnc":
         return f"{settings.ENV.vnc_public_url.replace('{host}', host)}/?token={quote(ticket)}"
     return f"{settings.ENV.bridge_public_url.replace('{host}', host)}/streams/{kind}"
+
+
+async def suite_tasks(suite: str) -> tuple[Task, ...]:
+    """The tasks a suite of the bridge brings along. Raises NotFound, and Conflict when the bridge does not answer."""
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        try:
+            return await bridge.suite_tasks(suite)
+        except UnknownTask as error:
+            raise NotFound(str(error)) from error
+        except BridgeError as error:
+            raise Conflict(str(error), code=error.code) from error
 
 
 class Policies:

@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "annotation_app.tasks",
     "annotation_app.episodes",
     "annotation_app.exports",
+    "annotation_app.live",
     "annotation_app.demo",
 ]
 

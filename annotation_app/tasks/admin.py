@@ -1,6 +1,7 @@
 """Pools, tasks and assignments in Django's admin."""
 
 from django.contrib import admin
+from django.http import HttpRequest
 
 from annotation_app.audit.admin import ReadOnlyAdmin
 from annotation_app.tasks.models import Assignment, Pool, Task
@@ -17,6 +18,9 @@ class TaskAdmin(admin.ModelAdmin[Task]):
     list_display = ("key", "pool", "state", "position")
     list_filter = ("pool", "state")
     readonly_fields = ("pool", "key", "definition")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False  # a definition is a document: `manage.py load_tasks` checks it
 
 
 @admin.register(Assignment)

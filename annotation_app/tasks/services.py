@@ -1,11 +1,16 @@
 """Claiming tasks and giving them back."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 
+from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 import vocabulary.tasks
 from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Conflict, NotFound
 from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Task, TaskState
 from annotation_app.tasks.selectors import tasks_open_to
 
@@ -92,12 +97,27 @@ def pool_ensure(*, name: str, members: list[User], **settings: object) -> Pool:
 
 
 def tasks_add(*, pool: Pool, definitions: list[vocabulary.tasks.Task]) -> int:
-    """Add the definitions the pool does not have yet, in this order; how many were new."""
+    """Add the definitions the pool does not have yet behind its others, in this order; how many were new."""
     known = set(pool.tasks.values_list("key", flat=True))
-    new = [
+    last = pool.tasks.aggregate(last=Max("position"))["last"]
+    new = [definition for definition in definitions if definition.id not in known]
+    Task.objects.bulk_create(
         Task(pool=pool, key=definition.id, definition=definition, position=position)
-        for position, definition in enumerate(definitions)
-        if definition.id not in known
-    ]
-    Task.objects.bulk_create(new)
+        for position, definition in enumerate(new, start=0 if last is None else last + 1)
+    )
     return len(new)
+
+
+@transaction.atomic(durable=True)
+def tasks_load(*, pool_name: str, definitions: list[vocabulary.tasks.Task]) -> int:
+    """Add tasks to the pool of this name; how many it did not have yet. Raises NotFound, and Conflict for an id
+    given twice."""
+    pool = Pool.objects.select_for_update().filter(name=pool_name).first()
+    if pool is None:
+        raise NotFound(f"There is no pool {pool_name!r}.")
+    twice = [key for key, count in Counter(definition.id for definition in definitions).items() if count > 1]
+    if twice:
+        raise Conflict(f"The id {twice[0]!r} is there twice.", code="duplicate_task")
+    new = tasks_add(pool=pool, definitions=definitions)
+    audit_record(actor=None, verb="tasks.loaded", subject=f"pool:{pool.pk}", details={"new": new})
+    return new

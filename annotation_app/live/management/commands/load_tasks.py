@@ -1,0 +1,49 @@
+"""`manage.py load_tasks POOL (FILE | --suite NAME)`: more tasks for a pool; running it again adds nothing."""
+
+import asyncio
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from pydantic import ValidationError
+
+from annotation_app.errors import ApplicationError
+from annotation_app.live.wiring import suite_tasks
+from annotation_app.tasks.services import tasks_load
+from vocabulary.tasks import Task
+
+
+class Command(BaseCommand):
+    help = "Add tasks to a pool: from a file of JSON Lines, or those a suite of the bridge brings along."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pool", help="the pool's name")
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument("file", type=Path, nargs="?", help="one task a line, as JSON")
+        source.add_argument("--suite", help="a suite of the bridge, for example desktop")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            suite = options["suite"]
+            definitions = list(asyncio.run(suite_tasks(suite))) if suite else _tasks_in(options["file"])
+            new = tasks_load(pool_name=options["pool"], definitions=definitions)
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(f"{new} new tasks of {len(definitions)}.")
+
+
+def _tasks_in(file: Path) -> list[Task]:
+    """Raises CommandError with the line that is no task."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{file} cannot be read: {error}") from error
+    tasks = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                tasks.append(Task.model_validate_json(line))
+            except ValidationError as error:
+                raise CommandError(f"{file}, line {number}: {error}") from error
+    return tasks

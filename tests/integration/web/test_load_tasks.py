@@ -1,0 +1,65 @@
+"""Tasks come into a pool from a file, or from a suite of the bridge."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.core.management import CommandError, call_command
+
+from annotation_app.tasks.models import Task
+from tests.integration.web.conftest import Stack, World, task_named
+
+
+def load(*arguments: str | Path) -> str:
+    out = StringIO()
+    call_command("load_tasks", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def keys() -> list[str]:
+    return list(Task.objects.filter(pool__name="real").values_list("key", flat=True))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Two new tasks and one the pool has."""
+    path = tmp_path / "tasks.jsonl"
+    path.write_text("\n".join(task_named(name).model_dump_json() for name in ("four", "one", "five")) + "\n\n")
+    return path
+
+
+def test_new_tasks_come_behind_the_others_once(world: World, file: Path) -> None:
+    assert load("real", file) == "2 new tasks of 3.\n"
+    assert keys() == ["one", "two", "three", "four", "five"]
+    assert load("real", file) == "0 new tasks of 3.\n"
+    assert len(keys()) == 5
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [("{}", "line 5"), ("no json", "line 5"), (task_named("four").model_dump_json(), "'four' is there twice")],
+)
+def test_a_file_with_a_fault_adds_nothing(world: World, file: Path, more: str, says: str) -> None:
+    with file.open("a") as end:
+        end.write(more)
+    with pytest.raises(CommandError, match=says):
+        load("real", file)
+    assert keys() == ["one", "two", "three"]
+
+
+def test_pool_and_file_must_exist(world: World, file: Path) -> None:
+    with pytest.raises(CommandError, match="no pool 'unreal'"):
+        load("unreal", file)
+    with pytest.raises(CommandError, match="cannot be read"):
+        load("real", file.with_name("nothing"))
+    with pytest.raises(CommandError, match="required"):
+        load("real")
+
+
+async def test_a_suite_is_asked_of_the_bridge(stack: Stack) -> None:
+    before = await sync_to_async(keys)()
+    assert "new tasks" in await sync_to_async(load)("real", "--suite", "desktop")
+    assert len(await sync_to_async(keys)()) > len(before)
+    with pytest.raises(CommandError):
+        await sync_to_async(load)("real", "--suite", "nothing")
