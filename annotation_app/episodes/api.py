@@ -64,6 +64,13 @@ def episode_blob(request: HttpRequest, episode_id: UUID, sha256: Annotated[Sha25
     )
 
 
+@router.get("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)
+def episode_reviewed(request: HttpRequest, episode_id: UUID) -> EpisodeSummary:
+    """An episode's line, with what a reviewer decided."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    return selectors.episode_summary(episode_id=episode_id)
+
+
 @router.post("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)
 def episode_review(request: HttpRequest, episode_id: UUID, body: ReviewIn) -> EpisodeSummary:
     """Accept a finished episode, or send it back to its annotator."""

@@ -2,7 +2,7 @@
 import type { EpisodePage, EpisodeSummary, ExportOut, PoolSummary, Queue, SessionOut, UserOut } from "../src/generated/api";
 import { snapshot, trajectory } from "./trajectory";
 
-export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running"] as const;
+export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running", "reviewed"] as const;
 export type World = (typeof WORLDS)[number];
 export const isWorld = (name: string): name is World => (WORLDS as readonly string[]).includes(name);
 
@@ -99,7 +99,7 @@ export function answer(world: World, method: string, url: URL, body: unknown = n
   if (world === "broken") return refused(500, "internal");
   if (world === "expired") return refused(401, "not_signed_in");
   if (path === "/me") return ok({ ...session(world).user, ...(body as Partial<UserOut>) });
-  const found = lists(world)[path] ?? episode(path, world === "running");
+  const found = lists(world)[path] ?? episode(path, world, method);
   return found === null ? refused(404, "not_found") : ok(found);
 }
 
@@ -115,8 +115,9 @@ function lists(world: World): Record<string, unknown> {
   };
 }
 
-function episode(path: string, running: boolean): unknown {
+function episode(path: string, world: World, method: string): unknown {
+  const running = world === "running";
   if (path.endsWith("/trajectory")) return trajectory(running);
-  if (path.endsWith("/review")) return { ...RECENT[0], review: "accepted" };
+  if (path.endsWith("/review")) return { ...RECENT[0], review: method === "POST" || world === "reviewed" ? "accepted" : "pending" };
   return /^\/episodes\/[^/]+$/.test(path) ? snapshot(running) : null;
 }

@@ -136,24 +136,32 @@ describe("the replay", () => {
 
   it("lets a reviewer send it back only with a reason", async () => {
     const { user, sent } = open("/episodes/1");
-    await screen.findByRole("region", { name: "Review" }, soon);
+    await screen.findByRole("button", { name: /^Send back/ }, soon);
     await user.keyboard("r");
     const button = screen.getByRole("button", { name: "Send back" });
     expect(button).toHaveProperty("disabled", true);
     await user.keyboard("Too many files.");
     await user.click(button);
     await waitFor(() =>
-      expect(sent("/episodes/1/review")).toMatchObject([{ body: { decision: "return", reason: "Too many files." } }]),
+      expect(sent("/episodes/1/review")).toMatchObject([{ method: "GET" }, { body: { decision: "return", reason: "Too many files." } }]),
     );
   });
 
   it("goes on to what else waits for a review, never to one's own", async () => {
     const { user, router } = open("/episodes/1");
-    await screen.findByRole("region", { name: "Review" }, soon);
+    await screen.findByRole("button", { name: /^Accept/ }, soon);
     await user.keyboard("{Shift>}{Enter}{/Shift}");
     expect(await screen.findByText("Accepted", { selector: "[role=status] *" })).toBeTruthy();
     await user.keyboard("n");
     await waitFor(() => expect(router.state.location.pathname).toBe("/episodes/somebody-elses"));
+  });
+
+  it("offers no decision on what was decided before", async () => {
+    const { user, sent } = open("/episodes/1", "reviewed");
+    expect(await screen.findByText("Accepted", { selector: "[role=status] *" }, soon)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /^Accept/ })).toBeNull();
+    await user.keyboard("{Shift>}{Enter}{/Shift}");
+    expect(sent("/episodes/1/review")).toMatchObject([{ method: "GET" }]);
   });
 
   it("is read only while the episode runs", async () => {

@@ -27,7 +27,12 @@ def review(world: World, user: User, episode: Episode, **body: str) -> dict[str,
 
 
 def test_accepting(world: World, finished: Episode) -> None:
+    def decided() -> object:
+        return world.client(world.rosa).get(f"/api/episodes/{finished.id}/review").json()["review"]
+
+    assert decided() == "pending"
     assert review(world, world.rosa, finished, decision="accept")["review"] == "accepted"
+    assert decided() == "accepted"
     assert review(world, world.rosa, finished, decision="accept")["code"] == "already_reviewed"
 
 

@@ -1,14 +1,23 @@
 /** A reviewer's decision over HTTP. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { EpisodePage, EpisodeSummary, ReviewIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
+
+export const reviewQuery = (episodeId: string) =>
+  queryOptions({
+    queryKey: ["episode", episodeId, "review"],
+    queryFn: () => request<EpisodeSummary>("GET", `/episodes/${episodeId}/review`),
+  });
 
 export function useReview(episodeId: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (review: ReviewIn) => request<EpisodeSummary>("POST", `/episodes/${episodeId}/review`, review),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["episodes"] }),
+    onSuccess: (decided) => {
+      client.setQueryData(reviewQuery(episodeId).queryKey, decided);
+      return client.invalidateQueries({ queryKey: ["episodes"] });
+    },
   });
 }
 

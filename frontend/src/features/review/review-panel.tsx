@@ -1,6 +1,7 @@
 /** Accept a finished episode, or send it back with a reason its annotator can act on. */
 import { Button, Textarea } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 
@@ -12,7 +13,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { ReviewBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 
-import { useNextToReview, useReview } from "./api";
+import { reviewQuery, useNextToReview, useReview } from "./api";
 import { reviewCommands } from "./commands";
 import styles from "./review.module.css";
 
@@ -24,7 +25,10 @@ export function ReviewPanel({ episodeId }: { episodeId: string }) {
   const [reason, setReason] = useState("");
   const [returning, setReturning] = useState(false);
   const review = useReview(episodeId);
-  const decided = review.data?.review;
+  const known = useQuery(reviewQuery(episodeId));
+  const pending = known.data?.review === "pending";
+  const decided = pending ? undefined : known.data?.review;
+  const failure = review.error ?? known.error;
   const navigate = useNavigate();
   const next = useNextToReview(useUser().username);
 
@@ -38,7 +42,7 @@ export function ReviewPanel({ episodeId }: { episodeId: string }) {
       },
       onError: (error) => notifications.show({ color: "red", message: messageOf(error, t).text }),
     });
-  const open = !decided && !review.isPending;
+  const open = pending && !review.isPending;
   useCommands([
     { command: reviewCommands.accept, enabled: open, run: accept },
     { command: reviewCommands.return, enabled: open, run: () => setReturning(true) },
@@ -56,7 +60,7 @@ export function ReviewPanel({ episodeId }: { episodeId: string }) {
           </Button>
         </div>
       )}
-      {!decided && (
+      {pending && (
         <div className={styles.buttons}>
           <Button onClick={accept} loading={review.isPending && !returning} rightSection={<CommandKey command={reviewCommands.accept} />}>
             {t("review.accept")}
@@ -66,7 +70,7 @@ export function ReviewPanel({ episodeId }: { episodeId: string }) {
           </Button>
         </div>
       )}
-      {returning && !decided && (
+      {returning && pending && (
         <form
           className={styles.form}
           onSubmit={(event) => {
@@ -94,9 +98,9 @@ export function ReviewPanel({ episodeId }: { episodeId: string }) {
           </div>
         </form>
       )}
-      {review.error && (
+      {failure && (
         <p className={styles.error} role="alert">
-          {messageOf(review.error, t).text}
+          {messageOf(failure, t).text}
         </p>
       )}
     </section>
