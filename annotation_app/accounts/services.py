@@ -60,3 +60,11 @@ def user_ensure(*, username: str, password: str, name: str, roles: list[str], st
     user.save()
     audit_record(actor=None, verb="user.created", subject=f"user:{username}", details={"roles": roles})
     return user
+
+
+def password_ensure(*, user: User, password: str) -> None:
+    """Let this be the user's password; where it is already, nobody is signed out."""
+    if not user.check_password(password):
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        audit_record(actor=None, verb="user.password_set", subject=f"user:{user.username}")

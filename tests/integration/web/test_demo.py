@@ -21,12 +21,27 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert [model.objects.count() for model in (User, Pool, Task)] == counts
     printed = capsys.readouterr().out
     for user in USERS:
-        assert user.password in printed
-        assert authenticate(username=user.username, password=user.password) is not None
+        password = user.password(exposed=False)
+        assert password in printed
+        assert authenticate(username=user.username, password=password) is not None
     assert Task.objects.filter(pool__practice=False).count() >= 10
     assert Pool.objects.filter(practice=False).count() == 2
     ada = User.objects.get(username="annotator")
     assert services.episode_next(user=ada, practice=True) is not None
+
+
+@pytest.mark.django_db
+def test_where_others_can_reach_it_no_password_is_guessed(capsys: pytest.CaptureFixture[str], settings: Any) -> None:
+    call_command("seed_demo")
+    call_command("seed_demo", "--exposed")
+    easy, hard = ([user.password(exposed=exposed) for user in USERS] for exposed in (False, True))
+    printed = capsys.readouterr().out
+    for user, old, new in zip(USERS, easy, hard, strict=True):
+        assert authenticate(username=user.username, password=old) is None
+        assert authenticate(username=user.username, password=new) is not None
+        assert new in printed
+    settings.SECRET_KEY = "the key of another installation, 32 long"
+    assert not set(hard) & {user.password(exposed=True) for user in USERS}
 
 
 @pytest.mark.django_db

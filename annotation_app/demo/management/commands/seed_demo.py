@@ -1,5 +1,6 @@
 """`manage.py seed_demo`: demo users, pools and tasks; running it again changes nothing."""
 
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -10,8 +11,12 @@ from annotation_app.demo.contents import USERS, demo_load
 class Command(BaseCommand):
     help = "Load demo users, pools and tasks, and print the sign-ins."
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--exposed", action="store_true", help="make passwords hard to guess")
+
     def handle(self, *args: Any, **options: Any) -> None:
-        demo_load()
+        exposed = options["exposed"]
+        demo_load(exposed=exposed)
         self.stdout.write("Sign in as:")
         for user in USERS:
-            self.stdout.write(f"  {user.username:<12} {user.password:<18} {', '.join(user.roles)}")
+            self.stdout.write(f"  {user.username:<12} {user.password(exposed=exposed):<22} {', '.join(user.roles)}")
