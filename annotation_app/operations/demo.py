@@ -16,7 +16,7 @@ from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.locks import LOCK_NAME
 from annotation_app.operations.ports import exact_port, first_free_port, free_ports
 from annotation_app.operations.secrets import Secrets
-from annotation_app.operations.stack import ROOT, Ports, Stack
+from annotation_app.operations.stack import LOOPBACK, ROOT, Ports, Stack
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 from annotation_app.operations.supervisor import Supervisor
 
@@ -63,7 +63,8 @@ async def serve(stack: Stack, console: Console, *, storage_only: bool, started: 
 def _load(stack: Stack, console: Console) -> None:
     """Tables and demo contents, when the code that makes them has changed since they were last made."""
     sources = [path for pattern in LOADED for path in ROOT.glob(pattern)]
-    digest = digest_of(sources, salt=stack.environment()["PILOTHOUSE_SCRIPTED_URL"])
+    exposed = ("--exposed",) if stack.host != LOOPBACK else ()
+    digest = digest_of(sources, salt=" ".join((stack.environment()["PILOTHOUSE_SCRIPTED_URL"], *exposed)))
     done = stack.data / "loaded.stamp"
     if is_fresh(done, digest):
         return
@@ -72,9 +73,9 @@ def _load(stack: Stack, console: Console) -> None:
     run("Making the database tables", (*manage, "migrate"), console=console, log=log, environment=environment)
     sign_ins = stack.data / SIGN_INS
     sign_ins.unlink(missing_ok=True)
-    run(
-        "Loading users, pools and tasks", (*manage, "seed_demo"), console=console, log=sign_ins, environment=environment
-    )
+    sign_ins.touch(mode=0o600)
+    seed = (*manage, "seed_demo", *exposed)
+    run("Loading users, pools and tasks", seed, console=console, log=sign_ins, environment=environment)
     stamp(done, digest)
 
 
