@@ -14,6 +14,13 @@ def export_write_job(export_id: str) -> None:
     services.export_write(export_id=UUID(export_id))
 
 
+@app.task(name="exports.again")
+def exports_again_job() -> None:
+    """Have exports written whose worker died or never heard of them."""
+    for export_id in services.exports_stale():
+        export_write_job.delay(str(export_id))
+
+
 def export_start(*, user: Any, pool_id: int | None, filters: ExportFilters) -> ExportOut:
     """Ask for an export and have it written. Raises Forbidden and NotFound."""
     export = services.export_request(user=user, pool_id=pool_id, filters=filters)

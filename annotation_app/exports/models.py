@@ -4,6 +4,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from annotation_app.tasks.models import Pool
 
@@ -28,6 +29,8 @@ class Export(models.Model):
     trajectories = models.PositiveIntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
     error = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker began to write it")
+    heard_at = models.DateTimeField(default=timezone.now, help_text="When it was queued, or its worker got further")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="exports")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)

@@ -1,9 +1,11 @@
 """Making exports."""
 
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -16,6 +18,10 @@ from annotation_app.exports.schemas import ExportFilters
 from annotation_app.exports.selectors import export_folder, exporter_check
 from annotation_app.tasks.models import Pool
 from vocabulary.exports import Manifest
+
+SILENCE = timedelta(minutes=10)
+"""A worker that did not get further for so long, or never began, is taken for dead."""
+ATTEMPTS = 3
 
 
 @transaction.atomic(durable=True)
@@ -30,11 +36,12 @@ def export_request(*, user: User, pool_id: int | None, filters: ExportFilters) -
 
 
 def export_write(*, export_id: UUID) -> None:
-    """Write a queued export's folder, and say how it went; one that is done is left as it is."""
-    export = Export.objects.select_related("pool").get(pk=export_id)
-    if export.status == ExportState.DONE:
+    """Write a queued export's folder, and say how it went; one that is done, or being written, is left as it is."""
+    queued = Export.objects.filter(pk=export_id, status=ExportState.QUEUED)
+    started = {"progress": 0, "attempts": F("attempts") + 1, "heard_at": timezone.now(), "error": ""}
+    if not queued.update(status=ExportState.RUNNING, **started):
         return
-    Export.objects.filter(pk=export_id).update(status=ExportState.RUNNING, progress=0, error="")
+    export = Export.objects.select_related("pool").get(pk=export_id)
     try:
         manifest = _folder_fill(export)
     except OSError as error:
@@ -49,6 +56,19 @@ def export_write(*, export_id: UUID) -> None:
     )
 
 
+@transaction.atomic(durable=True)
+def exports_stale() -> tuple[UUID, ...]:
+    """Exports nobody works on, queued again; one that broke every attempt has failed. Which are to be written."""
+    silent = Export.objects.filter(
+        status__in=(ExportState.QUEUED, ExportState.RUNNING), heard_at__lt=timezone.now() - SILENCE
+    )
+    tired = silent.filter(attempts__gte=ATTEMPTS)
+    tired.update(status=ExportState.FAILED, finished_at=timezone.now(), error=f"It broke off {ATTEMPTS} times.")
+    again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
+    Export.objects.filter(pk__in=again).update(status=ExportState.QUEUED, heard_at=timezone.now())
+    return again
+
+
 def _export_close(export: Export, **fields: object) -> None:
     Export.objects.filter(pk=export.pk).update(finished_at=timezone.now(), **fields)
 
@@ -58,7 +78,9 @@ def _folder_fill(export: Export) -> Manifest:
     total, trajectories = trajectories_finished(pool_id=export.pool_id, **filters.model_dump())
 
     def progress(written: int) -> None:
-        Export.objects.filter(pk=export.pk).update(progress=written / max(total, 1), trajectories=written)
+        Export.objects.filter(pk=export.pk).update(
+            progress=written / max(total, 1), trajectories=written, heard_at=timezone.now()
+        )
 
     return folder_write(
         target=export_folder(export.id),

@@ -85,6 +85,7 @@ CELERY_TASK_TIME_LIMIT = 3600
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
+    "exports-again": {"task": "exports.again", "schedule": 60.0, "options": {"expires": 60}},
 }
 
 AUTH_USER_MODEL = "accounts.User"

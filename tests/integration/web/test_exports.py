@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
 from annotation_app.exports import selectors
+from annotation_app.exports.jobs import exports_again_job
 from annotation_app.exports.models import Export
-from annotation_app.exports.services import export_write
+from annotation_app.exports.services import ATTEMPTS, SILENCE, export_write
 from annotation_app.live.threads import in_database
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
 from tests.integration.web.conftest import World
@@ -136,3 +138,32 @@ def test_the_command_writes_the_same_folder(committed: World, accepted: Episode,
         call_command("export_trajectories", str(target))
     with pytest.raises(CommandError, match="no pool"):
         call_command("export_trajectories", str(tmp_path / "other"), "--pool", "nowhere")
+
+
+@pytest.mark.parametrize("status", ["queued", "running"])
+def test_an_export_nobody_works_on_is_written_after_all(committed: World, accepted: Episode, status: str) -> None:
+    export = Export.objects.create(filters={}, requested_by=committed.ravi, status=status)
+    exports_again_job()
+    assert Export.objects.get(pk=export.pk).status == status, "somebody may be at it"
+    Export.objects.filter(pk=export.pk).update(heard_at=timezone.now() - 2 * SILENCE)
+    exports_again_job()
+    assert Export.objects.get(pk=export.pk).status == "done"
+
+
+def test_an_export_that_breaks_every_time_has_failed(committed: World) -> None:
+    export = Export.objects.create(
+        filters={},
+        requested_by=committed.ravi,
+        status="running",
+        attempts=ATTEMPTS,
+        heard_at=timezone.now() - 2 * SILENCE,
+    )
+    exports_again_job()
+    export.refresh_from_db()
+    assert (export.status, "broke off" in export.error) == ("failed", True)
+
+
+def test_an_export_is_written_by_one_worker(committed: World) -> None:
+    export = Export.objects.create(filters={}, requested_by=committed.ravi, status="running")
+    export_write(export_id=export.pk)
+    assert Export.objects.get(pk=export.pk).status == "running", "left to the other one"
