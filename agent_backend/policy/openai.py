@@ -4,11 +4,12 @@ import asyncio
 import base64
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
-from pydantic import Field, JsonValue, SecretStr
+from pydantic import AfterValidator, Field, HttpUrl, JsonValue, SecretStr, TypeAdapter
 
+from agent_backend.errors import PolicyError
 from agent_backend.policy.candidates import candidates
 from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.samples import Samples
@@ -23,6 +24,7 @@ from vocabulary.proposals import PolicyRef, Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 
+HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
 ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
 
 
@@ -39,10 +41,16 @@ class Sampling(Frozen):
     seed: int | None = None
 
 
+def an_address(url: str) -> str:
+    """The address as it was written. Raises ValueError for one no request can be sent to."""
+    HTTP_URL.validate_python(url)
+    return url
+
+
 class Endpoint(Frozen):
     """Which model, where, and how it is asked. `revision` is the word for this very set of weights."""
 
-    base_url: str
+    base_url: Annotated[str, AfterValidator(an_address)]
     """Ends in `/v1` where the server's paths do."""
     model: str
     dialect: str
@@ -144,5 +152,8 @@ async def written_part(part: TextPart | ImagePart, blob: ReadBlob) -> dict[str, 
     """One part; a picture goes along as the very bytes that were stored."""
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
-    data = base64.b64encode(await blob(part.image)).decode()
+    try:
+        data = base64.b64encode(await blob(part.image)).decode()
+    except KeyError:
+        raise PolicyError("a screenshot of this episode is lost, so the policy cannot be asked") from None
     return {"type": "image_url", "image_url": {"url": f"data:{part.image.media_type};base64,{data}"}}

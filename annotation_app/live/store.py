@@ -45,7 +45,10 @@ class DjangoStore:
     async def load_blob(self, ref: BlobRef) -> bytes:
         if await self._read(selectors.episode_blob, sha256=ref.sha256) is None:
             raise KeyError(ref.sha256)
-        return await in_database(blob_read, sha256=ref.sha256)
+        try:
+            return await in_database(blob_read, sha256=ref.sha256)
+        except FileNotFoundError:
+            raise KeyError(ref.sha256) from None
 
     async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
         pending = PendingAct(

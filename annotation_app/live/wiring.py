@@ -111,7 +111,7 @@ def _endpoint(server: PolicyServer) -> Endpoint:
         **server.ref.model_dump(),
         base_url=server.base_url,
         model=server.model,
-        api_key=SecretStr(settings.ENV.policy_api_key),
+        api_key=SecretStr("" if server.ref.scripted else settings.ENV.policy_api_key),
         sampling=Sampling.model_validate({**json.loads(server.sampling), "n": server.candidates}),
     )
 
@@ -205,9 +205,14 @@ class Driver:
         self._lease = lease = await self._bridge.allocate(
             image=image, holder=f"episode:{self.episode_id}", ttl=MACHINE_TTL, wait=MACHINE_WAIT
         )
-        await in_database(
-            services.machine_set, episode_id=self.episode_id, token=self.token, machine=lease.model_dump_json()
-        )
+        try:
+            await in_database(
+                services.machine_set, episode_id=self.episode_id, token=self.token, machine=lease.model_dump_json()
+            )
+        except services.Fenced as error:  # nobody else knows of this machine
+            with contextlib.suppress(BridgeError):
+                await self._bridge.release(lease)
+            raise EpisodeFenced(error.message) from error
         with contextlib.suppress(BridgeError):
             await self._bridge.warm(image=image, count=1)  # the next task's, while this one is worked on
         return lease

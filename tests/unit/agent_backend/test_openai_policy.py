@@ -5,6 +5,9 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
+from agent_backend.errors import PolicyError
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from tests.unit.agent_backend.model_server import Events, ModelServer, chunk
 from vocabulary.actions import Click
@@ -125,3 +128,14 @@ async def test_replies_are_read_in_the_pixels_of_the_screen() -> None:
 async def test_a_key_is_never_shown() -> None:
     given = ENDPOINT.model_dump() | {"api_key": "very-secret"}
     assert "very-secret" not in repr(Endpoint.model_validate(given))
+
+
+async def test_a_lost_screenshot_is_the_policys_silence() -> None:
+    with pytest.raises(PolicyError, match="lost"):
+        await ask(ModelServer(Events([])), past(9))
+
+
+@pytest.mark.parametrize("address", ["http://model:99999/v1", "ftp://model/v1", "model", ""])
+def test_an_address_nothing_can_be_sent_to_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="base_url"):
+        Endpoint.model_validate({**ENDPOINT.model_dump(), "base_url": address})
