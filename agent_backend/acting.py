@@ -148,6 +148,8 @@ class Acting:
             intent = self.intent(command_id=first, **said)
             await self.begin(intent, digest)
             self._gesture = OpenGesture(intent, loop.time())
+        else:
+            await self._store.admit()
         begins = self._gesture.deed is None
         await self._gesture.perform(self.held, f"{first}-inputs", events, self._record.seen, loop.time())
         if begins and self._gesture.deed is not None:

@@ -52,6 +52,9 @@ class MemoryStore:
     async def pending_intent(self) -> Intent | None:
         return self._intent
 
+    async def admit(self) -> None:
+        self._admit()
+
     async def find_command(self, command_id: str) -> CommandRecord | None:
         digest = self._commands.get(command_id)
         return None if digest is None else CommandRecord(command_id=command_id, digest=digest)

@@ -85,6 +85,10 @@ class EpisodeStore(Protocol):
         """The whole intent behind `load().pending`, from which the runner completes a step after a crash."""
         ...
 
+    async def admit(self) -> None:
+        """Nothing, while this runner may act: asked before it acts without a write. Raises EpisodeFenced."""
+        ...
+
     async def find_command(self, command_id: str) -> CommandRecord | None:
         """The record of a command taken before."""
         ...

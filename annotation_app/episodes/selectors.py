@@ -180,6 +180,11 @@ def episode_status(*, episode_id: UUID) -> str:
     return Episode.objects.values_list("status", flat=True).get(pk=episode_id)
 
 
+def runner_token(*, episode_id: UUID) -> int:
+    """The fencing token of who may drive an episode. Raises Episode.DoesNotExist."""
+    return Episode.objects.values_list("runner_token", flat=True).get(pk=episode_id)
+
+
 def episode_trajectory(*, episode_id: UUID) -> Trajectory:
     """The whole attempt as it is exported. Raises NotFound."""
     episode = Episode.objects.select_related("task__pool", "annotator").filter(pk=episode_id).first()

@@ -32,6 +32,10 @@ class DjangoStore:
         stored = await self._read(selectors.pending_intent)
         return Intent.model_validate_json(stored) if stored else None
 
+    async def admit(self) -> None:
+        if await self._read(selectors.runner_token) != self._token:
+            raise EpisodeFenced("Another process drives this episode now.")
+
     async def find_command(self, command_id: str) -> CommandRecord | None:
         digest = await self._read(selectors.command_digest, command_id=command_id)
         return None if digest is None else CommandRecord(command_id=command_id, digest=digest)

@@ -36,7 +36,10 @@ class TestDjangoStore(StoreContract):
         assert isinstance(store, DjangoStore)
         episode_id = UUID((await store.load()).id)
         before = await store.load()
+        await store.admit()
         await in_database(services.runner_take, episode_id=episode_id, runner="there:2:b", seconds=60)
+        with pytest.raises(EpisodeFenced):
+            await store.admit()
         with pytest.raises(EpisodeFenced):
             await store.begin_act(intent(), DIGEST)
         with pytest.raises(EpisodeFenced):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent_backend.errors import EpisodeFenced
 from tests.unit.agent_backend.conftest import Desk, warming
 from vocabulary.actions import Gesture, InputEvent, MouseDown, MouseUp, MoveTo, Point, Press, Release, TypeText
 from vocabulary.messages import Act, FinishEpisode, LeaveEpisode, Rejected, Takeover, TakeoverInput
@@ -117,6 +118,17 @@ async def test_inputs_under_the_id_of_another_command_are_refused_together(desk:
     assert await desk.code(inputs(2, DOWN, UP)) == "", "a refused input may come again"
     await desk.answer(takeover(2, False, "A click."))
     assert done(desk) == [DOWN, UP]
+
+
+async def test_who_lost_the_episode_moves_nothing_more(desk: Desk) -> None:
+    await desk.started()
+    await desk.answer(takeover(1, True))
+    await desk.answer(inputs(1, DOWN))
+    desk.store.fence()
+    await desk.send(inputs(2, MoveTo(x=50, y=50)))
+    with pytest.raises(EpisodeFenced):
+        await desk.end()
+    assert performed(desk) == [DOWN]
 
 
 async def test_takeover_excludes_other_ways(desk: Desk) -> None:
