@@ -9,6 +9,7 @@ from vm_bridge.guest.census import Census
 from vm_bridge.guest.eyes import Picture
 from vm_bridge.guest.habits import Habits, Reach, Watch
 from vm_bridge.guest.hands import Hands
+from vm_bridge.guest.session import Icons
 from vm_bridge.guest.shell import ACTIONS, ActFailed
 from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Threads, judge
 
@@ -26,10 +27,11 @@ Answer = dict[str, Any]
 class Desk:
     """One desktop, driven by one thread; only `hurry` may be called from another."""
 
-    def __init__(self, picture: Picture, census: Census, watch: Watch) -> None:
+    def __init__(self, picture: Picture, census: Census, watch: Watch, icons: Icons) -> None:
         self._picture = picture
         self._census = census
         self._watch = watch
+        self._icons = icons
         self._habits = Habits()
         self._hands = Hands(self._taken)
         self._hurry = threading.Event()
@@ -39,8 +41,10 @@ class Desk:
         self._hurry.set()
 
     def observe(self, *, settle: bool) -> Answer:
-        """One look, with `settle` after the screen has come to rest."""
+        """One look, with `settle` after the screen has come to rest, with its icons on it."""
         self._hurry.clear()
+        if settle:
+            self._icons.wait()
         rest, took = self._settle(self._standing(), time.monotonic(), LIMIT, act=False) if settle else ("skipped", 0.0)
         return {"after": self._picture.look(), "rest": rest, "settle_ms": took}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from vm_bridge.guest import wire
 from vm_bridge.guest.digest import tree_digest
-from vm_bridge.guest.session import XServer, start_icons, start_window_manager
+from vm_bridge.guest.session import Icons, XServer, start_window_manager
 
 SKELETON, PATIENCE = Path("/image/home"), Path("/image/patience.json")
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
@@ -46,7 +46,7 @@ def main() -> None:
 
     server.wait()
     start_window_manager()
-    start_icons()
+    icons = Icons()
     # PyAutoGUI opens its display as soon as it is imported.
     from vm_bridge.guest.desk import Desk
     from vm_bridge.guest.habits import Watch
@@ -56,7 +56,7 @@ def main() -> None:
     census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()))
     pixels = mmap.mmap(given.memory, 0, prot=mmap.PROT_READ)
     watch = Watch(Picture(given.memory, *size, WATCHED_SLOTS), pixels, *size)
-    desk = Desk(Picture(given.memory, *size, OBSERVED_SLOTS), census, watch)
+    desk = Desk(Picture(given.memory, *size, OBSERVED_SLOTS), census, watch, icons)
     stream = Picture(given.memory, *size, STREAMED_SLOTS)
     link.sendall(wire.encode({"id": READY, "result": {"home": fresh}}))
     try:

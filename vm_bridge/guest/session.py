@@ -4,11 +4,18 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from Xlib import X, display
+from Xlib.error import XError
 
 X_SECONDS = 20.0
 MANAGER_SECONDS = 20.0
+ICONS = ("pcmanfm", "--desktop")
+ICON_SECONDS = 3.0
+"""How long the first settled look waits for the desktop's icons, twice at most."""
 RFB_SOCKET = "/run/vnc/rfb.sock"
 
 
@@ -49,27 +56,79 @@ class XServer:
 
 def start_window_manager() -> None:
     """Returns once it manages windows. Raises SessionError."""
+    with _root_watch() as (root, atom, changed):
+        _start("openbox")
+        ends = time.monotonic() + MANAGER_SECONDS
+        while root.get_full_property(atom("_NET_SUPPORTING_WM_CHECK"), X.AnyPropertyType) is None:
+            if not changed(ends):
+                raise SessionError("the window manager did not start")
+
+
+class Icons:
+    """The background and the files of ~/Desktop; started on construction, they appear a moment later."""
+
+    def __init__(self) -> None:
+        self._process = _start(*ICONS)
+        self._awaited = False
+
+    def wait(self) -> None:
+        """Returns once their window is there, the first time only. On a busy machine the program sometimes hangs at
+        its start: then it is started once more. Raises SessionError."""
+        if self._awaited:
+            return
+        if not self._appear():
+            self._process.kill()
+            self._process.wait()
+            self._process = _start(*ICONS)
+            if not self._appear():
+                raise SessionError("the icons did not appear")
+        self._awaited = True
+
+    def _appear(self) -> bool:
+        with _root_watch() as (root, atom, changed):
+            ends = time.monotonic() + ICON_SECONDS
+            while not self._shown(root, atom):
+                if not changed(ends):
+                    return False
+            return True
+
+    def _shown(self, root: Any, atom: Callable[[str], int]) -> bool:
+        windows = root.get_full_property(atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
+        return any(self._is_desktop(root, window, atom) for window in (windows.value if windows else ()))
+
+    def _is_desktop(self, root: Any, window: int, atom: Callable[[str], int]) -> bool:
+        try:
+            kinds = root.display.get_resource_class("window")(root.display, window).get_full_property(
+                atom("_NET_WM_WINDOW_TYPE"), X.AnyPropertyType
+            )
+        except XError:
+            return False  # it closed in between
+        return kinds is not None and atom("_NET_WM_WINDOW_TYPE_DESKTOP") in kinds.value
+
+
+@contextmanager
+def _root_watch() -> Iterator[tuple[Any, Callable[[str], int], Callable[[float], bool]]]:
+    """The root window, what names an atom, and a wait until a property of the root may have changed or a
+    monotonic time has come, which it tells by False."""
     server = display.Display()
     root = server.screen().root
     root.change_attributes(event_mask=X.PropertyChangeMask)
-    managed = server.intern_atom("_NET_SUPPORTING_WM_CHECK")
     server.sync()
-    _start("openbox")
-    ends = time.monotonic() + MANAGER_SECONDS
-    while root.get_full_property(managed, X.AnyPropertyType) is None:
+
+    def changed(ends: float) -> bool:
         left = ends - time.monotonic()
         if left <= 0:
-            raise SessionError("the window manager did not start")
+            return False
         if not server.pending_events():
             select.select([server], [], [], left)
         while server.pending_events():
             server.next_event()
-    server.close()
+        return True
 
-
-def start_icons() -> None:
-    """The background and the files of ~/Desktop; they appear a moment later."""
-    _start("pcmanfm", "--desktop")
+    try:
+        yield root, server.intern_atom, changed
+    finally:
+        server.close()
 
 
 def _start(*command: str, descriptor: int | None = None) -> "subprocess.Popen[bytes]":
