@@ -126,13 +126,16 @@ async def test_who_waits_is_served_first_come_first_served(pool: Pool) -> None:
 
 
 async def test_a_released_machine_is_reset_before_the_next_has_it(
-    pool: Pool, fake_host: FakeHost, ended: list[str]
+    pool: Pool, ledger: Ledger, fake_host: FakeHost, ended: list[str]
 ) -> None:
+    await pool.warm("desktop", 1)
     lease = await lease_of(pool)
     sandbox = sandbox_of(fake_host, lease)
     sandbox.files["secret.txt"] = "mine"
+    other = await lease_of(pool)
     await pool.release(lease.machine_id, lease.fencing_token)
     again = await lease_of(pool)
+    assert other.machine_id != lease.machine_id
     assert again.machine_id == lease.machine_id
     assert (sandbox.files, sandbox.resets, ended) == ({}, 1, [lease.machine_id])
 
