@@ -190,10 +190,14 @@ class Pool:
         if not shelf.waiting and asyncio.get_running_loop().time() < shelf.retry_at:
             return
         for _ in range(wanted):
-            if len(self._machines) + self._creating >= self._capacity and not await self._evict(image):
-                return
+            full = len(self._machines) + self._creating >= self._capacity
+            # Counted before room is made, or another image would take the room.
             shelf.coming += 1
             self._creating += 1
+            if full and not await self._evict(image):
+                shelf.coming -= 1
+                self._creating -= 1
+                return
             self._spawn(self._create(image))
 
     async def _evict(self, image: str) -> bool:
