@@ -1,8 +1,8 @@
 """An X window that shows the time of its drawing as sixteen black or white cells; runs inside a sandbox.
 
-Arguments: redraws a second, and for how many seconds. A moving pattern beside the cells makes the picture change as
-much as a video of 640x400 does. Cells: 24 px squares, most significant bit first, milliseconds since the epoch
-modulo 65536, then a white and a black one so that a reader knows it looks at the right place.
+Arguments: redraws a second, for how many seconds, and whether (1 or 0) a moving pattern below the cells makes the
+picture change as much as a video of 640x400 does. Cells: 24 px squares, most significant bit first, milliseconds
+since the epoch modulo 65536, then a white and a black one so that a reader knows it looks at the right place.
 """
 
 import sys
@@ -12,7 +12,7 @@ from Xlib import display
 
 CELL, BITS = 24, 16
 WIDTH, HEIGHT = 640, 400
-RATE, SECONDS = float(sys.argv[1]), float(sys.argv[2])
+RATE, SECONDS, PATTERN = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3] == "1"
 
 connection = display.Display()
 screen = connection.screen()
@@ -30,7 +30,7 @@ def fill(x: int, y: int, width: int, height: int, colour: int) -> None:
 started = time.monotonic()
 frame = 0
 while time.monotonic() - started < SECONDS:
-    for stripe in range(16):
+    for stripe in range(16 if PATTERN else 0):
         shade = (frame * 8 + stripe * 16) % 256
         fill(stripe * 40, CELL, 40, HEIGHT - CELL, shade * 0x010000 + (255 - shade) * 0x0100 + 0x40)
     stamp = int(time.time() * 1000) % 65536
