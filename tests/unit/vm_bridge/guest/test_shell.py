@@ -1,6 +1,7 @@
 """Commands and files, run here as they run inside a sandbox."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -48,9 +49,9 @@ def test_a_command_out_of_time_is_killed_with_its_children(home: Path) -> None:
         assert time.monotonic() < ends
 
 
-def test_what_is_left_in_the_background_keeps_nobody_waiting() -> None:
-    assert shell.run_command(command("sleep 60 & echo here")) == "here\n"
-    shell.run_command(command("pkill -n -x sleep"))
+def test_what_is_left_in_the_background_keeps_nobody_waiting(home: Path) -> None:
+    assert shell.run_command(command("sleep 60 & echo $! > pid; echo here")) == "here\n"
+    os.kill(int((home / "pid").read_text()), signal.SIGTERM)
 
 
 def test_input_that_nobody_reads_keeps_nobody_waiting() -> None:
