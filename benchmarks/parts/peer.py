@@ -18,7 +18,8 @@ from pathlib import Path
 from benchmarks.parts.figures import percentile, say
 
 ACTS, PAUSED_ACTS, PAUSE = 20, 5, 2.0
-REQUIREMENTS = ("pyautogui==0.9.54", "pillow==13.0.0", "pyscreeze==1.0.1")
+REQUIREMENTS = ("pyautogui==0.9.54", "pillow==13.0.0", "pyscreeze==1.0.1", "python3-xlib==0.15", "pytweening==1.2.0")
+"""All that is used of PyAutoGUI; without its optional MouseInfo, which ends the process where tkinter is missing."""
 CODE = "import pyautogui; pyautogui.FAILSAFE = False; pyautogui.click({x}, {y})"
 SERVER = Path(__file__).with_name("peer_server.py")
 START_SECONDS = 30.0
@@ -64,7 +65,7 @@ def _environment(folder: Path) -> Path:
     if not stamp.exists():
         say("installing the peer's packages")
         venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *REQUIREMENTS], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", *REQUIREMENTS], check=True)
         stamp.touch()
     return python
 
