@@ -22,8 +22,8 @@ class Capabilities(Frozen):
 
     kinds: tuple[str, ...]
     """Action kinds `perform` accepts."""
-    width: int = Field(gt=0)
-    height: int = Field(gt=0)
+    width: int = Field(ge=0)
+    height: int = Field(ge=0)
     streams: tuple[str, ...] = ("webrtc", "vnc", "stills")
     snapshots: bool = False
     """Whether it can go back to an earlier state (undo)."""

@@ -7,9 +7,10 @@ grid and the front-end converts from CSS pixels, nothing else knows about scalin
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, TypeAdapter, field_validator
 
 from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
 from vocabulary.keys import key_checked
 
 MAX_TEXT = 20_000
@@ -19,6 +20,12 @@ Pixel = Annotated[int, Field(ge=0, le=32_767)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=32), AfterValidator(key_checked)]
 """A key of `vocabulary.keys`; any spelling goes in, the canonical name is kept."""
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+Path = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+"""A path inside the sandbox; a relative one begins at the home folder."""
+SessionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
+"""What an interactive terminal session is called."""
+MAX_FILE = 32 * 2**20
+"""Largest file that is brought in or out (bytes)."""
 Button = Literal["left", "middle", "right"]
 Direction = Literal["up", "down", "left", "right"]
 
@@ -208,18 +215,36 @@ class RunCommand(Frozen):
     timeout: float = Field(default=30.0, gt=0, le=600)
 
 
+class TypeTerminal(Frozen):
+    """Send text to an interactive terminal session, started on first use; its screen comes back in the observation.
+
+    A newline submits, "\\x03" is Ctrl-C; empty text only looks.
+    """
+
+    kind: Literal["type_terminal"] = "type_terminal"
+    session: SessionName = "main"
+    text: Text
+
+
+class ListFiles(Frozen):
+    """List a folder of the sandbox: name, kind, size and time of each entry."""
+
+    kind: Literal["list_files"] = "list_files"
+    path: Path = "."
+
+
 class ReadFile(Frozen):
     """Read a text file of the sandbox."""
 
     kind: Literal["read_file"] = "read_file"
-    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+    path: Path
 
 
 class WriteFile(Frozen):
     """Create or replace a text file of the sandbox."""
 
     kind: Literal["write_file"] = "write_file"
-    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+    path: Path
     text: Annotated[str, StringConstraints(max_length=1_000_000)]
 
 
@@ -227,9 +252,31 @@ class EditFile(Frozen):
     """Replace the one occurrence of `old` in a text file by `new`."""
 
     kind: Literal["edit_file"] = "edit_file"
-    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+    path: Path
     old: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
     new: Text
+
+
+class UploadFile(Frozen):
+    """Put a file into the sandbox; its bytes were staged with the machine before."""
+
+    kind: Literal["upload_file"] = "upload_file"
+    path: Path
+    blob: BlobRef
+
+    @field_validator("blob")
+    @classmethod
+    def _bounded(cls, blob: BlobRef) -> BlobRef:
+        if blob.size > MAX_FILE:
+            raise ValueError(f"the file has more than {MAX_FILE} bytes")
+        return blob
+
+
+class DownloadFile(Frozen):
+    """Bring a file out of the sandbox; it comes back as the observation's attachment."""
+
+    kind: Literal["download_file"] = "download_file"
+    path: Path
 
 
 class RunCode(Frozen):
@@ -241,7 +288,7 @@ class RunCode(Frozen):
 
 
 class CallTool(Frozen):
-    """Call a tool by name (MCP)."""
+    """Call a tool (`vocabulary.tools`) by its name: `server.tool` where an MCP server offers it."""
 
     kind: Literal["call_tool"] = "call_tool"
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -306,9 +353,13 @@ Action = Annotated[
     | SetClipboard
     | GetClipboard
     | RunCommand
+    | TypeTerminal
+    | ListFiles
     | ReadFile
     | WriteFile
     | EditFile
+    | UploadFile
+    | DownloadFile
     | RunCode
     | CallTool
     | Finish

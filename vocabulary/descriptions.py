@@ -94,6 +94,13 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
     ),
     "get_clipboard": (lambda w: "Read the clipboard", lambda w: "读取剪贴板"),
     "run_command": (lambda w: f"Run the command {w.quoted('command')}", lambda w: f"运行命令{w.quoted('command')}"),
+    "type_terminal": (
+        lambda w: f"Type {w.quoted('text')} in the terminal" if w.action.text else "Look at the terminal",
+        lambda w: f"在终端输入{w.quoted('text')}" if w.action.text else "查看终端",
+    ),
+    "list_files": (lambda w: f"List the folder {w.quoted('path')}", lambda w: f"列出文件夹{w.quoted('path')}"),
+    "upload_file": (lambda w: f"Upload the file {w.quoted('path')}", lambda w: f"上传文件{w.quoted('path')}"),
+    "download_file": (lambda w: f"Download the file {w.quoted('path')}", lambda w: f"下载文件{w.quoted('path')}"),
     "read_file": (lambda w: f"Read the file {w.quoted('path')}", lambda w: f"读取文件{w.quoted('path')}"),
     "write_file": (lambda w: f"Write the file {w.quoted('path')}", lambda w: f"写入文件{w.quoted('path')}"),
     "edit_file": (

@@ -17,6 +17,7 @@ from vocabulary.observations import Observation, Verdict
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 from vocabulary.trajectories import Outcome
 
 CommandId = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -193,6 +194,8 @@ class EpisodeState(Frozen):
     thought_required: bool = True
     capabilities: tuple[str, ...] = ()
     """Action kinds the machine accepts."""
+    tools: tuple[Tool, ...] = ()
+    """What `call_tool` may name."""
     can_undo: bool = False
     observation: Observation | None = None
     """The latest frame; what the next act acts on."""
@@ -270,6 +273,7 @@ class EpisodeChanged(_Durable):
     status: EpisodeStatus | None = None
     observation: Observation | None = None
     capabilities: tuple[str, ...] | None = None
+    tools: tuple[Tool, ...] | None = None
     can_undo: bool | None = None
     autopilot: bool | None = None
     takeover: bool | None = None

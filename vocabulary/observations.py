@@ -27,7 +27,9 @@ class Observation(Frozen):
     accessibility: str | None = None
     url: str | None = None
     text: str | None = None
-    """Output of a tool, a command or the clipboard, when the act had any."""
+    """Output of a tool, a command or the clipboard, when the act had any; what a terminal shows."""
+    attachment: BlobRef | None = None
+    """The file an act brought out, or the picture its code drew."""
 
 
 class ActionError(Frozen):

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from vocabulary import actions, dialect, messages, observations, proposals, steps, trajectories
+from vocabulary import actions, dialect, messages, observations, proposals, steps, tools, trajectories
 from vocabulary.keys import ALIASES, KEYS, MODIFIERS, NAMED_KEYS
 from vocabulary.proposals import Proposal
 from vocabulary.trajectories import Trajectory
@@ -45,6 +45,7 @@ MODELS: dict[str, Any] = {
     "Trajectory": Trajectory,
     "Proposal": Proposal,
     "ChatMessage": dialect.ChatMessage,
+    "Tool": tools.Tool,
 }
 
 CONSTANTS: dict[str, Any] = {
@@ -56,6 +57,7 @@ CONSTANTS: dict[str, Any] = {
     "KEY_NAMES": sorted(KEYS),
     "KEY_ALIASES": dict(sorted(ALIASES.items())),
     "MAX_TEXT": actions.MAX_TEXT,
+    "MAX_FILE": actions.MAX_FILE,
 }
 
 

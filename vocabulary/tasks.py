@@ -7,6 +7,11 @@ from pydantic import Field, JsonValue, StringConstraints
 from vocabulary.base import Frozen
 from vocabulary.observations import Platform
 
+HostPattern = Annotated[
+    str, StringConstraints(pattern=r"^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?$", max_length=260)
+]
+"""A host by name: `example.org`, `*.example.org` (any name below it), `example.org:8443` (another port)."""
+
 
 class Task(Frozen):
     """An instruction and the start state it is carried out in.
@@ -22,4 +27,6 @@ class Task(Frozen):
     name: str | None = None
     seed: int = 0
     parameters: dict[str, JsonValue] = {}
+    network: Annotated[tuple[HostPattern, ...], Field(max_length=64)] = ()
+    """Hosts the sandbox may reach; none, and it has no network."""
     max_steps: int = Field(default=30, ge=1, le=1_000)

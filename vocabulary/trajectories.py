@@ -8,6 +8,7 @@ from vocabulary.observations import Verdict
 from vocabulary.proposals import Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 FORMAT: Literal["pilothouse-trajectory-1"] = "pilothouse-trajectory-1"
 
@@ -27,6 +28,8 @@ class Trajectory(Frozen):
     """Pseudonymous."""
     capabilities: tuple[str, ...] | None = None
     """Action kinds the machine accepted, which every prompt offered; None where it was not recorded."""
+    tools: tuple[Tool, ...] = ()
+    """What `call_tool` could name, as every prompt said."""
     steps: tuple[Step, ...]
     proposals: tuple[tuple[Proposal, ...], ...] = ()
     outcome: Outcome | None

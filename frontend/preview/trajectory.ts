@@ -17,6 +17,7 @@ const frame = (windows: string, seconds: number, patch: Partial<Observation> = {
   accessibility: null,
   url: null,
   text: null,
+  attachment: null,
   ...patch,
 });
 
@@ -90,6 +91,7 @@ const TASK: Trajectory["task"] = {
   name: "rename-report",
   seed: 0,
   parameters: {},
+  network: [],
   max_steps: 30,
 };
 
@@ -101,6 +103,7 @@ export const trajectory = (running: boolean): Trajectory => ({
   origin: "annotation",
   annotator: "annie",
   capabilities: null,
+  tools: [],
   steps: TOLD.map(step),
   proposals: TOLD.map(offered),
   outcome: running ? null : "success",
@@ -125,6 +128,7 @@ export const snapshot = (running: boolean): Snapshot => ({
     instructions: "",
     thought_required: true,
     capabilities: [],
+    tools: [],
     can_undo: false,
     observation: frame("ac", 70),
     steps: TOLD.map(step),

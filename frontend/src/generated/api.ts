@@ -136,7 +136,7 @@ export interface BlobRef {
   size: number;
 }
 /**
- * Call a tool by name (MCP).
+ * Call a tool (`vocabulary.tools`) by its name: `server.tool` where an MCP server offers it.
  */
 export interface CallTool {
   kind: "call_tool";
@@ -167,6 +167,13 @@ export interface DoubleClick {
   x: number;
   y: number;
   kind: "double_click";
+}
+/**
+ * Bring a file out of the sandbox; it comes back as the observation's attachment.
+ */
+export interface DownloadFile {
+  kind: "download_file";
+  path: string;
 }
 /**
  * Press at `start`, move to `end`, release.
@@ -205,6 +212,7 @@ export interface EpisodeState {
   instructions: string;
   thought_required: boolean;
   capabilities: string[];
+  tools: Tool[];
   can_undo: boolean;
   observation: Observation | null;
   steps: Step[];
@@ -240,7 +248,21 @@ export interface Task {
   parameters: {
     [k: string]: JsonValue;
   };
+  /**
+   * @maxItems 64
+   */
+  network: string[];
   max_steps: number;
+}
+/**
+ * One callable: `server.tool`, what it does, and the JSON Schema of its arguments.
+ */
+export interface Tool {
+  name: string;
+  description: string;
+  parameters: {
+    [k: string]: JsonValue;
+  };
 }
 /**
  * One look at a machine; `screenshot` is None where the machine has no picture.
@@ -256,6 +278,7 @@ export interface Observation {
   accessibility: string | null;
   url: string | null;
   text: string | null;
+  attachment: BlobRef | null;
 }
 /**
  * An executed (thought, action) with the frames before and after it.
@@ -298,9 +321,13 @@ export interface Step {
     | SetClipboard
     | GetClipboard
     | RunCommand
+    | TypeTerminal
+    | ListFiles
     | ReadFile
     | WriteFile
     | EditFile
+    | UploadFile
+    | DownloadFile
     | RunCode
     | CallTool
     | Finish
@@ -481,6 +508,23 @@ export interface RunCommand {
   timeout: number;
 }
 /**
+ * Send text to an interactive terminal session, started on first use; its screen comes back in the observation.
+ *
+ * A newline submits, "\x03" is Ctrl-C; empty text only looks.
+ */
+export interface TypeTerminal {
+  kind: "type_terminal";
+  session: string;
+  text: string;
+}
+/**
+ * List a folder of the sandbox: name, kind, size and time of each entry.
+ */
+export interface ListFiles {
+  kind: "list_files";
+  path: string;
+}
+/**
  * Read a text file of the sandbox.
  */
 export interface ReadFile {
@@ -494,6 +538,14 @@ export interface WriteFile {
   kind: "write_file";
   path: string;
   text: string;
+}
+/**
+ * Put a file into the sandbox; its bytes were staged with the machine before.
+ */
+export interface UploadFile {
+  kind: "upload_file";
+  path: string;
+  blob: BlobRef;
 }
 /**
  * Run code in the sandbox's Jupyter kernel, which keeps its state.
@@ -566,9 +618,13 @@ export interface Proposal {
         | SetClipboard
         | GetClipboard
         | RunCommand
+        | TypeTerminal
+        | ListFiles
         | ReadFile
         | WriteFile
         | EditFile
+        | UploadFile
+        | DownloadFile
         | RunCode
         | CallTool
         | Finish
@@ -630,9 +686,13 @@ export interface PendingAct {
     | SetClipboard
     | GetClipboard
     | RunCommand
+    | TypeTerminal
+    | ListFiles
     | ReadFile
     | WriteFile
     | EditFile
+    | UploadFile
+    | DownloadFile
     | RunCode
     | CallTool
     | Finish
@@ -682,6 +742,7 @@ export interface Trajectory {
   origin: "annotation" | "rollout" | "recording" | "synthesis";
   annotator: string | null;
   capabilities: string[] | null;
+  tools: Tool[];
   steps: Step[];
   proposals: Proposal[][];
   outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;

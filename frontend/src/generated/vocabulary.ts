@@ -26,9 +26,13 @@ export type Action =
   | SetClipboard
   | GetClipboard
   | RunCommand
+  | TypeTerminal
+  | ListFiles
   | ReadFile
   | WriteFile
   | EditFile
+  | UploadFile
+  | DownloadFile
   | RunCode
   | CallTool
   | Finish
@@ -306,6 +310,23 @@ export interface RunCommand {
   timeout: number;
 }
 /**
+ * Send text to an interactive terminal session, started on first use; its screen comes back in the observation.
+ *
+ * A newline submits, "\x03" is Ctrl-C; empty text only looks.
+ */
+export interface TypeTerminal {
+  kind: "type_terminal";
+  session: string;
+  text: string;
+}
+/**
+ * List a folder of the sandbox: name, kind, size and time of each entry.
+ */
+export interface ListFiles {
+  kind: "list_files";
+  path: string;
+}
+/**
  * Read a text file of the sandbox.
  */
 export interface ReadFile {
@@ -330,6 +351,29 @@ export interface EditFile {
   new: string;
 }
 /**
+ * Put a file into the sandbox; its bytes were staged with the machine before.
+ */
+export interface UploadFile {
+  kind: "upload_file";
+  path: string;
+  blob: BlobRef;
+}
+/**
+ * Where bytes are found: their sha256, what they are, and how many (bytes).
+ */
+export interface BlobRef {
+  sha256: string;
+  media_type: string;
+  size: number;
+}
+/**
+ * Bring a file out of the sandbox; it comes back as the observation's attachment.
+ */
+export interface DownloadFile {
+  kind: "download_file";
+  path: string;
+}
+/**
  * Run code in the sandbox's Jupyter kernel, which keeps its state.
  */
 export interface RunCode {
@@ -338,7 +382,7 @@ export interface RunCode {
   timeout: number;
 }
 /**
- * Call a tool by name (MCP).
+ * Call a tool (`vocabulary.tools`) by its name: `server.tool` where an MCP server offers it.
  */
 export interface CallTool {
   kind: "call_tool";
@@ -393,14 +437,6 @@ export interface Autopilot {
   command_id: string;
   type: "autopilot";
   on: boolean;
-}
-/**
- * Where bytes are found: their sha256, what they are, and how many (bytes).
- */
-export interface BlobRef {
-  sha256: string;
-  media_type: string;
-  size: number;
 }
 /**
  * Ask an admin to look; the episode goes on.
@@ -594,6 +630,7 @@ export interface Observation {
   accessibility: string | null;
   url: string | null;
   text: string | null;
+  attachment: BlobRef | null;
 }
 /**
  * Which policy spoke: its name, its revision, and whether it is a model at all.
@@ -674,6 +711,7 @@ export interface EpisodeChanged {
   status: EpisodeStatus | null;
   observation: Observation | null;
   capabilities: string[] | null;
+  tools: Tool[] | null;
   can_undo: boolean | null;
   autopilot: boolean | null;
   takeover: boolean | null;
@@ -684,6 +722,16 @@ export interface EpisodeChanged {
   lease_expires_at: string | null;
   error: string | null;
   finished_at: string | null;
+}
+/**
+ * One callable: `server.tool`, what it does, and the JSON Schema of its arguments.
+ */
+export interface Tool {
+  name: string;
+  description: string;
+  parameters: {
+    [k: string]: JsonValue;
+  };
 }
 /**
  * A verifier's judgement of a final state; `success` is None where nothing can judge.
@@ -705,6 +753,7 @@ export interface EpisodeState {
   instructions: string;
   thought_required: boolean;
   capabilities: string[];
+  tools: Tool[];
   can_undo: boolean;
   observation: Observation | null;
   steps: Step[];
@@ -740,6 +789,10 @@ export interface Task {
   parameters: {
     [k: string]: JsonValue;
   };
+  /**
+   * @maxItems 64
+   */
+  network: string[];
   max_steps: number;
 }
 /**
@@ -794,6 +847,7 @@ export interface Trajectory {
   origin: Origin;
   annotator: string | null;
   capabilities: string[] | null;
+  tools: Tool[];
   steps: Step[];
   proposals: Proposal[][];
   outcome: Outcome | null;
@@ -805,7 +859,7 @@ export interface Trajectory {
   finished_at: string | null;
 }
 
-export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","read_file","write_file","edit_file","run_code","call_tool","finish","call_user","gesture"] as const;
+export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","gesture"] as const;
 
 export const CONTROL_KINDS = ["call_user","finish"] as const;
 
@@ -820,3 +874,5 @@ export const KEY_NAMES = ["!","\"","#","$","%","&","'","(",")","*","+",",","-","
 export const KEY_ALIASES = {"altgr":"alt","altl":"alt","altleft":"alt","altr":"alt","altright":"alt","apostrophe":"'","apps":"menu","arrowdown":"down","arrowleft":"left","arrowright":"right","arrowup":"up","asterisk":"*","back":"backspace","backquote":"`","backslash":"\\","backtick":"`","bksp":"backspace","bracketleft":"[","bracketright":"]","break":"pause","caps":"capslock","cmd":"super","cmdleft":"super","cmdright":"super","colon":":","comma":",","command":"super","contextmenu":"menu","control":"ctrl","controll":"ctrl","controlleft":"ctrl","controlr":"ctrl","controlright":"ctrl","ctl":"ctrl","ctrll":"ctrl","ctrlleft":"ctrl","ctrlr":"ctrl","ctrlright":"ctrl","dash":"-","del":"delete","digit0":"0","digit1":"1","digit2":"2","digit3":"3","digit4":"4","digit5":"5","digit6":"6","digit7":"7","digit8":"8","digit9":"9","dot":".","downarrow":"down","equal":"=","equals":"=","escape":"esc","forwarddelete":"delete","fullstop":".","grave":"`","hyphen":"-","ins":"insert","keya":"a","keyb":"b","keyc":"c","keyd":"d","keye":"e","keyf":"f","keyg":"g","keyh":"h","keyi":"i","keyj":"j","keyk":"k","keyl":"l","keym":"m","keyn":"n","keyo":"o","keyp":"p","keyq":"q","keyr":"r","keys":"s","keyt":"t","keyu":"u","keyv":"v","keyw":"w","keyx":"x","keyy":"y","keyz":"z","kpenter":"enter","leftarrow":"left","leftbracket":"[","meta":"super","metal":"super","metaleft":"super","metar":"super","metaright":"super","minus":"-","multiply":"*","next":"pagedown","numpadenter":"enter","opt":"alt","option":"alt","optionleft":"alt","optionright":"alt","os":"super","osleft":"super","osright":"super","period":".","pgdn":"pagedown","pgdown":"pagedown","pgup":"pageup","plus":"+","print":"printscreen","prior":"pageup","prntscrn":"printscreen","prtsc":"printscreen","prtscn":"printscreen","prtscr":"printscreen","quote":"'","ret":"enter","return":"enter","rightarrow":"right","rightbracket":"]","semicolon":";","shiftl":"shift","shiftleft":"shift","shiftr":"shift","shiftright":"shift","slash":"/","spacebar":"space","superl":"super","superr":"super","uparrow":"up","win":"super","windows":"super","windowskey":"super","winleft":"super","winright":"super"} as const;
 
 export const MAX_TEXT = 20000 as const;
+
+export const MAX_FILE = 33554432 as const;

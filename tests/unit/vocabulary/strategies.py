@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from vocabulary import actions as a
 from vocabulary.actions import Action, Point
+from vocabulary.blobs import BlobRef
 from vocabulary.keys import KEYS
 
 FRAGMENTS = (
@@ -71,6 +72,10 @@ def any_action(points: st.SearchStrategy[Point] | None = None) -> st.SearchStrat
     return st.sampled_from(sorted(a.ACTION_CLASSES)).flatmap(lambda kind: actions_of(kind, pixels))
 
 
+def _blob(data: bytes) -> BlobRef:
+    return BlobRef.of(data, "application/octet-stream")
+
+
 def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.SearchStrategy[Any]]:
     maybe = st.none() | points
     at: dict[str, Any] = {"x": st.just(point.x), "y": st.just(point.y)}
@@ -110,6 +115,12 @@ def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.Se
         "set_clipboard": st.builds(a.SetClipboard, text=texts),
         "get_clipboard": st.builds(a.GetClipboard),
         "run_command": st.builds(a.RunCommand, command=texts, timeout=seconds(600)),
+        "type_terminal": st.builds(
+            a.TypeTerminal, session=st.from_regex(r"[A-Za-z0-9_-]{1,32}", fullmatch=True), text=texts
+        ),
+        "list_files": st.builds(a.ListFiles, path=path),
+        "upload_file": st.builds(a.UploadFile, path=path, blob=st.binary(max_size=9).map(_blob)),
+        "download_file": st.builds(a.DownloadFile, path=path),
         "read_file": st.builds(a.ReadFile, path=path),
         "write_file": st.builds(a.WriteFile, path=path, text=texts),
         "edit_file": st.builds(a.EditFile, path=path, old=path, new=texts),

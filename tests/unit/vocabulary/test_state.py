@@ -18,7 +18,7 @@ CHANGED = {
     "proposal-marked": {"proposals"},
     "proposal-unmarked": {"proposals"},
     "proposal-marked-unknown": set(),
-    "episode-warmed": {"status", "observation", "capabilities", "can_undo", "lease_expires_at"},
+    "episode-warmed": {"status", "observation", "capabilities", "tools", "can_undo", "lease_expires_at"},
     "episode-autopilot-off": {"autopilot"},
     "episode-error-cleared": {"error", "takeover", "help_requested"},
     "episode-finished": {"status", "outcome", "answer", "verdict", "finished_at"},

@@ -110,6 +110,8 @@ def test_values_are_frozen() -> None:
         {"kind": "press_keys", "keys": []},
         {"kind": "press_keys", "keys": ["hyper"]},
         {"kind": "gesture", "inputs": []},
+        {"kind": "type_terminal", "session": "../x", "text": ""},
+        {"kind": "upload_file", "path": "a", "blob": {"sha256": "0" * 64, "media_type": "a/b", "size": 2**25 + 1}},
         {"kind": "type_text", "text": "x" * 20_001},
         {"x": 1, "y": 2},
         [],

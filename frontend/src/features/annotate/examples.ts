@@ -15,6 +15,7 @@ export const OBSERVATION: Observation = {
   accessibility: null,
   url: null,
   text: null,
+  attachment: null,
 };
 
 export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState {
@@ -30,12 +31,14 @@ export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState 
       name: "rename_file",
       seed: 7,
       parameters: {},
+      network: [],
       max_steps: 30,
     },
     pool: "Desktop",
     instructions: "",
     thought_required: true,
     capabilities: ["click", "double_click", "right_click", "drag", "scroll", "type_text", "press_keys", "get_clipboard"],
+    tools: [],
     can_undo: false,
     observation: OBSERVATION,
     steps: [],

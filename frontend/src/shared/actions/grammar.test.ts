@@ -59,6 +59,18 @@ const EXAMPLES: { readonly [K in TypedKind]: readonly Extract<TypedAction, { kin
     { kind: "run_command", command: "ls -la | grep '\"x\"'", timeout: 30 },
     { kind: "run_command", command: "sleep 9", timeout: 60.5 },
   ],
+  type_terminal: [
+    { kind: "type_terminal", session: "main", text: "ls\n" },
+    { kind: "type_terminal", session: "repl", text: "\u0003" },
+  ],
+  list_files: [
+    { kind: "list_files", path: "." },
+    { kind: "list_files", path: "/tmp" },
+  ],
+  upload_file: [
+    { kind: "upload_file", path: "a.png", blob: { sha256: "0".repeat(64), media_type: "image/png", size: 3 } },
+  ],
+  download_file: [{ kind: "download_file", path: "a.png" }],
   read_file: [{ kind: "read_file", path: "/tmp/a b.txt" }],
   write_file: TEXTS.map((text) => ({ kind: "write_file", path: "a.txt", text })),
   edit_file: [{ kind: "edit_file", path: "a.txt", old: "one", new: "" }],
