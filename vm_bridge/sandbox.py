@@ -1,6 +1,6 @@
 """What the pool and the streams need of a place where a machine lives; hosts and drivers provide it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +80,11 @@ class Host(Protocol):
 
     async def create(self, image: str) -> Sandbox:
         """A started sandbox whose guest answers. Raises NoMachine when it cannot be made."""
+        ...
+
+    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
+        """Those of the named sandboxes that an earlier bridge left running, with everything in them; whatever else
+        it left is ended. Called once, before anything is created."""
         ...
 
     async def close(self) -> None:

@@ -5,7 +5,7 @@ import hashlib
 import itertools
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -346,6 +346,13 @@ class FakeHost:
         sandbox = FakeSandbox(image, name=f"fake-{next(self._numbers)}")
         self.made.append(sandbox)
         return sandbox
+
+    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
+        left = [sandbox for sandbox in self.made if await sandbox.healthy()]
+        for sandbox in left:
+            if sandbox.id not in ids:
+                await sandbox.destroy()
+        return [sandbox for sandbox in left if sandbox.id in ids]
 
     async def close(self) -> None:
         for sandbox in self.made:

@@ -5,7 +5,7 @@ import os
 import secrets
 import shutil
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -218,6 +218,9 @@ class LocalHost:
             await sandbox.destroy()
             raise NoMachine(str(error)) from error
         return sandbox
+
+    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
+        return []  # a sandbox ends with the process that made it
 
     def _prepare(self, image: str) -> tuple[RuntimeFolder, Path]:
         if self._runtime is None:
