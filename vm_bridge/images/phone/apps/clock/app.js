@@ -25,7 +25,7 @@ const daysOf = (days) => {
 
 const bottom = (chosen) =>
   tabs(
-    [["home", t("Alarms", "闹钟"), "bell"], ["world", t("World", "世界时钟"), "globe"], ["timer", t("Timer", "计时器"), "moon"], ["stopwatch", t("Stopwatch", "秒表"), "sun"]],
+    [["home", t("Alarms", "闹钟"), "bell"], ["world", t("World", "世界时钟"), "globe"], ["timer", t("Timer", "计时器"), "timer"], ["stopwatch", t("Stopwatch", "秒表"), "stopwatch"]],
     chosen,
     (key) => replace(key),
   );
@@ -93,22 +93,30 @@ function alarm(id) {
 
 const newId = (alarms) => `a${Math.max(0, ...alarms.map(({ id }) => Number(id.slice(1)))) + 1}`;
 
-/** Hours and minutes between arrows; five minutes a step, and a field for those who would rather type. */
+/** Hours and minutes between plus and minus, five minutes a step, and a field for those who would rather type. */
 function spinner(draft, again) {
-  const [hours, minutes] = draft.time.split(":").map(Number);
-  const set = (hour, minute) => { draft.time = `${two((hour + 24) % 24)}:${two((minute + 60) % 60)}`; again(); };
-  const wheel = (value, up, down, more, less) => h("div.wheel", {}, iconButton("add", more, up), h("output", {}, two(value)), iconButton("minus", less, down));
-  const typed = h("input", { "aria-label": t("Time", "时间"), inputmode: "numeric", autocomplete: "off", onchange: () => /^([01]?\d|2[0-3]):[0-5]\d$/.test(typed.value) && set(...typed.value.split(":").map(Number)) });
-  typed.value = draft.time;
+  const shown = draft.time.split(":").map((part) => h("output", {}, part));
+  const turn = (hours, minutes) => {
+    const [hour, minute] = draft.time.split(":").map(Number);
+    draft.time = `${two((hour + hours + 24) % 24)}:${two((minute + minutes + 60) % 60)}`;
+    again();
+  };
+  const wheel = (output, up, down, more, less) => h("div.wheel", {}, iconButton("add", more, up), output, iconButton("minus", less, down));
+  const typed = { time: draft.time };
+  const take = (value) => {
+    if (!/^([01]\d|2[0-3]):[0-5]\d$/.test(value)) return;
+    draft.time = value;
+    value.split(":").forEach((part, index) => (shown[index].textContent = part));
+  };
   return [
     h(
       "div.spin",
       {},
-      wheel(hours, () => set(hours + 1, minutes), () => set(hours - 1, minutes), t("Hour later", "晚一小时"), t("Hour earlier", "早一小时")),
+      wheel(shown[0], () => turn(1, 0), () => turn(-1, 0), t("Hour later", "晚一小时"), t("Hour earlier", "早一小时")),
       h("b", {}, ":"),
-      wheel(minutes, () => set(hours, minutes + 5), () => set(hours, minutes - 5), t("Minutes later", "晚五分钟"), t("Minutes earlier", "早五分钟")),
+      wheel(shown[1], () => turn(0, 5), () => turn(0, -5), t("Minutes later", "晚五分钟"), t("Minutes earlier", "早五分钟")),
     ),
-    h("label.field", {}, h("span", {}, t("Time", "时间")), typed),
+    field(t("Time", "时间"), typed, "time", { oninput: take }),
   ];
 }
 

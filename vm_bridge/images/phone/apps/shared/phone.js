@@ -116,7 +116,7 @@ function draw() {
   root.lang = settings.language;
   root.dataset.theme = settings.theme;
   root.dataset.font = settings.font_size;
-  root.style.setProperty("--dim", String(((100 - settings.brightness) / 100) * 0.6));
+  root.style.setProperty("--dim", String(((100 - settings.brightness) / 100) ** 2 * 0.6));
   document.body.dataset.app = app;
   document.body.replaceChildren(
     statusBar(settings),

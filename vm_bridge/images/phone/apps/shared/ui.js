@@ -87,17 +87,17 @@ export function toggle(title, on, onchange, { lead, subtitle } = {}) {
   );
 }
 
-/** A labelled text field that writes into `draft[key]`; `many` lines. */
-export function field(label, draft, key, { type = "text", many = false, focus = false } = {}) {
-  const input = h(many ? "textarea" : "input", {
-    ...(many ? { rows: 8 } : { type }),
-    autocomplete: "off",
-    spellcheck: "false",
-    oninput: (event) => (draft[key] = event.target.value),
-  });
+/** A labelled text field that writes into `draft[key]` and can be cleared at once. */
+export function field(label, draft, key, { type = "text", focus = false, oninput } = {}) {
+  const take = () => {
+    draft[key] = input.value;
+    oninput?.(input.value);
+  };
+  const input = h("input", { type, id: `field-${key}`, autocomplete: "off", spellcheck: "false", oninput: take });
   input.value = draft[key] ?? "";
+  const clear = () => { input.value = ""; take(); input.focus(); };
   if (focus) requestAnimationFrame(() => input.focus());
-  return h("label.field", {}, h("span", {}, label), input);
+  return h("div.field", {}, h("label", { for: input.id }, label), input, iconButton("close", t(`Clear: ${label}`, `清空：${label}`), clear));
 }
 
 /** A search field over a list: `list(words)` gives the rows that match. */
@@ -122,26 +122,6 @@ export function confirm(title, text, label, onyes) {
       h("h2", {}, title),
       text && h("p", {}, text),
       h("div.buttons", {}, button(t("Cancel", "取消"), close), button(label, () => { close(); onyes(); }, "strong")),
-    ),
-  );
-}
-
-/** A dialog with fields; `ondone` gives the reason why not, or nothing. */
-export function form(title, fields, label, ondone) {
-  const wrong = h("p.wrong", { role: "alert" });
-  const done = () => {
-    const reason = ondone();
-    if (reason) wrong.textContent = reason;
-    else close();
-  };
-  cover(
-    h(
-      "div.dialog",
-      { role: "dialog", "aria-label": title },
-      h("h2", {}, title),
-      fields,
-      wrong,
-      h("div.buttons", {}, button(t("Cancel", "取消"), close), button(label, done, "strong")),
     ),
   );
 }

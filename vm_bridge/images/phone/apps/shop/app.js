@@ -37,7 +37,7 @@ function home(category = "") {
   rows.className = "shelf";
   const chips = CATEGORIES.map(([key, en, zh]) => h("button.chip", { "aria-pressed": String(key === category), onclick: () => replace("home", key) }, t(en, zh)));
   return [
-    bar(t("Shop", "商店"), { actions: [iconButton("heart", t("Wishes", "心愿单"), () => go("wishes")), iconButton("mail", t("Orders", "订单"), () => go("orders")), cartButton()] }),
+    bar(t("Shop", "商店"), { actions: [iconButton("heart", t("Wishes", "心愿单"), () => go("wishes")), iconButton("box", t("Orders", "订单"), () => go("orders")), cartButton()] }),
     body(search, h("div.chips", {}, chips), rows),
   ];
 }
