@@ -44,10 +44,14 @@ class Sandbox(Protocol):
 
     id: str
     image: str
-    capabilities: Capabilities
     frames: FrameSource | None
     vnc_socket: Path | None
     """Unix socket of its RFB server, if any."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do; the size of its screen may be another one after a task was prepared."""
+        ...
 
     def bind(self, fencing_token: int) -> Machine:
         """A view whose every call carries this token; the guest refuses a lower one than it has seen."""

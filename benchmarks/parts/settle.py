@@ -8,7 +8,8 @@ from pathlib import Path
 import simplejpeg
 
 from benchmarks.parts.figures import percentile, say
-from vm_bridge.hosts.local import LocalHost, LocalSandbox
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.localsandbox import LocalSandbox
 from vocabulary.actions import Click, RunCommand
 
 PROGRAM = (Path(__file__).parents[2] / "tests/integration/sandbox/redrawing.py").read_text()

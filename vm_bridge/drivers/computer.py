@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from vm_bridge.drivers.computer_desk import GuestDesk
-from vm_bridge.drivers.computer_frames import DesktopFrames, Format, FrameMemory, Look, Pictures
-from vm_bridge.drivers.computer_link import GuestLink
+from vm_bridge.drivers.computer_frames import DesktopFrames, Format, Look, Pictures, Screen
+from vm_bridge.drivers.computer_link import GuestLink, Nothing
 from vm_bridge.errors import (
     BridgeError,
     CommandConflict,
@@ -36,6 +36,7 @@ KINDS = (
     *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "open_app", "set_clipboard"),
     *("get_clipboard", "run_command", "read_file", "write_file", "edit_file", "gesture"),
 )
+SCREENLESS_KINDS = ("wait", "run_command", "read_file", "write_file", "edit_file")
 KEPT_COMMANDS = 1024
 """Results kept for resends."""
 MAX_GUEST_TEXT = 200_000
@@ -44,7 +45,7 @@ MAX_GUEST_TEXT = 200_000
 class Seen(Frozen):
     """The guest's answer to `observe`."""
 
-    after: Look
+    after: Look | None
     rest: Rest
     settle_ms: Annotated[float, Field(ge=0, le=1e7)]
 
@@ -52,13 +53,9 @@ class Seen(Frozen):
 class Done(Seen):
     """The guest's answer to `perform`."""
 
-    before: Look
+    before: Look | None
     text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None
     error: ActionError | None
-
-
-class Nothing(Frozen):
-    """An answer that only says that the call was done."""
 
 
 @dataclass(slots=True)
@@ -73,10 +70,10 @@ class _Command:
 class Computer:
     """One desktop, shared by the views of all its leases; the newest guest is the one attached last."""
 
-    def __init__(self, memory: FrameMemory, suites: Mapping[str, Suite]) -> None:
-        self.capabilities = Capabilities(kinds=KINDS, width=memory.width, height=memory.height)
-        self.frames = DesktopFrames(memory)
-        self.pictures = Pictures(memory)
+    def __init__(self, suites: Mapping[str, Suite]) -> None:
+        self.capabilities = Capabilities(kinds=KINDS, width=0, height=0, streams=())
+        self.frames = DesktopFrames()
+        self.pictures = Pictures()
         self.suites = suites
         self.task: Task | None = None
         self.fence = 1
@@ -86,11 +83,21 @@ class Computer:
         self._commands: OrderedDict[str, _Command] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
 
-    def attach(self, link: GuestLink) -> None:
-        """Drive this guest from now on."""
+    def attach(self, link: GuestLink, screen: Screen | None, fence: int) -> None:
+        """Drive this guest from now on; it has seen no higher fencing token."""
         self._link = link
-        self.pictures.forget_looks()
-        self.frames.attach(link)
+        self.fence = max(self.fence, fence)
+        if screen is None:
+            self.capabilities = Capabilities(kinds=SCREENLESS_KINDS, width=0, height=0, streams=())
+            return
+        self.capabilities = Capabilities(kinds=KINDS, width=screen.width, height=screen.height)
+        self.pictures.attach(screen)
+        self.frames.attach(link, screen)
+
+    def restored(self, task: Task | None) -> None:
+        """The task that is set up, or about to be."""
+        self.task = task
+        self.pictures.format = "jpeg" if task is None else _format(task)
 
     def end_lease(self) -> None:
         """No view used so far may act from now on."""
@@ -155,8 +162,8 @@ class Computer:
         return GuestDesk(self.link, fence)
 
     def _check(self, action: Action) -> None:
-        if action.kind not in KINDS:
-            raise UnsupportedAction(f"a desktop cannot {action.kind}")
+        if action.kind not in self.capabilities.kinds:
+            raise UnsupportedAction(f"this machine cannot {action.kind}")
         point = off_screen(action, self.capabilities.width, self.capabilities.height)
         if point is not None:
             raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
@@ -195,12 +202,14 @@ class Computer:
         self._used = max(self._used, fence)
         self.fence = max(self.fence, fence)
 
-    async def _observation(self, look: Look, rest: Rest, settle_ms: float, text: str | None = None) -> Observation:
+    async def _observation(
+        self, look: Look | None, rest: Rest, settle_ms: float, text: str | None = None
+    ) -> Observation:
         return Observation(
-            screenshot=await self.pictures.store(look),
+            screenshot=None if look is None else await self.pictures.store(look),
             width=self.capabilities.width,
             height=self.capabilities.height,
-            captured_at=datetime.fromtimestamp(look.at, UTC),
+            captured_at=datetime.now(UTC) if look is None else datetime.fromtimestamp(look.at, UTC),
             settled=rest == "rested",
             rest=rest,
             settle_ms=settle_ms,
@@ -208,8 +217,8 @@ class Computer:
         )
 
 
-Reset = Callable[[int], Awaitable[None]]
-"""Puts the sandbox back to its image's first state for the lease of this fencing token. Raises StaleLease."""
+Reset = Callable[[int, Task], Awaitable[None]]
+"""Puts the sandbox back to its image's first state, for a task of the lease with this token. Raises StaleLease."""
 
 
 class ComputerMachine:
@@ -224,10 +233,9 @@ class ComputerMachine:
 
     async def prepare(self, task: Task) -> Observation:
         suite = self._computer.suite_of(task)
-        format_ = _format(task)
-        await self._reset(self._fence)
-        self._computer.pictures.format = format_
-        self._computer.task = task
+        _format(task)  # refused before anything is thrown away
+        await self._reset(self._fence, task)
+        self._computer.restored(task)
         if suite is not None:
             await suite.prepare(task, self._computer.desk(self._fence))
         return await self.observe(settle=True)

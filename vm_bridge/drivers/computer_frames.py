@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -22,8 +23,12 @@ from vm_bridge.sandbox import Frame
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 
+MAX_WIDTH, MAX_HEIGHT = 2560, 1600
+"""Largest screen (pixels)."""
 SLOTS = 5
 """Two take turns for observations, two for viewers, one is the guest's own."""
+MEMORY_BYTES = MAX_WIDTH * MAX_HEIGHT * 4 * SLOTS
+SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 KEPT_BLOBS = 48
 JPEG_QUALITY = 90
 LONG_POLL = 20.0
@@ -43,28 +48,46 @@ class Look(Frozen):
 class FrameMemory:
     """Memory for whole frames that cannot shrink, so that nobody inside can make a reader outside fault."""
 
-    def __init__(self, width: int, height: int) -> None:
-        self.width, self.height = width, height
-        self._size = width * height * 4
-        self.descriptor = os.memfd_create("frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(self.descriptor, self._size * SLOTS)
-        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
-        self._map = mmap.mmap(self.descriptor, self._size * SLOTS, prot=mmap.PROT_READ)
+    def __init__(self, descriptor: int) -> None:
+        """Takes over the descriptor a guest handed out. Raises MachineGone when it is not such memory."""
+        self._descriptor = descriptor
+        if os.fstat(descriptor).st_size != MEMORY_BYTES or fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) != SEALS:
+            os.close(descriptor)
+            raise MachineGone("the machine gave senseless memory")
+        self._map = mmap.mmap(descriptor, MEMORY_BYTES, prot=mmap.PROT_READ)
+        os.close(descriptor)
+
+    @staticmethod
+    def make() -> int:
+        """A descriptor of fresh memory, enough for the largest screen; it costs only what is written to."""
+        descriptor = os.memfd_create("frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(descriptor, MEMORY_BYTES)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, SEALS)
+        return descriptor
+
+    def pixels(self, slot: int, size: int) -> memoryview:
+        """A slot's BGRX pixels (`size` bytes), not copied."""
+        return memoryview(self._map)[slot * size : (slot + 1) * size]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where the pictures of one guest lie, and how large they are (pixels)."""
+
+    memory: FrameMemory
+    width: int
+    height: int
 
     def pixels(self, slot: int) -> memoryview:
         """A slot's BGRX pixels, not copied."""
-        return memoryview(self._map)[slot * self._size : (slot + 1) * self._size]
-
-    def close(self) -> None:
-        """Let go of the descriptor; the memory goes when its last reader does."""
-        os.close(self.descriptor)
+        return self.memory.pixels(slot, self.width * self.height * 4)
 
 
 class Pictures:
     """Turns looks into stored bytes; the same picture gives the same bytes without encoding it again."""
 
-    def __init__(self, memory: FrameMemory) -> None:
-        self._memory = memory
+    def __init__(self) -> None:
+        self._screen: Screen | None = None
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._known: dict[tuple[int, Format], BlobRef] = {}
         self.format: Format = "jpeg"
@@ -91,13 +114,15 @@ class Pictures:
         except KeyError:
             raise UnknownBlob(f"picture {ref.sha256} is no longer kept") from None
 
-    def forget_looks(self) -> None:
-        """After a reset serials begin anew; stored bytes stay."""
+    def attach(self, screen: Screen) -> None:
+        """Take looks from here from now on; their serials begin anew, stored bytes stay."""
+        self._screen = screen
         self._known.clear()
 
     def _encode(self, slot: int) -> bytes:
-        pixels = np.frombuffer(self._memory.pixels(slot), np.uint8)
-        image = pixels.reshape(self._memory.height, self._memory.width, 4)
+        assert self._screen is not None  # looks come from a guest that was attached
+        pixels = np.frombuffer(self._screen.pixels(slot), np.uint8)
+        image = pixels.reshape(self._screen.height, self._screen.width, 4)
         if self.format == "png":
             return _png(image)
         return bytes(
@@ -111,18 +136,17 @@ class DesktopFrames:
     """The live picture of one desktop. One question waits inside the guest for damage, for all subscriptions, so a
     still picture costs nothing and nobody stands behind the question of one who has left."""
 
-    def __init__(self, memory: FrameMemory) -> None:
-        self._memory = memory
-        self._link: GuestLink | None = None
+    def __init__(self) -> None:
+        self._guest: tuple[GuestLink, Screen] | None = None
         self._closed = False
         self._moved = asyncio.Event()
         self._count = 0
         self._question: asyncio.Task[Look | None] | None = None
         self._latest: Look | None = None
 
-    def attach(self, link: GuestLink) -> None:
+    def attach(self, link: GuestLink, screen: Screen) -> None:
         """Take frames from this guest from now on."""
-        self._link, self._question, self._latest = link, None, None
+        self._guest, self._question, self._latest = (link, screen), None, None
         self._move()
 
     def close(self) -> None:
@@ -137,25 +161,23 @@ class DesktopFrames:
             yield frames
 
     async def _frames(self, interval: float) -> AsyncGenerator[Frame, None]:
-        link, serial, due = self._link, 0, 0.0
+        guest, serial, due = self._guest, 0, 0.0
         while not self._closed:
             moved = self._moved
             await asyncio.sleep(max(0.0, due - time.monotonic()))
-            if link is not self._link:
-                link, serial = self._link, 0
-            look = await self._next(link, serial)
-            if look is None:
+            if guest is not self._guest:
+                guest, serial = self._guest, 0
+            look = await self._next(guest[0], serial) if guest is not None else None
+            if guest is None or look is None:
                 await moved.wait()
             elif look.serial != serial:
                 serial, due = look.serial, max(due + interval, time.monotonic())
                 self._count += 1
-                pixels = self._memory.pixels(look.slot)
-                yield Frame(self._count, look.at, self._memory.width, self._memory.height, pixels)
+                screen = guest[1]
+                yield Frame(self._count, look.at, screen.width, screen.height, screen.pixels(look.slot))
 
-    async def _next(self, link: GuestLink | None, serial: int) -> Look | None:
+    async def _next(self, link: GuestLink, serial: int) -> Look | None:
         """The picture after `serial`, or the same after a long while; None when this guest has gone."""
-        if link is None:
-            return None
         if self._question is None or self._question.done():
             self._question = asyncio.create_task(self._ask(link, serial))
         elif self._latest is not None and self._latest.serial != serial:
@@ -167,7 +189,7 @@ class DesktopFrames:
             look = await link.call("frame", Look, timeout=LONG_POLL + 10, serial=serial, wait=LONG_POLL)
         except MachineGone:
             return None
-        if link is self._link:
+        if self._guest is not None and link is self._guest[0]:
             self._latest = look
         return look
 

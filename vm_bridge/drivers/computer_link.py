@@ -2,17 +2,34 @@
 
 import asyncio
 import itertools
+import os
 import socket
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from vm_bridge.errors import ERRORS, BridgeError, MachineGone
 from vm_bridge.guest import wire
+from vocabulary.base import Frozen
 
+MAX_SIDE = 4096
 T = TypeVar("T", bound=BaseModel)
-READY = 0
-"""The id under which a guest says that it is up."""
+
+
+class Nothing(Frozen):
+    """An answer that only says that the call was done."""
+
+
+class Greeting(Frozen):
+    """What a guest says first: whether its desktop has started and how large that is, the highest fencing token it
+    has seen, and the digest of its home folder before anything was started."""
+
+    started: bool
+    fence: Annotated[int, Field(ge=0)]
+    home: str
+    width: Annotated[int, Field(ge=0, le=MAX_SIDE)]
+    height: Annotated[int, Field(ge=0, le=MAX_SIDE)]
 
 
 class GuestLink:
@@ -20,26 +37,41 @@ class GuestLink:
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(wire.READY + 1)
         loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[dict[str, Any]] = loop.create_future()
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {READY: self._ready}
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {wire.READY: self._ready}
         self._ended = loop.create_future()
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
+    async def connect(cls, path: Path, *, timeout: float) -> tuple["GuestLink", int]:
+        """A link to the guest that listens there, and the descriptor of its frames, which the caller owns.
+
+        Raises MachineGone when nobody answers within `timeout` seconds.
+        """
+        end = socket.socket(socket.AF_UNIX)
+        end.setblocking(False)
+        try:
+            async with asyncio.timeout(timeout):
+                await asyncio.get_running_loop().sock_connect(end, str(path))
+                memory = await _greeting(end)
+        except (OSError, TimeoutError) as error:
+            end.close()
+            raise MachineGone("the machine does not answer") from error
+        return await cls.open(end), memory
+
+    @classmethod
     async def open(cls, end: socket.socket) -> "GuestLink":
-        """Take over one end of a socket pair."""
+        """Take over a socket whose greeting has been read."""
         end.setblocking(False)
         reader, writer = await asyncio.open_unix_connection(sock=end, limit=wire.MAX_FRAME)
         return cls(reader, writer)
 
-    async def ready(self, timeout: float) -> str:
-        """Returns when the guest is up: the digest of its home folder at the start.
-
-        Raises MachineGone when it is not up within `timeout` seconds.
-        """
-        return str((await self._answer(self._ready, timeout, "did not start")).get("home"))
+    async def ready(self, timeout: float) -> Greeting:
+        """Returns when the guest is there. Raises MachineGone when it is not within `timeout` seconds."""
+        greeting = await self._answer(self._ready, timeout, "did not start")
+        return self._checked(Greeting, greeting, "its start")
 
     async def call(self, op: str, answer: type[T], *, timeout: float, **arguments: Any) -> T:
         """One call and its answer, checked. Raises what the guest refused with, or MachineGone."""
@@ -53,11 +85,7 @@ class GuestLink:
             result = await self._answer(future, timeout, f"did not answer {op} within {timeout:g} s")
         finally:
             del self._waiting[number]
-        try:
-            return answer.model_validate(result)
-        except ValidationError as error:
-            self.close()
-            raise MachineGone(f"the machine gave a senseless answer to {op}") from error
+        return self._checked(answer, result, op)
 
     @property
     def gone(self) -> bool:
@@ -69,9 +97,16 @@ class GuestLink:
         await asyncio.shield(self._ended)
 
     def close(self) -> None:
-        """Hang up: the guest ends, and its sandbox with it. Idempotent."""
+        """Hang up; the guest waits for another host for a while. Idempotent."""
         self._listening.cancel()
         self._end()
+
+    def _checked(self, answer: type[T], result: dict[str, Any], op: str) -> T:
+        try:
+            return answer.model_validate(result)
+        except ValidationError as error:
+            self.close()
+            raise MachineGone(f"the machine gave a senseless answer to {op}") from error
 
     async def _answer(self, future: "asyncio.Future[dict[str, Any]]", timeout: float, silence: str) -> dict[str, Any]:
         try:
@@ -107,6 +142,23 @@ class GuestLink:
                 if not future.done():
                     future.set_exception(MachineGone("the machine has ended"))
                     future.exception()  # nobody may be waiting for it
+
+
+async def _greeting(end: socket.socket) -> int:
+    """The descriptor that comes with a guest's first byte. Raises OSError."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(end, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(end)
+    data, descriptors, _, _ = socket.recv_fds(end, len(wire.GREETING), 1, socket.MSG_CMSG_CLOEXEC)
+    if data != wire.GREETING or len(descriptors) != 1:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        raise OSError("it does not greet")
+    return descriptors[0]
 
 
 def _refusal(refused: Any) -> BridgeError:

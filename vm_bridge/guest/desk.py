@@ -1,16 +1,17 @@
 """Does one act on the desktop from the frame before it to the frame after it."""
 
+import select
 import threading
 import time
 from dataclasses import replace
 from typing import Any
 
+from vm_bridge.guest.attempt import attempt
 from vm_bridge.guest.census import Census
 from vm_bridge.guest.eyes import Picture
 from vm_bridge.guest.habits import Habits, Reach, Watch
-from vm_bridge.guest.hands import Hands
 from vm_bridge.guest.session import Icons
-from vm_bridge.guest.shell import ACTIONS, ActFailed
+from vm_bridge.guest.shell import ACTIONS
 from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Threads, judge
 
 TAKEN = 0.25
@@ -24,14 +25,18 @@ Action = dict[str, Any]
 Answer = dict[str, Any]
 
 
-class Desk:
-    """One desktop, driven by one thread; only `hurry` may be called from another."""
+class ScreenDesk:
+    """One desktop, driven by one thread; only `hurry` and `frame` may be called from others."""
 
-    def __init__(self, picture: Picture, census: Census, watch: Watch, icons: Icons) -> None:
+    def __init__(self, picture: Picture, census: Census, watch: Watch, icons: Icons | None, stream: Picture) -> None:
+        # PyAutoGUI opens its display as soon as it is imported.
+        from vm_bridge.guest.hands import Hands
+
         self._picture = picture
         self._census = census
         self._watch = watch
         self._icons = icons
+        self._stream = stream
         self._habits = Habits()
         self._hands = Hands(self._taken)
         self._hurry = threading.Event()
@@ -43,10 +48,16 @@ class Desk:
     def observe(self, *, settle: bool) -> Answer:
         """One look, with `settle` after the screen has come to rest, with its icons on it."""
         self._hurry.clear()
-        if settle:
+        if settle and self._icons is not None:
             self._icons.wait()
         rest, took = self._settle(self._standing(), time.monotonic(), LIMIT, act=False) if settle else ("skipped", 0.0)
         return {"after": self._picture.look(), "rest": rest, "settle_ms": took}
+
+    def frame(self, serial: int, wait: float) -> Answer:
+        """The picture once it is newer than `serial`; the same one when nothing changed within `wait` seconds."""
+        if self._stream.serial == serial and not self._stream.sync():
+            select.select([self._stream], [], [], wait)
+        return self._stream.look()
 
     def perform(self, action: Action, *, settle: bool) -> Answer:
         """The frame acted on, what the act gave or why it failed, and the frame after it."""
@@ -54,17 +65,11 @@ class Desk:
         threads = self._before() if settle else {}
         before = self._picture.look()
         acted_at = time.monotonic()
-        answer = self._act(action)
+        answer = attempt(self._do, action)
         rest, took = (
             self._settle(threads, acted_at, LIMIT + time.monotonic() - acted_at) if settle else ("skipped", 0.0)
         )
         return {"before": before, "after": self._picture.look(), "rest": rest, "settle_ms": took, **answer}
-
-    def _act(self, action: Action) -> Answer:
-        try:
-            return {"text": self._do(action), "error": None}
-        except ActFailed as failure:
-            return {"text": failure.text, "error": {"code": failure.code, "message": str(failure)}}
 
     def _do(self, action: Action) -> str | None:
         if action["kind"] == "wait":

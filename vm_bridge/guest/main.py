@@ -1,4 +1,4 @@
-"""Starts the desktop inside the sandbox and answers the host until it hangs up: `python -m vm_bridge.guest.main`."""
+"""Waits inside the sandbox until the host wants a desktop, and then drives it: `python -m vm_bridge.guest.main`."""
 
 import argparse
 import ctypes
@@ -12,57 +12,69 @@ import threading
 import traceback
 from pathlib import Path
 
-from vm_bridge.guest import wire
 from vm_bridge.guest.digest import tree_digest
-from vm_bridge.guest.session import Icons, XServer, start_window_manager
+from vm_bridge.guest.door import Door
+from vm_bridge.guest.serve import Desk, Server
 
-SKELETON, PATIENCE = Path("/image/home"), Path("/image/patience.json")
+SKELETON, MANIFEST, PATIENCE = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
-READY = 0
-"""The id of the message that says that the desktop is up and what its home folder held at first."""
 OBSERVED_SLOTS, STREAMED_SLOTS, WATCHED_SLOTS = (0, 1), (2, 3), (4,)
 """Which frame slots of the shared memory are whose."""
 
 
 def main() -> None:
-    """Arguments are the host's; see `vm_bridge.hosts.local`."""
+    """Arguments are the host's; see `vm_bridge.hosts.tree`."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("link", "memory", "width", "height", "fence", "processes"):
+    for name in ("listen", "tunnel", "memory", "processes", "leash"):
         parser.add_argument(f"--{name}", type=int, required=True)
     given = parser.parse_args()
-    link = socket.socket(fileno=given.link)
-    os.set_inheritable(given.link, False)
-    os.set_inheritable(given.memory, False)
+    for descriptor in (given.listen, given.tunnel, given.memory):
+        os.set_inheritable(descriptor, False)
     confine_children(given.processes)
     threading.excepthook = end_on_error
-    os.environ["DISPLAY"] = ":0"
-    server = XServer(given.width, given.height)
+    loading = threading.Thread(target=load)
+    loading.start()
     shutil.copytree(SKELETON, Path.home(), symlinks=True, dirs_exist_ok=True)
-    fresh = tree_digest(Path.home())
+    door = Door(socket.socket(fileno=given.listen), given.memory, given.leash)
 
-    # Loaded while the X server starts.
+    def start(width: int, height: int) -> Desk:
+        return desk_of(given.memory, width, height, loading)
+
+    Server(door, start, home=tree_digest(Path.home())).serve()
+    os._exit(0)  # the sandbox ends with its first program, whatever its threads are doing
+
+
+def load() -> None:
+    """What a desktop needs, while there is none to drive yet."""
+    import Xlib.display  # noqa: F401
+
+    from vm_bridge.guest import census, desk, eyes, habits, keyboard  # noqa: F401
+
+
+def desk_of(memory: int, width: int, height: int, loading: threading.Thread) -> Desk:
+    """The image's desktop, up and driven; a size of zero means that there is no screen."""
+    if width == 0:
+        from vm_bridge.guest.bare import Bare
+
+        return Bare()
+    from vm_bridge.guest.session import XServer, start_session
+
+    manifest = json.loads(MANIFEST.read_text())
+    os.environ["DISPLAY"] = ":0"
+    server = XServer(width, height)
+    loading.join()
     from vm_bridge.guest.census import Census
+    from vm_bridge.guest.desk import ScreenDesk
     from vm_bridge.guest.eyes import Picture
+    from vm_bridge.guest.habits import Watch
 
     server.wait()
-    start_window_manager()
-    icons = Icons()
-    # PyAutoGUI opens its display as soon as it is imported.
-    from vm_bridge.guest.desk import Desk
-    from vm_bridge.guest.habits import Watch
-    from vm_bridge.guest.serve import Server
-
-    size = given.width, given.height
-    census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()))
-    pixels = mmap.mmap(given.memory, 0, prot=mmap.PROT_READ)
-    watch = Watch(Picture(given.memory, *size, WATCHED_SLOTS), pixels, *size)
-    desk = Desk(Picture(given.memory, *size, OBSERVED_SLOTS), census, watch, icons)
-    stream = Picture(given.memory, *size, STREAMED_SLOTS)
-    link.sendall(wire.encode({"id": READY, "result": {"home": fresh}}))
-    try:
-        Server(link, desk, stream, given.fence).serve()
-    except wire.WireError:
-        os._exit(0)  # the sandbox ends with its first process, whatever its threads are doing
+    icons = start_session(manifest.get("start", []), icons=manifest.get("icons", False))
+    census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()) if PATIENCE.exists() else {})
+    pixels = mmap.mmap(memory, 0, prot=mmap.PROT_READ)
+    watch = Watch(Picture(memory, width, height, WATCHED_SLOTS), pixels, width, height)
+    picture = Picture(memory, width, height, OBSERVED_SLOTS)
+    return ScreenDesk(picture, census, watch, icons, Picture(memory, width, height, STREAMED_SLOTS))
 
 
 def end_on_error(error: threading.ExceptHookArgs) -> None:

@@ -1,22 +1,33 @@
-"""Answers the host's calls over the inherited socket, refusing those of a lease that ended."""
+"""Answers the calls of one host after another, refusing those of a lease that ended."""
 
 import queue
-import select
 import socket
 import threading
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from vm_bridge.guest import wire
-from vm_bridge.guest.desk import Desk
-from vm_bridge.guest.eyes import Picture
+from vm_bridge.guest.door import Door
 from vm_bridge.guest.tools import TOOLS
 
 WAITING_CALLS = 64
 """Most calls of one kind that may wait; more are refused."""
 
 Message = dict[str, Any]
-Handler = Callable[[Message], Message]
+
+
+class Desk(Protocol):
+    """What is driven; acts and looks come from one thread, frames from another, `hurry` from any."""
+
+    def observe(self, *, settle: bool) -> Message: ...
+
+    def perform(self, action: Message, *, settle: bool) -> Message: ...
+
+    def frame(self, serial: int, wait: float) -> Message: ...
+
+    def hurry(self) -> None: ...
 
 
 class Refused(Exception):
@@ -27,31 +38,55 @@ class Refused(Exception):
         self.code = code
 
 
+@dataclass(frozen=True)
+class Call:
+    """A message, and the host that waits for its answer."""
+
+    link: socket.socket
+    message: Message
+
+
+Handler = Callable[[Message], Message]
+Lane = queue.Queue[Call]
+
+
 class Server:
     """Does the calls that touch the desktop one after another, and those for frames beside them.
 
-    `fence` is the highest fencing token seen so far; a call with a lower one changes nothing.
+    `start` makes the desktop of a size, once; `home` is the digest of the home folder before it.
+    A call with a lower fencing token than one seen before changes nothing.
     """
 
-    def __init__(self, link: socket.socket, desk: Desk, stream: Picture, fence: int) -> None:
-        self._link, self._desk, self._stream, self._fence = link, desk, stream, fence
+    def __init__(self, door: Door, start: Callable[[int, int], Desk], home: str) -> None:
+        self._door, self._start, self._home = door, start, home
+        self._fence, self._size = 0, (0, 0)
+        self._desk: Desk | None = None
         self._sending = threading.Lock()
 
     def serve(self) -> None:
-        """Until the host hangs up, which raises WireError."""
+        """Until no host comes any more."""
         lanes = {"perform": self._lane(self._perform), "frame": self._lane(self._frame)}
-        lanes["observe"] = lanes["tool"] = lanes["perform"]
-        while True:
-            message = wire.receive(self._link)
-            lane = lanes.get(message["op"])
-            if lane is None:
-                self._do(self._at_once, message)
-            elif not _put(lane, message):
-                self._refuse(message, Refused("bridge_unavailable", "too many calls are waiting"))
+        lanes["start"] = lanes["observe"] = lanes["tool"] = lanes["perform"]
+        while (link := self._door.open()) is not None:
+            with link, suppress(wire.WireError, OSError):
+                self._greet(link)
+                while True:
+                    call = Call(link, wire.receive(link))
+                    lane = lanes.get(call.message["op"])
+                    if lane is None:
+                        self._do(self._at_once, call)
+                    elif not _put(lane, call):
+                        self._refuse(call, Refused("bridge_unavailable", "too many calls are waiting"))
 
-    def _lane(self, handler: Handler) -> "queue.Queue[Message]":
-        """A thread that handles messages in their order."""
-        waiting: queue.Queue[Message] = queue.Queue(WAITING_CALLS)
+    def _greet(self, link: socket.socket) -> None:
+        """Whoever comes learns what there is already."""
+        width, height = self._size
+        state = {"started": self._desk is not None, "fence": self._fence, "home": self._home}
+        self._send(link, {"id": wire.READY, "result": {**state, "width": width, "height": height}})
+
+    def _lane(self, handler: Handler) -> Lane:
+        """A thread that handles calls in their order."""
+        waiting: Lane = queue.Queue(WAITING_CALLS)
 
         def work() -> None:
             while True:
@@ -60,33 +95,40 @@ class Server:
         threading.Thread(target=work, daemon=True).start()
         return waiting
 
-    def _do(self, handler: Handler, message: Message) -> None:
+    def _do(self, handler: Handler, call: Call) -> None:
         try:
-            result = handler(message)
+            result = handler(call.message)
         except Refused as refused:
-            self._refuse(message, refused)
+            self._refuse(call, refused)
         else:
-            self._send({"id": message["id"], "result": result})
+            self._send(call.link, {"id": call.message["id"], "result": result})
 
     def _at_once(self, message: Message) -> Message:
         if message["op"] == "hurry":
             self._admit(message)
-            self._desk.hurry()
+            self._running().hurry()
         return {}
 
     def _perform(self, message: Message) -> Message:
         self._admit(message)
-        if message["op"] == "observe":
-            return self._desk.observe(settle=message["settle"])
-        if message["op"] == "tool":
-            return TOOLS[message["tool"]](message)
-        return self._desk.perform(message["action"], settle=message["settle"])
+        match message["op"]:
+            case "start":
+                self._size = message["width"], message["height"]
+                self._desk = self._start(*self._size)
+                return {}
+            case "observe":
+                return self._running().observe(settle=message["settle"])
+            case "tool":
+                return TOOLS[message["tool"]](message)
+        return self._running().perform(message["action"], settle=message["settle"])
 
     def _frame(self, message: Message) -> Message:
-        """The picture once it is newer than `serial`; the same one when nothing changed within `wait` seconds."""
-        if self._stream.serial == message["serial"] and not self._stream.sync():
-            select.select([self._stream], [], [], message["wait"])
-        return self._stream.look()
+        return self._running().frame(message["serial"], message["wait"])
+
+    def _running(self) -> Desk:
+        if self._desk is None:
+            raise Refused("machine_gone", "the desktop has not started")
+        return self._desk
 
     def _admit(self, message: Message) -> None:
         token = message["fence"]
@@ -94,18 +136,19 @@ class Server:
             raise Refused("stale_lease", f"fencing token {token} is behind {self._fence}")
         self._fence = token
 
-    def _refuse(self, message: Message, refused: Refused) -> None:
-        self._send({"id": message["id"], "refused": {"code": refused.code, "message": str(refused)}})
+    def _refuse(self, call: Call, refused: Refused) -> None:
+        self._send(call.link, {"id": call.message["id"], "refused": {"code": refused.code, "message": str(refused)}})
 
-    def _send(self, message: Message) -> None:
+    def _send(self, link: socket.socket, message: Message) -> None:
+        """An answer to a host that has gone meanwhile is nobody's."""
         data = wire.encode(message)
-        with self._sending:
-            self._link.sendall(data)
+        with self._sending, suppress(OSError):
+            link.sendall(data)
 
 
-def _put(waiting: "queue.Queue[Message]", message: Message) -> bool:
+def _put(waiting: Lane, call: Call) -> bool:
     try:
-        waiting.put_nowait(message)
+        waiting.put_nowait(call)
     except queue.Full:
         return False
     return True

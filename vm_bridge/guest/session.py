@@ -54,8 +54,18 @@ class XServer:
             raise SessionError("the X server did not start")
 
 
-def start_window_manager() -> None:
-    """Returns once it manages windows. Raises SessionError."""
+def start_session(programs: list[list[str]], *, icons: bool) -> "Icons | None":
+    """Returns once the window manager manages windows; icons and an image's own programs appear a moment later.
+
+    Raises SessionError.
+    """
+    _start_window_manager()
+    for program in programs:
+        _start(*program)
+    return Icons() if icons else None
+
+
+def _start_window_manager() -> None:
     with _root_watch() as (root, atom, changed):
         _start("openbox")
         ends = time.monotonic() + MANAGER_SECONDS

@@ -1,4 +1,4 @@
-"""How host and guest talk: length-prefixed JSON over one socket pair that nobody else holds."""
+"""How host and guest talk: length-prefixed JSON over a socket that nobody else can name."""
 
 import json
 import socket
@@ -8,6 +8,11 @@ from typing import Any
 MAX_FRAME = 8 * 1024 * 1024
 """Longest message (bytes)."""
 HEADER = struct.Struct(">I")
+GREETING = b"\1"
+"""Comes first, before any message, and brings the descriptor of the memory with the frames."""
+
+READY = 0
+"""The id of the message in which a guest says what there is already."""
 
 Message = dict[str, Any]
 

@@ -36,8 +36,9 @@ ENVIRONMENT = {
     "DBUS_SESSION_BUS_ADDRESS": "disabled:",
     "PYTHONPATH": "/image/site",
 }
-ENTER_GROUPS = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exit 70; done; shift; exec "$@"'
-"""Shell text that joins control groups and becomes the command; its arguments are data, never text."""
+KEEP = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exit 70; done; shift; "$@"; exit $?'
+"""Shell text that joins control groups, runs the command and outlives the host, so that the sandbox can: bubblewrap
+ends with the process that started it. The arguments are data, never text."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,10 @@ class Confinement:
     """One sandbox as the kernel is told of it."""
 
     image: Path
-    sockets: Path
+    display: Path
     """Folder of the host in which the X server makes its RFB socket."""
+    egress: Path
+    """Folder of the host that holds the socket through which programs may reach the network, if they may."""
     user: int | None
     """User id outside; None keeps the present, unprivileged one."""
     info: int
@@ -58,7 +61,7 @@ class Confinement:
 def command(confined: Confinement, arguments: Sequence[str]) -> list[str]:
     """The whole command line; the guest is told `arguments`."""
     return [
-        *_enter(confined.groups),
+        *_keep(confined.groups),
         *_become(confined.user),
         *_namespaces(confined.info),
         *_file_system(confined),
@@ -68,8 +71,8 @@ def command(confined: Confinement, arguments: Sequence[str]) -> list[str]:
     ]
 
 
-def _enter(groups: tuple[Path, ...]) -> list[str]:
-    return ["/bin/sh", "-c", ENTER_GROUPS, "enter", " ".join(map(str, groups))] if groups else []
+def _keep(groups: tuple[Path, ...]) -> list[str]:
+    return ["/bin/sh", "-c", KEEP, "keep", " ".join(map(str, groups))]
 
 
 def _become(user: int | None) -> list[str]:
@@ -111,7 +114,8 @@ def _file_system(confined: Confinement) -> list[str]:
         "--dir",
         "/tmp/.X11-unix",
     ]
-    options += ["--ro-bind", str(confined.image), "/image", "--bind", str(confined.sockets), "/run/vnc"]
+    options += ["--ro-bind", str(confined.image), "/image", "--bind", str(confined.display), "/run/vnc"]
+    options += ["--ro-bind", str(confined.egress), "/run/egress"]
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
 
 

@@ -1,62 +1,120 @@
-"""Control groups that bound one sandbox's memory and processes, where this process may make them."""
+"""Control groups that bound what one sandbox uses, where this process may make them."""
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
 PARENT = "pilothouse"
-MEMORY_BYTES = 3 * 1024**3
-"""Programs and written files of one sandbox together."""
-PROCESSES = 768
-"""Threads of one sandbox; the guest sets the same bound for itself where there is no control group."""
-
+PERIOD = 100_000
+"""Processor time is shared out anew so often (microseconds)."""
 JOINED_WITHIN = 60.0
 """A group has its first process after so long at most (seconds)."""
 
-
-def groups_create(name: str) -> tuple[Path, ...]:
-    """One group for each controller that can be had, with its bound set; empty where none can."""
-    limits = (("memory", "memory.max", MEMORY_BYTES), ("pids", "pids.max", PROCESSES))
-    if (ROOT / "cgroup.controllers").is_file():
-        group = _group(ROOT / PARENT, name, limits)
-        return () if group is None else (group,)
-    legacy = (("memory", "memory.limit_in_bytes", MEMORY_BYTES), ("pids", "pids.max", PROCESSES))
-    made = [_group(ROOT / limit[0] / PARENT, name, (limit,)) for limit in legacy if (ROOT / limit[0]).is_dir()]
-    return tuple(group for group in made if group is not None)
+Bound = tuple[str, str]
+"""A file of a control group, and what is written into it."""
 
 
-def groups_remove(groups: tuple[Path, ...]) -> None:
-    """Remove groups whose processes have ended."""
-    for group in groups:
-        try:
-            group.rmdir()
-        except OSError:
-            continue  # a process is still ending; the next start of a host removes it
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Processor cores, bytes of memory and number of threads of one sandbox."""
+
+    cores: float
+    memory: int
+    processes: int
+
+    @property
+    def modern(self) -> dict[str, Bound]:
+        """By controller, for the unified hierarchy (version 2)."""
+        return {
+            "cpu": ("cpu.max", f"{round(self.cores * PERIOD)} {PERIOD}"),
+            "memory": ("memory.max", str(self.memory)),
+            "pids": ("pids.max", str(self.processes)),
+        }
+
+    @property
+    def legacy(self) -> dict[str, Bound]:
+        """By controller, for one hierarchy each (version 1); the period of `cpu` is the kernel's own, 0.1 s."""
+        return {
+            "cpu": ("cpu.cfs_quota_us", str(round(self.cores * PERIOD))),
+            "memory": ("memory.limit_in_bytes", str(self.memory)),
+            "pids": ("pids.max", str(self.processes)),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups made for one sandbox, and the controllers that could not be had for it."""
+
+    paths: tuple[Path, ...]
+    missing: tuple[str, ...]
+
+    @classmethod
+    def create(cls, name: str, limits: Limits) -> "Groups":
+        """As many as this process may make."""
+        made = _unified(name, limits.modern) if _is_unified() else _separate(name, limits.legacy)
+        return cls(
+            paths=tuple(dict.fromkeys(made.values())),
+            missing=tuple(controller for controller in limits.modern if controller not in made),
+        )
+
+    def remove(self) -> None:
+        """Remove them once their processes have ended."""
+        _remove(self.paths)
 
 
 def groups_sweep() -> None:
     """Remove the groups that earlier hosts left empty; a new one may be another host's, about to be joined."""
     old = time.time() - JOINED_WITHIN
-    for parent in (ROOT / PARENT, *(ROOT / name / PARENT for name in ("memory", "pids"))):
+    for parent in (ROOT / PARENT, *(ROOT / name / PARENT for name in ("cpu", "memory", "pids"))):
         if parent.is_dir():
-            groups_remove(tuple(path for path in parent.iterdir() if path.is_dir() and path.stat().st_mtime < old))
+            _remove(tuple(path for path in parent.iterdir() if path.is_dir() and path.stat().st_mtime < old))
 
 
-def _group(parent: Path, name: str, limits: tuple[tuple[str, str, int], ...]) -> Path | None:
-    group = parent / name
+def _is_unified() -> bool:
+    return (ROOT / "cgroup.controllers").is_file()
+
+
+def _unified(name: str, bounds: dict[str, Bound]) -> dict[str, Path]:
+    """One group for all controllers that are handed down to it."""
+    group = ROOT / PARENT / name
+    for folder in (ROOT, group.parent):
+        folder.mkdir(exist_ok=True)
+        for controller in bounds:
+            _write(folder / "cgroup.subtree_control", f"+{controller}")
+    return {controller: group for controller, bound in bounds.items() if _bounded(group, bound)}
+
+
+def _separate(name: str, bounds: dict[str, Bound]) -> dict[str, Path]:
+    """A group for each controller."""
+    groups = {controller: ROOT / controller / PARENT / name for controller in bounds}
+    return {controller: group for controller, group in groups.items() if _bounded(group, bounds[controller])}
+
+
+def _bounded(group: Path, bound: Bound) -> bool:
+    """Whether a group is there and could be given this bound."""
+    file, value = bound
     try:
-        if (ROOT / "cgroup.controllers").is_file():
-            _delegate(ROOT, limits)
-            parent.mkdir(exist_ok=True)
-            _delegate(parent, limits)
-        group.mkdir(parents=True)
-        for _, file, value in limits:
-            (group / file).write_text(str(value))
+        group.mkdir(parents=True, exist_ok=True)
     except OSError:
-        groups_remove((group,))
-        return None
-    return group
+        return False
+    if _write(group / file, value):
+        return True
+    _remove((group,))
+    return False
 
 
-def _delegate(folder: Path, limits: tuple[tuple[str, str, int], ...]) -> None:
-    (folder / "cgroup.subtree_control").write_text(" ".join(f"+{controller}" for controller, _, _ in limits))
+def _write(file: Path, value: str) -> bool:
+    try:
+        file.write_text(value)
+    except OSError:
+        return False
+    return True
+
+
+def _remove(groups: tuple[Path, ...]) -> None:
+    for group in groups:
+        try:
+            group.rmdir()
+        except OSError:
+            continue  # a process is still ending; the next start of a host removes it

@@ -1,35 +1,43 @@
 """A host's folder of short-lived files: sockets, and images where every user can read them."""
 
 import fcntl
+import hashlib
+import itertools
 import os
 import shutil
 import tempfile
 from pathlib import Path
+
+from vm_bridge.hosts.tree import tree_lives
 
 PREFIX = "pilothouse-host-"
 LOCK = "lock"
 
 
 class RuntimeFolder:
-    """Held by one process; folders that dead ones left behind are removed when the next is made.
+    """Held by one process at a time; the next host over the same data finds what a dead one left in it.
 
     It lies in the system's temporary folder: socket paths must be short, and the data folder may be one that the
     users of sandboxes cannot enter.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, data: Path) -> None:
+        owner = hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]
+        self.path, self._lock = _hold(f"{PREFIX}{os.geteuid()}-{owner}")
         _sweep()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self.path.chmod(0o711)
-        self._lock = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.machines, self.trees = self.path / "machines", self.path / "trees"
+        for folder in (self.machines, self.trees):
+            folder.mkdir(mode=0o711, exist_ok=True)
 
     def image(self, prepared: Path) -> Path:
         """The copy of a prepared image that sandboxes mount."""
         copy = self.path / "images" / prepared.name
         if not copy.is_dir():
-            shutil.copytree(prepared, copy, symlinks=True)
+            fresh = copy.with_suffix(".writing")
+            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.copytree(prepared, fresh, symlinks=True)
             copy.parent.chmod(0o711)
+            fresh.rename(copy)
         return copy
 
     def remove(self) -> None:
@@ -38,21 +46,41 @@ class RuntimeFolder:
         os.close(self._lock)
 
 
-def _sweep() -> None:
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        if not folder.is_symlink() and folder.stat().st_uid == os.geteuid() and _abandoned(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+def _hold(name: str) -> tuple[Path, int]:
+    """The first folder of this name, or with a number after it, that no living process holds, and its lock."""
+    for number in itertools.count():
+        path = Path(tempfile.gettempdir(), f"{name}-{number}")
+        path.mkdir(mode=0o711, exist_ok=True)
+        if path.is_symlink() or path.stat().st_uid != os.geteuid():
+            continue  # somebody else's doing
+        lock = _locked(path)
+        if lock is not None and (path / LOCK).exists():
+            return path, lock
+    raise AssertionError("numbers do not end")
 
 
-def _abandoned(folder: Path) -> bool:
+def _locked(folder: Path) -> int | None:
+    """The lock of a folder, if nobody else holds it."""
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+        lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError:
-        return False  # it is being made or removed right now
+        return None  # it is being removed right now
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return False
-    finally:
         os.close(lock)
-    return True
+        return None
+    return lock
+
+
+def _sweep() -> None:
+    """Remove what dead hosts left, once nothing lives in it: until then the host it belongs to may come back."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.geteuid()}-*"):
+        if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+            continue
+        if any(tree_lives(tree) for tree in (folder / "trees").glob("*")):
+            continue
+        lock = _locked(folder)
+        if lock is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)

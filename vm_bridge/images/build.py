@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from vm_bridge.errors import NoMachine
+from vm_bridge.images.manifest import MANIFEST
 
 PACKAGE = Path(__file__).parent.parent
 IMAGES = PACKAGE / "images"
@@ -22,6 +23,8 @@ REQUIREMENTS = PACKAGE / "guest" / "requirements.txt"
 GUEST_PYTHON = "/usr/bin/python3"
 """The distribution's Python: unlike the developer's it can be read by every user."""
 INSTALL_SECONDS = 300
+FOLDERS = ("home", "etc")
+"""What every image has, empty or not."""
 
 
 def image_prepare(name: str, data: Path) -> Path:
@@ -47,17 +50,19 @@ def image_prepare(name: str, data: Path) -> Path:
 
 def image_names() -> tuple[str, ...]:
     """Every image there is."""
-    return tuple(sorted(path.name for path in IMAGES.iterdir() if (path / "home").is_dir()))
+    return tuple(sorted(path.name for path in IMAGES.iterdir() if (path / MANIFEST).is_file()))
 
 
 def _make(name: str, folder: Path) -> None:
     shutil.copytree(IMAGES / name, folder)
+    for needed in FOLDERS:
+        (folder / needed).mkdir(exist_ok=True)
     site = folder / "site"
     for source in GUEST_SOURCES:
         target = site / "vm_bridge" / source
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(PACKAGE / source, target)
-    _run(
+    run(
         *(
             sys.executable,
             "-m",
@@ -71,17 +76,18 @@ def _make(name: str, folder: Path) -> None:
         *("--root-user-action=ignore", "--target", str(site), "--requirement", str(REQUIREMENTS)),
     )
     # The image is mounted read-only, so the guest could not keep compiled files itself.
-    _run(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))
-    _open_to_all(folder)
+    run(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))
+    open_to_all(folder)
 
 
-def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+def run(*command: str, folder: Path | None = None) -> None:
+    """Do one step of making an image. Raises NoMachine with what it said when it fails."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
     if done.returncode != 0:
         raise NoMachine(f"cannot prepare the image: {command[0]} failed: {done.stderr.strip()[-500:]}")
 
 
-def _open_to_all(folder: Path) -> None:
+def open_to_all(folder: Path) -> None:
     """Sandboxes run as users of their own: everything must be readable whatever the umask was."""
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):

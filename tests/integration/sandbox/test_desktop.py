@@ -13,7 +13,8 @@ import simplejpeg
 
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, OutcomeUnknown
-from vm_bridge.hosts.local import LocalHost, LocalSandbox
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.hosts.usage import usage_of
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Frame
@@ -59,8 +60,8 @@ def children(pid: int) -> list[int]:
 
 
 def guest_pid(desktop: LocalSandbox) -> int:
-    """The guest's process as this machine numbers it: the last of the chain that starts it."""
-    return children(children(desktop.pid)[0])[0]
+    """The guest's process as this machine numbers it: the first that the sandbox's first process started."""
+    return min(children(desktop.tree.first.pid))
 
 
 def alive(pid: int) -> bool:
@@ -171,10 +172,10 @@ async def test_a_child_that_works_later_is_waited_for(desktop: LocalSandbox, mac
 
 
 async def test_a_guest_killed_during_an_act(desktop: LocalSandbox, machine: Machine) -> None:
-    programs = usage_of(desktop.pid).processes
+    programs = usage_of(desktop.tree.first.pid).processes
     act = asyncio.create_task(machine.perform("desktop-killed", RunCommand(command="sleep 30")))
     guest = guest_pid(desktop)
-    await eventually(lambda: usage_of(desktop.pid).processes > programs)
+    await eventually(lambda: usage_of(desktop.tree.first.pid).processes > programs)
     os.kill(guest, signal.SIGKILL)
     with pytest.raises(OutcomeUnknown):
         await act
@@ -191,7 +192,7 @@ async def test_a_reset_gives_the_first_state(desktop: LocalSandbox, machine: Mac
     first = await machine.observe(settle=True)
     await do(machine, OpenApp(name="terminal"))
     await do(machine, TypeText(text="touch ~/Desktop/new.txt\n"))
-    old = children(desktop.pid)
+    old = [desktop.tree.first.pid, *children(desktop.tree.first.pid)]
     await desktop.reset()
     assert not any(alive(pid) for pid in old)
     again = await desktop.bind(2).observe(settle=True)
@@ -199,11 +200,11 @@ async def test_a_reset_gives_the_first_state(desktop: LocalSandbox, machine: Mac
 
 
 async def test_resets_at_once_leave_one_desktop(desktop: LocalSandbox, machine: Machine) -> None:
-    others = set(children(os.getpid())) - {desktop.pid}
     task = Task(id="task-1", instruction="Do something.")
     await asyncio.gather(machine.prepare(task), desktop.reset(), desktop.reset(), return_exceptions=True)
     assert await desktop.healthy()
-    assert set(children(os.getpid())) - others == {desktop.pid}
+    started = {path.parent for path in desktop.tree.folder.parent.glob("*/display/rfb.sock")}
+    assert started == {desktop.tree.folder / "display"}
 
 
 async def test_an_open_stream_goes_on_over_a_reset(desktop: LocalSandbox) -> None:

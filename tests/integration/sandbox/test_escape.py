@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge.hosts.local import LocalHost, LocalSandbox
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import RunCommand
 
@@ -122,6 +123,15 @@ async def test_the_guest_cannot_be_read_or_stopped_from_inside(machine: Machine)
     assert told.count("Permission denied") == 3
 
 
+async def test_the_guest_takes_no_calls_from_inside(machine: Machine, desktop: LocalSandbox) -> None:
+    for name in ("guest.sock", "tunnel.sock"):
+        socket_of_guest = desktop.tree.folder / name
+        assert socket_of_guest.is_socket()
+        assert "refused" in await connect(machine, desktop, "AF_UNIX", str(socket_of_guest))
+    assert "socket" not in await run(machine, "readlink /proc/self/fd/* 2>&1")
+    assert "Permission denied" in await run(machine, "ls /proc/2/fd 2>&1")
+
+
 async def test_a_fork_bomb_stays_inside(desktop: LocalSandbox, machine: Machine) -> None:
     ran = await desktop.desk(1).run(["python3", "-c", FORKS])
     assert 100 < int(ran.output) < 900
@@ -149,7 +159,7 @@ async def test_sandboxes_end_with_the_bridge(data: Path) -> None:
     host = LocalHost(data)
     sandbox = await host.create("desktop")
     assert isinstance(sandbox, LocalSandbox)
-    pid = sandbox.pid
+    pid = sandbox.tree.first.pid
     await host.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

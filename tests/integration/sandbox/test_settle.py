@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import simplejpeg
 
-from vm_bridge.hosts.local import LocalSandbox
+from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import Click, PressKeys, RightClick, RunCommand, TypeText
 from vocabulary.observations import Observation, Transition

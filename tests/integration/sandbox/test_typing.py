@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from vm_bridge.hosts.local import LocalSandbox
+from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import OpenApp, PressKeys, ReadFile, TypeText
 

@@ -1,5 +1,6 @@
 """What a sandbox's command line promises."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from vm_bridge.hosts.confine import WRITABLE, Confinement, command
 def confined(tmp_path: Path) -> Confinement:
     (tmp_path / "image" / "etc").mkdir(parents=True)
     (tmp_path / "image" / "etc" / "passwd").touch()
-    return Confinement(tmp_path / "image", tmp_path / "sockets", user=None, info=9)
+    return Confinement(tmp_path / "image", tmp_path / "display", tmp_path / "egress", user=None, info=9)
 
 
 def options(words: list[str], name: str) -> list[tuple[str, ...]]:
@@ -22,14 +23,16 @@ def options(words: list[str], name: str) -> list[tuple[str, ...]]:
 
 def test_every_namespace_is_its_own_and_dies_with_the_bridge(confined: Confinement) -> None:
     words = command(confined, [])
-    assert words[0] == "bwrap"
+    assert words[:2] == ["/bin/sh", "-c"]
+    assert words[5] == "bwrap"
     assert {"--unshare-all", "--die-with-parent", "--new-session", "--clearenv"} <= set(words)
     assert "--share-net" not in words
 
 
 def test_only_its_socket_folder_is_writable_on_the_host(confined: Confinement) -> None:
     words = command(confined, [])
-    assert options(words, "--bind") == [(str(confined.sockets), "/run/vnc")]
+    assert options(words, "--bind") == [(str(confined.display), "/run/vnc")]
+    assert (str(confined.egress), "/run/egress") in options(words, "--ro-bind")
     assert "--dev-bind" not in words
 
 
@@ -45,14 +48,14 @@ def test_the_image_replaces_what_names_the_host(confined: Confinement) -> None:
 
 
 def test_root_becomes_a_user_first(tmp_path: Path, confined: Confinement) -> None:
-    words = command(Confinement(confined.image, confined.sockets, user=70_001, info=9), [])
-    assert words[:2] == ["setpriv", "--reuid=70001"]
+    words = command(replace(confined, user=70_001), [])
+    assert words[5:7] == ["setpriv", "--reuid=70001"]
     assert "--clear-groups" in words[: words.index("bwrap")]
 
 
 def test_control_groups_are_joined_before_anything_else(confined: Confinement) -> None:
     groups = (Path("/a/one"), Path("/b/two"))
-    words = command(Confinement(confined.image, confined.sockets, user=1, info=9, groups=groups), ["--link=3"])
+    words = command(replace(confined, user=1, groups=groups), ["--link=3"])
     assert words[:2] == ["/bin/sh", "-c"]
     assert words[4] == "/a/one /b/two"
     assert words[-1] == "--link=3"

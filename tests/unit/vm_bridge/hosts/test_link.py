@@ -1,8 +1,11 @@
 """A guest is not trusted: whatever it answers, its caller gets a checked answer or a clear error."""
 
 import asyncio
+import fcntl
+import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ import pytest_asyncio
 
 from vm_bridge.drivers.computer import Computer
 from vm_bridge.drivers.computer_desk import GuestDesk
-from vm_bridge.drivers.computer_frames import FrameMemory
+from vm_bridge.drivers.computer_frames import MEMORY_BYTES, FrameMemory, Screen
 from vm_bridge.drivers.computer_link import GuestLink
 from vm_bridge.errors import InvalidAction, MachineGone, OutcomeUnknown, StaleLease
 from vm_bridge.guest import wire
@@ -18,6 +21,7 @@ from vocabulary.actions import MoveTo, TypeText
 
 Answer = Callable[[wire.Message], dict[str, Any] | bytes | None]
 LOOK = {"serial": 1, "slot": 0, "at": 1e9}
+GREETING = {"started": False, "fence": 0, "home": "x", "width": 0, "height": 0}
 DONE = {"before": LOOK, "after": LOOK, "rest": "rested", "settle_ms": 1.5, "text": None, "error": None}
 
 
@@ -68,15 +72,41 @@ async def link(guest: Guest) -> AsyncIterator[GuestLink]:
 
 @pytest_asyncio.fixture
 async def computer(link: GuestLink) -> AsyncIterator[Computer]:
-    memory = FrameMemory(64, 48)
-    computer = Computer(memory, {})
-    computer.attach(link)
+    computer = Computer({})
+    computer.attach(link, Screen(FrameMemory(FrameMemory.make()), 64, 48), 1)
     yield computer
-    memory.close()
 
 
 def perform(computer: Computer, command: str, text: str = "x") -> Awaitable[Any]:
     return computer.perform(1, command, TypeText(text=text), settle=True)
+
+
+@pytest.mark.parametrize("state", [{}, GREETING | {"width": -1}, GREETING | {"fence": "one"}, GREETING | {"more": 1}])
+async def test_a_senseless_greeting_ends_the_machine(guest: Guest, link: GuestLink, state: dict[str, Any]) -> None:
+    guest.theirs.send(wire.encode({"id": wire.READY, "result": state}))
+    with pytest.raises(MachineGone, match="senseless"):
+        await link.ready(5)
+
+
+@pytest.mark.parametrize(("size", "seals"), [(4096, 0), (MEMORY_BYTES, 0), (MEMORY_BYTES, fcntl.F_SEAL_SHRINK)])
+def test_memory_that_may_shrink_is_refused(size: int, seals: int) -> None:
+    descriptor = os.memfd_create("frames", os.MFD_ALLOW_SEALING)
+    os.ftruncate(descriptor, size)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    with pytest.raises(MachineGone):
+        FrameMemory(descriptor)
+
+
+async def test_whoever_does_not_greet_is_no_guest(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "guest.sock"))
+        listener.listen()
+        connecting = asyncio.create_task(GuestLink.connect(tmp_path / "guest.sock", timeout=5))
+        other, _ = await asyncio.to_thread(listener.accept)
+        with other:
+            other.send(b"?")
+            with pytest.raises(MachineGone):
+                await connecting
 
 
 async def test_an_act_reaches_the_guest_once(guest: Guest, computer: Computer) -> None:

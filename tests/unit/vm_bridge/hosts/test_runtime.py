@@ -1,11 +1,13 @@
 """The folder of short-lived files."""
 
+import os
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from vm_bridge.hosts.runtime import LOCK, PREFIX, RuntimeFolder
+from vm_bridge.hosts.tree import STATE, Standing
 
 
 @pytest.fixture(autouse=True)
@@ -14,19 +16,40 @@ def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_a_dead_host_left_is_removed_and_a_living_one_is_not(tmp_path: Path) -> None:
-    living = RuntimeFolder()
-    dead = tmp_path / f"{PREFIX}dead"
+    living = RuntimeFolder(tmp_path / "one")
+    dead = tmp_path / f"{PREFIX}{os.geteuid()}-dead-0"
     dead.mkdir()
     (dead / LOCK).touch()
-    half_made = tmp_path / f"{PREFIX}half-made"
-    half_made.mkdir()
-    RuntimeFolder().remove()
-    assert sorted(tmp_path.iterdir()) == sorted([living.path, half_made])
+    other = RuntimeFolder(tmp_path / "two")
+    other.remove()
+    assert list(tmp_path.iterdir()) == [living.path]
     living.remove()
 
 
+def test_what_still_runs_is_left_for_the_host_it_belongs_to(tmp_path: Path) -> None:
+    folder = RuntimeFolder(tmp_path / "one")
+    os.close(folder._lock)  # as when that process is killed
+    began = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    tree = folder.trees / "desktop-1"
+    tree.mkdir()
+    standing = Standing(pid=os.getpid(), began=began, groups=(), missing=())
+    (tree / STATE).write_text(standing.model_dump_json())
+    RuntimeFolder(tmp_path / "two").remove()
+    again = RuntimeFolder(tmp_path / "one")
+    assert again.path == folder.path
+    assert tree.is_dir()
+    again.remove()
+
+
+def test_two_hosts_over_one_data_folder_do_not_meet(tmp_path: Path) -> None:
+    one, two = RuntimeFolder(tmp_path), RuntimeFolder(tmp_path)
+    assert one.path != two.path
+    one.remove()
+    two.remove()
+
+
 def test_others_may_pass_but_not_look(tmp_path: Path) -> None:
-    folder = RuntimeFolder()
+    folder = RuntimeFolder(tmp_path)
     assert folder.path.stat().st_mode & 0o777 == 0o711
     folder.remove()
     assert not folder.path.exists()
@@ -36,7 +59,7 @@ def test_an_image_is_copied_once(tmp_path: Path) -> None:
     prepared = tmp_path / "desktop-1"
     prepared.mkdir()
     (prepared / "file").write_text("first")
-    folder = RuntimeFolder()
+    folder = RuntimeFolder(tmp_path)
     copy = folder.image(prepared)
     (prepared / "file").write_text("second")
     assert (folder.image(prepared) / "file").read_text() == "first"

@@ -1,0 +1,170 @@
+"""One desktop on this machine: a driver, and the tree of processes it drives at present."""
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from vm_bridge.drivers.computer import Computer, ComputerMachine
+from vm_bridge.drivers.computer_link import Nothing
+from vm_bridge.errors import BridgeError, MachineGone
+from vm_bridge.hosts.nursery import Nursery
+from vm_bridge.hosts.tree import Image, Tree, write_whole
+from vm_bridge.hosts.usage import usage_of
+from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.sandbox import FrameSource, Usage
+from vm_bridge.suites import Desk, Suite
+from vocabulary.base import Frozen
+from vocabulary.tasks import Task
+
+HEALTH_SECONDS = 5.0
+STATE, RFB = "machine.json", "rfb.sock"
+
+
+class Kept(Frozen):
+    """What a later host must know of a sandbox to adopt it."""
+
+    image: str
+    tree: str
+    task: Task | None
+
+
+class LocalSandbox:
+    """A reset puts a new tree in the place of the old one. In `folder` lies what outlives this process."""
+
+    def __init__(self, name: str, image: Image, folder: Path, nursery: Nursery, suites: Mapping[str, Suite]) -> None:
+        self.id, self.image, self.folder = name, image.name, folder
+        self._image, self._nursery = image, nursery
+        self._computer = Computer(suites)
+        self._has_screen = image.manifest.width > 0
+        self.vnc_socket: Path | None = folder / RFB if self._has_screen else None
+        self.frames: FrameSource | None = self._computer.frames if self._has_screen else None
+        self._tree: Tree | None = None
+        self._changing = asyncio.Lock()
+        """Held while the tree is replaced, so that there is never a second one."""
+        self.destroyed = False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._computer.capabilities
+
+    def bind(self, fencing_token: int) -> Machine:
+        return ComputerMachine(self._computer, fencing_token, self._prepare)
+
+    def desk(self, fencing_token: int) -> Desk:
+        """The inside, as suites use it."""
+        return self._computer.desk(fencing_token)
+
+    @property
+    def tree(self) -> Tree:
+        """The present processes; another one after a reset. Raises MachineGone when there are none."""
+        if self._tree is None:
+            raise MachineGone(f"machine {self.id} is gone")
+        return self._tree
+
+    async def start(self) -> None:
+        """Raises MachineGone when the desktop does not come up."""
+        async with self._changing:
+            await self._replace(None)
+
+    async def adopt(self) -> None:
+        """Go on with the tree an earlier host left. Raises MachineGone."""
+        kept = _kept(self.folder)
+        self._take(await Tree.adopt(self._nursery.folder / kept.tree))
+        self._computer.restored(kept.task)
+
+    async def reset(self) -> None:
+        self._computer.end_lease()
+        self._hang_up()  # a call that still runs must not keep the next lease waiting
+        async with self._changing:
+            await self._replace(None)
+
+    async def healthy(self) -> bool:
+        try:
+            await self._computer.link.call("ping", Nothing, timeout=HEALTH_SECONDS)
+        except BridgeError:
+            return False
+        return True
+
+    async def usage(self) -> Usage:
+        if self._tree is None:
+            return Usage(pss=0, cpu_seconds=0.0, processes=0)
+        return await asyncio.to_thread(usage_of, self._tree.first.pid)
+
+    async def destroy(self) -> None:
+        if self.destroyed:
+            return
+        self.destroyed = True
+        self._hang_up()
+        async with self._changing:
+            tree, self._tree = self._tree, None
+            if tree is not None:
+                await tree.end()
+        self._computer.frames.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def _prepare(self, fencing_token: int, task: Task) -> None:
+        """The reset a lease asks for. Raises StaleLease when that lease has ended meanwhile."""
+        async with self._changing:
+            # The guest must have seen this token before anything is thrown away.
+            await self._computer.hurry(fencing_token)
+            await self._replace(task)
+
+    async def _replace(self, task: Task | None) -> None:
+        """A new tree starts while the old one ends; returns when the one is up and nothing is left of the other."""
+        if self.destroyed:
+            raise MachineGone(f"machine {self.id} is gone")
+        old, self._tree = self._tree, None
+        ending = asyncio.create_task(old.end()) if old is not None else None
+        try:
+            new = await self._begun()
+        finally:
+            if ending is not None:
+                await ending
+        self._take(new)
+        self._note(task)
+        self._nursery.refill(self._image)
+
+    async def _begun(self) -> Tree:
+        tree = await self._nursery.take(self._image)
+        manifest = self._image.manifest
+        try:
+            await tree.begin(fence=self._computer.fence, width=manifest.width, height=manifest.height)
+        except BridgeError:
+            await tree.end()
+            raise
+        return tree
+
+    def _take(self, tree: Tree) -> None:
+        self._tree = tree
+        self._computer.attach(tree.link, tree.screen, tree.fence)
+
+    def _note(self, task: Task | None) -> None:
+        """Write down what a later host needs; viewers find the new display under the same name."""
+        kept = Kept(image=self.image, tree=self.tree.folder.name, task=task)
+        write_whole(self.folder / STATE, kept.model_dump_json())
+        if self.vnc_socket is not None:
+            fresh = self.folder / f"{RFB}.writing"
+            fresh.unlink(missing_ok=True)
+            fresh.symlink_to(self.tree.folder / "display" / RFB)
+            fresh.replace(self.vnc_socket)
+
+    def _hang_up(self) -> None:
+        """Every call to the guest ends."""
+        with suppress(MachineGone):
+            self._computer.link.close()
+
+
+def sandbox_image(folder: Path) -> str:
+    """The image of a sandbox an earlier host left there. Raises MachineGone."""
+    return _kept(folder).image
+
+
+def _kept(folder: Path) -> Kept:
+    try:
+        return Kept.model_validate_json((folder / STATE).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise MachineGone(f"nothing is known of {folder.name}") from error

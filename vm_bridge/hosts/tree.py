@@ -1,0 +1,250 @@
+"""One tree of processes in namespaces of its own: a guest, and the desktop it is told to start."""
+
+import asyncio
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from pydantic import ValidationError
+
+from vm_bridge.drivers.computer_frames import FrameMemory, Screen
+from vm_bridge.drivers.computer_link import Greeting, GuestLink, Nothing
+from vm_bridge.errors import MachineGone
+from vm_bridge.guest.digest import tree_digest
+from vm_bridge.hosts.advice import PACKAGES, explain
+from vm_bridge.hosts.confine import Confinement, command
+from vm_bridge.hosts.firstprocess import FirstProcess
+from vm_bridge.hosts.limits import Groups, Limits
+from vm_bridge.images.manifest import Manifest, manifest_read
+from vocabulary.base import Frozen
+
+START_SECONDS = 30.0
+STOP_SECONDS = 5.0
+ADOPT_SECONDS = 5.0
+LEASH_SECONDS = 60
+"""How long a tree outlives the host that made it, unless another adopts it."""
+STATE, ERRORS = "tree.json", "errors"
+FIRST_USER = 0x6F000000
+"""Where the range of users begins that sandboxes run as when this process is root; far above those in use."""
+USERS = 0x10000
+
+
+class Standing(Frozen):
+    """What a later host must know of a tree to adopt it."""
+
+    pid: int
+    began: int
+    groups: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Image:
+    """A prepared image: its folder, its manifest, and the digest of the home folder it gives."""
+
+    name: str
+    folder: Path
+    manifest: Manifest
+    home: str
+
+    @classmethod
+    def read(cls, name: str, folder: Path) -> Self:
+        """Raises NoMachine."""
+        return cls(name, folder, manifest_read(folder), tree_digest(folder / "home"))
+
+
+class Tree:
+    """Its writable layer lives in memory and goes with its last process.
+
+    In its folder lie the sockets by which it is reached: `guest.sock` for the host, `tunnel.sock` for connections to
+    programs inside, `display/rfb.sock` for viewers; and the folder `egress`, which is /run/egress inside.
+    """
+
+    def __init__(self, folder: Path, groups: Groups, first: FirstProcess, link: GuestLink, memory: FrameMemory) -> None:
+        self.folder, self.groups, self.first, self.link = folder, groups, first, link
+        self.screen: Screen | None = None
+        """None before a desktop has started, and where there is none to see."""
+        self.fence = 1
+        """The lowest fencing token that may act."""
+        self._memory = memory
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def spawn(cls, image: Image, folder: Path) -> Self:
+        """A guest that waits to be told to start a desktop. Raises MachineGone with what it said."""
+        user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
+        limits = Limits(image.manifest.cores, image.manifest.memory, image.manifest.processes)
+        groups = Groups.create(folder.name, limits)
+        _make(folder, user)
+        told, tells = os.pipe()
+        try:
+            confined = Confinement(image.folder, folder / "display", folder / "egress", user, tells, groups.paths)
+            keeper = await asyncio.to_thread(_launch, confined, folder, limits.processes)
+        finally:
+            os.close(tells)
+        tree = None
+        try:
+            link, memory, greeting = await _reach(folder, START_SECONDS)
+            if greeting.home != image.home:
+                raise MachineGone("the machine did not start from its image's state")
+            tree = cls(folder, groups, FirstProcess.told(told), link, memory)
+        except MachineGone as gone:
+            raise MachineGone(f"{gone}: {await asyncio.to_thread(_last_words, keeper, folder)}") from gone
+        finally:
+            os.close(told)
+            if tree is None:
+                keeper.kill()
+        tree._keeper = keeper
+        tree._note()
+        return tree
+
+    @classmethod
+    async def adopt(cls, folder: Path) -> Self:
+        """The tree an earlier host left there. Raises MachineGone when it has ended."""
+        standing = _standing(folder)
+        groups = Groups(tuple(map(Path, standing.groups)), standing.missing)
+        first = FirstProcess(standing.pid, standing.began)
+        link, memory, greeting = await _reach(folder, ADOPT_SECONDS)
+        tree = cls(folder, groups, first, link, memory)
+        tree.fence = greeting.fence
+        if greeting.width:
+            tree.screen = Screen(memory, greeting.width, greeting.height)
+        return tree
+
+    async def begin(self, *, fence: int, width: int, height: int) -> None:
+        """Start the image's desktop at this size, none at zero. Raises MachineGone when it does not come up."""
+        try:
+            await self.link.call("start", Nothing, timeout=START_SECONDS, fence=fence, width=width, height=height)
+        except MachineGone as gone:
+            raise MachineGone(f"{gone}: {_words(self.folder)}") from gone
+        if width:
+            self.screen = Screen(self._memory, width, height)
+        self.fence = fence
+        # From now on nobody inside can put something else in the place of the display's socket.
+        if os.geteuid() == 0:
+            os.chown(self.folder / "display", 0, 0)
+
+    async def end(self) -> None:
+        """Returns when no process is left. Idempotent. Raises MachineGone when they do not end."""
+        if self._ending is None:
+            self.link.close()
+            self._ending = asyncio.create_task(asyncio.to_thread(self._end))
+        await asyncio.shield(self._ending)
+
+    def _end(self) -> None:
+        self.first.end(STOP_SECONDS)
+        if self._keeper is not None:
+            self._keeper.wait(STOP_SECONDS)
+        self.groups.remove()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _note(self) -> None:
+        standing = Standing(
+            pid=self.first.pid,
+            began=self.first.began,
+            groups=tuple(map(str, self.groups.paths)),
+            missing=self.groups.missing,
+        )
+        write_whole(self.folder / STATE, standing.model_dump_json())
+
+
+def tree_lives(folder: Path) -> bool:
+    """Whether processes are left of the tree whose folder this is."""
+    try:
+        standing = _standing(folder)
+        FirstProcess(standing.pid, standing.began).close()
+    except MachineGone:
+        return False
+    return True
+
+
+def tree_end(folder: Path) -> None:
+    """End the tree an earlier host left there, if it still lives, and remove its folder. Raises MachineGone."""
+    with suppress(MachineGone):
+        standing = _standing(folder)
+        FirstProcess(standing.pid, standing.began).end(STOP_SECONDS)
+        Groups(tuple(map(Path, standing.groups)), ()).remove()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that whoever reads it finds all of it or what was there before."""
+    fresh = path.with_suffix(".writing")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+
+
+def _standing(folder: Path) -> Standing:
+    try:
+        return Standing.model_validate_json((folder / STATE).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise MachineGone(f"nothing is known of {folder.name}") from error
+
+
+def _make(folder: Path, user: int | None) -> None:
+    """The folder of a new tree; the sandbox's user may pass through it and write to `display` alone."""
+    for path, mode in ((folder, 0o711), (folder / "egress", 0o711), (folder / "display", 0o700)):
+        path.mkdir()
+        path.chmod(mode)
+    if user is not None:
+        os.chown(folder / "display", user, user)
+
+
+def _launch(confined: Confinement, folder: Path, processes: int) -> "subprocess.Popen[bytes]":
+    """Start the outermost process, with all it inherits. Raises MachineGone."""
+    guest, tunnel = _listener(folder / "guest.sock"), _listener(folder / "tunnel.sock")
+    memory = FrameMemory.make()
+    given = {"listen": guest.fileno(), "tunnel": tunnel.fileno(), "memory": memory}
+    arguments = given | {"processes": processes, "leash": LEASH_SECONDS}
+    try:
+        with guest, tunnel, (folder / ERRORS).open("wb") as errors:
+            return subprocess.Popen(
+                command(confined, [f"--{name}={value}" for name, value in arguments.items()]),
+                pass_fds=(*given.values(), confined.info),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
+    except FileNotFoundError as error:
+        raise MachineGone(f"{error.filename} is not installed; install {PACKAGES}") from error
+    finally:
+        os.close(memory)
+
+
+def _listener(path: Path) -> socket.socket:
+    """A socket that listens in the tree's folder, which cannot be seen from inside."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    path.chmod(0o600)
+    listener.listen()
+    return listener
+
+
+async def _reach(folder: Path, seconds: float) -> tuple[GuestLink, FrameMemory, Greeting]:
+    """A link to the guest, its frames and what it said. Raises MachineGone."""
+    link, descriptor = await GuestLink.connect(folder / "guest.sock", timeout=seconds)
+    try:
+        memory = FrameMemory(descriptor)
+        return link, memory, await link.ready(seconds)
+    except MachineGone:
+        link.close()
+        raise
+
+
+def _last_words(keeper: "subprocess.Popen[bytes]", folder: Path) -> str:
+    """What a sandbox that does not start said; for people."""
+    keeper.kill()
+    keeper.wait(STOP_SECONDS)
+    return _words(folder)
+
+
+def _words(folder: Path) -> str:
+    return explain((folder / ERRORS).read_text(encoding="utf-8", errors="replace"))

@@ -1,0 +1,45 @@
+"""What an image says of itself in its `image.json`: its screen, its programs and what it may use."""
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from vm_bridge.errors import NoMachine
+from vocabulary.base import Frozen
+from vocabulary.observations import Platform
+
+MANIFEST = "image.json"
+MIN_SIDE, MAX_WIDTH, MAX_HEIGHT = 200, 2560, 1600
+MIB = 1024 * 1024
+
+
+class Manifest(Frozen):
+    """One image. A width and height of zero mean that it has no screen."""
+
+    platform: Platform = "desktop"
+    width: Annotated[int, Field(ge=0, le=MAX_WIDTH)] = 0
+    height: Annotated[int, Field(ge=0, le=MAX_HEIGHT)] = 0
+    icons: bool = False
+    """Whether a file manager draws the background and the files of ~/Desktop."""
+    start: tuple[tuple[str, ...], ...] = ()
+    """Programs started with the desktop, each a command line."""
+    cores: Annotated[float, Field(gt=0, le=256)] = 2.0
+    memory: Annotated[int, Field(ge=64 * MIB)] = 3072 * MIB
+    """Most that programs and written files take together (bytes)."""
+    processes: Annotated[int, Field(ge=32, le=32_768)] = 768
+    """Most threads."""
+
+    @model_validator(mode="after")
+    def _whole_screen(self) -> Self:
+        if (self.width == 0) != (self.height == 0):
+            raise ValueError("a screen has a width and a height")
+        return self
+
+
+def manifest_read(folder: Path) -> Manifest:
+    """The manifest of a prepared image. Raises NoMachine."""
+    try:
+        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise NoMachine(f"the image {folder.name} has no usable {MANIFEST}: {error}") from error
