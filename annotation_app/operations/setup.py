@@ -13,7 +13,7 @@ from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend
 from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.packages import ensure_packages
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.stack import ROOT, TOOLS
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 
 LOG = ROOT / ".data" / "logs" / "setup.log"
@@ -41,6 +41,7 @@ def ensure_setup(purpose: Purpose, console: Console) -> None:
         ensure_packages(console, LOG)
         ensure_python_packages(purpose, console)
         ensure_frontend(console, LOG)
+        ensure_tools(console)
     ensure_sandboxes()
 
 
@@ -57,6 +58,12 @@ def ensure_python_packages(purpose: Purpose, console: Console) -> None:
             hint = "Is a package index reachable? `pip config list` shows the one in use."
             run(what, command, console=console, log=LOG, hint=hint)
             stamp(done, digest)
+
+
+def ensure_tools(console: Console) -> None:
+    """Jupyter and the code editor of the desktops; a first start of the bridge would make them otherwise."""
+    command = [sys.executable, "-m", "vm_bridge.images.tools", str(TOOLS)]
+    run("Making sure of the desktops' tools (about a minute the first time, 700 MB)", command, console=console, log=LOG)
 
 
 def ensure_sandboxes() -> None:

