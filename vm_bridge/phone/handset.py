@@ -1,0 +1,146 @@
+"""The phone itself: which app is in front, what a finger and the keys do, how it lies."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from urllib.request import Request, urlopen
+
+from vm_bridge.phone.apps import App, Apps
+from vm_bridge.phone.browser import Browser
+from vm_bridge.phone.keycodes import Key
+from vm_bridge.phone.screen import Screen
+
+FRAME = 1 / 60
+"""A moving finger is told this often (seconds)."""
+REQUEST_SECONDS = 5.0
+TURNED = ("portraitPrimary", "landscapePrimary", "portraitSecondary", "landscapeSecondary")
+MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+
+Place = tuple[float, float]
+
+
+class Handset:
+    """One phone. Touches and keys come one after another."""
+
+    def __init__(self, apps: Apps, browser: Browser, screen: Screen) -> None:
+        self.apps, self.screen = apps, screen
+        self._browser = browser
+        self._left: dict[str, str] = {}
+        """The address at which each app that runs was left."""
+        self._one_finger = asyncio.Lock()
+
+    @property
+    def front(self) -> App:
+        """The app that is shown."""
+        return self.apps.shown(self._browser.url)
+
+    async def switch_on(self) -> None:
+        """Show the home screen, as a touch screen of the display's size. Raises BrowserError."""
+        await self._browser.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
+        await self._browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        await self.turn(0)
+        await self.home()
+
+    async def turn(self, quarters: int) -> None:
+        """Lay the phone so many quarter turns from upright. Raises BrowserError."""
+        self.screen.turn(quarters)
+        await self._browser.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=self.screen.width,
+            height=self.screen.height,
+            deviceScaleFactor=1,
+            mobile=True,
+            screenOrientation={"type": TURNED[quarters % 4], "angle": quarters % 4 * 90},
+        )
+
+    async def open(self, app: App) -> None:
+        """Bring an app to the front, where it was left. Raises BrowserError."""
+        if app is self.front and self._browser.url.startswith(self.apps.address("")):
+            return
+        self._leave()
+        await self._browser.show(self._left.get(app.package, self.apps.address(app.path)))
+
+    async def home(self) -> None:
+        """Raises BrowserError."""
+        self._leave()
+        await self._browser.show(self.apps.address(self.apps.launcher.path))
+
+    async def back(self) -> None:
+        """Raises BrowserError."""
+        await self._browser.evaluate("window.phone?.back()")
+
+    async def stop(self, app: App) -> None:
+        """End an app: the next start begins at its first screen. Raises BrowserError."""
+        in_front = app is self.front
+        if in_front and app is not self.apps.launcher:
+            await self.home()
+        self._left.pop(app.package, None)
+        name = app.path.strip("/")
+        await self._browser.evaluate(f"sessionStorage.removeItem('screens:{name}')")
+
+    async def clear(self, app: App) -> None:
+        """Put an app's data back to what it was loaded with. Raises BrowserError, OSError."""
+        await self.stop(app)
+        request = Request(self.apps.address(f"/api/state/{app.path.strip('/')}"), method="DELETE")
+        await asyncio.to_thread(_send, request)
+
+    async def touch(self, path: Sequence[Place], seconds: float) -> None:
+        """Put a finger down at the first place, move it along the others for so long, and lift it."""
+        async with self._one_finger:
+            await self._finger("touchStart", path[0])
+            began = time.monotonic()
+            while (share := (time.monotonic() - began) / seconds if seconds else 1.0) < 1.0:
+                if len(path) > 1:
+                    await self._finger("touchMove", _along(path, share))
+                await asyncio.sleep(FRAME)
+            if len(path) > 1:
+                await self._finger("touchMove", path[-1])
+            await self._finger("touchEnd")
+
+    async def write(self, text: str) -> None:
+        """Enter text where the focus is. Raises BrowserError."""
+        await self._browser.call("Input.insertText", text=text)
+
+    async def press(self, keys: Sequence[Key], *, seconds: float = 0.0) -> None:
+        """Press keys together, hold them so long, and release them in reverse. Raises BrowserError."""
+        held = 0
+        for key in keys:
+            held |= MODIFIERS.get(key.name, 0)
+            await self._key("keyDown", key, held)
+        await asyncio.sleep(seconds)
+        for key in reversed(keys):
+            held &= ~MODIFIERS.get(key.name, 0)
+            await self._key("keyUp", key, held)
+
+    async def _finger(self, kind: str, *places: Place) -> None:
+        points = [{"x": x, "y": y} for x, y in places]
+        await self._browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+
+    async def _key(self, kind: str, key: Key, modifiers: int) -> None:
+        text = {"text": key.text} if kind == "keyDown" and key.text and modifiers in (0, MODIFIERS["Shift"]) else {}
+        commands = ["selectAll"] if kind == "keyDown" and key.name == "a" and modifiers == MODIFIERS["Control"] else []
+        await self._browser.call(
+            "Input.dispatchKeyEvent",
+            type=kind,
+            key=key.name,
+            code=key.code,
+            windowsVirtualKeyCode=key.number,
+            modifiers=modifiers,
+            commands=commands,
+            **text,
+        )
+
+    def _leave(self) -> None:
+        if self.front is not self.apps.launcher:
+            self._left[self.front.package] = self._browser.url
+
+
+def _along(path: Sequence[Place], share: float) -> Place:
+    """The point after this share of a path whose legs take the same time."""
+    leg, rest = divmod(share * (len(path) - 1), 1)
+    (x, y), (to_x, to_y) = path[int(leg)], path[int(leg) + 1]
+    return x + (to_x - x) * rest, y + (to_y - y) * rest
+
+
+def _send(request: Request) -> None:
+    urlopen(request, timeout=REQUEST_SECONDS).close()

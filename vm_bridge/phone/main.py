@@ -1,0 +1,107 @@
+"""Starts the phone inside its sandbox: `python3 -m vm_bridge.phone.main`. The display must be there already."""
+
+import argparse
+import asyncio
+import os
+import socket
+from functools import partial
+from pathlib import Path
+
+from vm_bridge.phone import ask
+from vm_bridge.phone.apps import Apps, apps_read
+from vm_bridge.phone.browser import Browser, BrowserError
+from vm_bridge.phone.commands import COMMANDS, Android
+from vm_bridge.phone.daemon import Daemon
+from vm_bridge.phone.door import door_open
+from vm_bridge.phone.handset import Handset
+from vm_bridge.phone.keys import keys_read
+from vm_bridge.phone.screen import Screen
+from vm_bridge.phone.services import service_named
+from vm_bridge.phone.shell import Shell
+
+PORT = 5600
+"""Where the daemon listens; adb looks for emulators by itself from 5555 to 5585."""
+TRUSTED = Path(".android/adb_keys")
+"""Below the home folder: the public keys that may sign in, one a line."""
+STATE = Path("phone/state.json")
+BANNER = b"device::ro.product.name=pilothouse;ro.product.model=Simulated;ro.product.device=pilothouse;features=shell_v2"
+PROPERTIES = {
+    "ro.product.model": "Simulated",
+    "ro.product.manufacturer": "Pilothouse",
+    "ro.build.version.release": "14",
+    "ro.build.version.sdk": "34",
+    "sys.boot_completed": "",
+}
+BROWSER = (
+    *("/usr/bin/chromium", "--kiosk", "--no-first-run", "--no-default-browser-check", "--disable-gpu"),
+    *("--password-store=basic", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-extensions", "--disable-pinch", "--overscroll-history-navigation=0", "--touch-events=enabled"),
+    *("--force-device-scale-factor=1", "--no-pings", "--disable-default-apps", "--disable-translate"),
+)
+
+
+async def phone_run(folder: Path, width: int, height: int) -> None:
+    """Until the browser ends. Raises BrowserError."""
+    apps = apps_read(folder)
+    runtime = Path(os.environ["XDG_RUNTIME_DIR"])
+    server = await _serve_apps(apps)
+    side = max(width, height)  # the window covers the display however the phone lies
+    size = ("--window-position=0,0", f"--window-size={side},{side}")
+    browser = await Browser.start((*BROWSER, *size, apps.address(apps.launcher.path)))
+    android = Android(Handset(apps, browser, Screen(width, height)), dict(PROPERTIES))
+    door = await door_open(runtime / "phone.sock", android.run)
+    shell = Shell(_environment(runtime))
+    daemon = Daemon(BANNER, partial(keys_read, Path.home() / TRUSTED), partial(service_named, shell=shell))
+    serving = asyncio.create_task(daemon.serve(_listening()))
+    await android.handset.switch_on()
+    android.properties["sys.boot_completed"] = "1"
+    try:
+        await browser.ended()
+    finally:
+        serving.cancel()
+        door.close()
+        server.kill()
+
+
+async def _serve_apps(apps: Apps) -> asyncio.subprocess.Process:
+    """The server of the apps' pages, listening. Raises BrowserError."""
+    server = await asyncio.create_subprocess_exec(
+        *("/usr/bin/python3", str(apps.server), "--state", str(Path.home() / STATE)),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert server.stdout is not None
+    if not await server.stdout.readline():
+        raise BrowserError("the apps' server did not start")
+    return server
+
+
+def _environment(runtime: Path) -> dict[str, str]:
+    """What a shell of the phone starts with; Android's commands come first in its path."""
+    commands = runtime / "bin"
+    commands.mkdir(exist_ok=True)
+    for name in COMMANDS:
+        (commands / name).symlink_to(str(ask.__file__))
+    path = f"{commands}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PHONE_DOOR": str(runtime / "phone.sock")}
+
+
+def _listening() -> socket.socket:
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", PORT))
+    listening.listen()
+    return listening
+
+
+def main() -> None:
+    """Arguments: the apps' folder and the upright size of the display."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("width", type=int)
+    parser.add_argument("height", type=int)
+    given = parser.parse_args()
+    asyncio.run(phone_run(given.folder, given.width, given.height))
+
+
+if __name__ == "__main__":
+    main()
