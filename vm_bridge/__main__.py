@@ -76,7 +76,7 @@ def host_of(config: Config) -> Host:
     """Where the machines live."""
     if config.machines == "fake":
         return FakeHost(capacity=config.max_machines)
-    return LocalHost(config.data, SUITES)
+    return LocalHost(config.data, SUITES, tools=config.tools)
 
 
 def main() -> None:

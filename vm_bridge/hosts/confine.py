@@ -56,6 +56,8 @@ class Confinement:
     """Descriptor on which the process id of the sandbox's first process is told."""
     groups: tuple[Path, ...] = ()
     """Control groups to join."""
+    tools: Path | None = None
+    """Folder of the host that is /image/tools."""
 
 
 def command(confined: Confinement, arguments: Sequence[str]) -> list[str]:
@@ -114,7 +116,10 @@ def _file_system(confined: Confinement) -> list[str]:
         "--dir",
         "/tmp/.X11-unix",
     ]
-    options += ["--ro-bind", str(confined.image), "/image", "--bind", str(confined.display), "/run/vnc"]
+    options += ["--ro-bind", str(confined.image), "/image"]
+    if confined.tools is not None:
+        options += ["--ro-bind", str(confined.tools), "/image/tools"]
+    options += ["--bind", str(confined.display), "/run/vnc"]
     options += ["--ro-bind", str(confined.egress), "/run/egress"]
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
 

@@ -16,6 +16,7 @@ from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.hosts.tree import Image, tree_end
 from vm_bridge.images.build import image_names, image_prepare
+from vm_bridge.images.tools import tools_prepare
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.suites import Suite
 
@@ -31,11 +32,13 @@ class _Open:
 
 
 class LocalHost:
-    """Makes desktops on this machine. `data` keeps prepared images; sandboxes themselves store nothing on disk."""
+    """Makes desktops on this machine. `data` keeps prepared images, `tools` what all of them share (default: in
+    `data`); sandboxes themselves store nothing on disk."""
 
-    def __init__(self, data: Path, suites: Mapping[str, Suite] | None = None) -> None:
+    def __init__(self, data: Path, suites: Mapping[str, Suite] | None = None, *, tools: Path | None = None) -> None:
         self.images = image_names()
         self._data = data
+        self._tools = tools or data / "tools"
         self._suites = suites or {}
         self._made: list[LocalSandbox] = []
         self._preparing = asyncio.Lock()
@@ -109,7 +112,8 @@ class LocalHost:
         return self._ready[name]
 
     def _prepare(self, runtime: RuntimeFolder, name: str) -> Image:
-        return Image.read(name, runtime.image(image_prepare(name, self._data)))
+        folder = runtime.image(image_prepare(name, self._data))
+        return Image.read(name, folder, lambda: runtime.tools(tools_prepare(self._tools)))
 
     async def _opened(self) -> _Open:
         async with self._preparing:

@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from vm_bridge.hosts.tree import tree_lives
@@ -31,19 +32,36 @@ class RuntimeFolder:
 
     def image(self, prepared: Path) -> Path:
         """The copy of a prepared image that sandboxes mount."""
+        return self._copy(prepared, shutil.copy2)
+
+    def _copy(self, prepared: Path, copy_file: Callable[[str, str], object]) -> Path:
         copy = self.path / "images" / prepared.name
         if not copy.is_dir():
             fresh = copy.with_suffix(".writing")
             shutil.rmtree(fresh, ignore_errors=True)
-            shutil.copytree(prepared, fresh, symlinks=True)
+            shutil.copytree(prepared, fresh, symlinks=True, copy_function=copy_file)
             copy.parent.chmod(0o711)
             fresh.rename(copy)
         return copy
+
+    def tools(self, prepared: Path) -> Path:
+        """Prepared tools where sandboxes can mount them: as they are, unless other users cannot come there."""
+        if os.geteuid() != 0 or all(parent.stat().st_mode & 0o001 for parent in prepared.resolve().parents):
+            return prepared
+        return self._copy(prepared, _link_or_copy)
 
     def remove(self) -> None:
         """Remove everything in it."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    """Hundreds of megabytes are not copied where the other folder is on the same file system."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def _hold(name: str) -> tuple[Path, int]:

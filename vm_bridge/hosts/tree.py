@@ -6,6 +6,7 @@ import secrets
 import shutil
 import socket
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,11 +53,14 @@ class Image:
     folder: Path
     manifest: Manifest
     home: str
+    tools: Path | None
+    """What is mounted at /image/tools, where the manifest wants it."""
 
     @classmethod
-    def read(cls, name: str, folder: Path) -> Self:
-        """Raises NoMachine."""
-        return cls(name, folder, manifest_read(folder), tree_digest(folder / "home"))
+    def read(cls, name: str, folder: Path, tools: Callable[[], Path]) -> Self:
+        """`tools` gives their folder, and is asked only when the image has them. Raises NoMachine."""
+        manifest = manifest_read(folder)
+        return cls(name, folder, manifest, tree_digest(folder / "home"), tools() if manifest.tools else None)
 
 
 class Tree:
@@ -85,7 +89,15 @@ class Tree:
         _make(folder, user)
         told, tells = os.pipe()
         try:
-            confined = Confinement(image.folder, folder / "display", folder / "egress", user, tells, groups.paths)
+            confined = Confinement(
+                image=image.folder,
+                tools=image.tools,
+                display=folder / "display",
+                egress=folder / "egress",
+                user=user,
+                info=tells,
+                groups=groups.paths,
+            )
             keeper = await asyncio.to_thread(_launch, confined, folder, limits.processes)
         finally:
             os.close(tells)

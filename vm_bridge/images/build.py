@@ -23,7 +23,7 @@ REQUIREMENTS = PACKAGE / "guest" / "requirements.txt"
 GUEST_PYTHON = "/usr/bin/python3"
 """The distribution's Python: unlike the developer's it can be read by every user."""
 INSTALL_SECONDS = 300
-FOLDERS = ("home", "etc")
+FOLDERS = ("home", "etc", "tools")
 """What every image has, empty or not."""
 
 

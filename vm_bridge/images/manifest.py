@@ -24,6 +24,8 @@ class Manifest(Frozen):
     """Whether a file manager draws the background and the files of ~/Desktop."""
     start: tuple[tuple[str, ...], ...] = ()
     """Programs started with the desktop, each a command line."""
+    tools: bool = False
+    """Whether it has Jupyter, the MCP SDK and the code editor at /image/tools."""
     cores: Annotated[float, Field(gt=0, le=256)] = 2.0
     memory: Annotated[int, Field(ge=64 * MIB)] = 3072 * MIB
     """Most that programs and written files take together (bytes)."""
