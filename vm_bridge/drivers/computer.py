@@ -10,8 +10,11 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from vm_bridge.drivers.computer_desk import GuestDesk
-from vm_bridge.drivers.computer_frames import DesktopFrames, Format, Look, Pictures, Screen
+from vm_bridge.drivers.computer_frames import DesktopFrames, Look, Pictures, Screen
 from vm_bridge.drivers.computer_link import GuestLink, Nothing
+from vm_bridge.drivers.computer_task import format_of, screen_of, servers_of
+from vm_bridge.drivers.inside import GuestFiles, GuestTerminals, Inside, Offered
+from vm_bridge.drivers.inside_cargo import Cargo
 from vm_bridge.errors import (
     BridgeError,
     CommandConflict,
@@ -25,18 +28,23 @@ from vm_bridge.errors import (
 from vm_bridge.machine import ACT_SECONDS, Capabilities, act_bound
 from vm_bridge.settle import LIMIT
 from vm_bridge.suites import Suite
-from vocabulary.actions import Action, off_screen
+from vocabulary.actions import Action, UploadFile, off_screen
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
+INSIDE_KINDS = (
+    *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
+    *("download_file", "run_code", "call_tool"),
+)
 KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
     *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "open_app", "set_clipboard"),
-    *("get_clipboard", "run_command", "read_file", "write_file", "edit_file", "gesture"),
+    *("get_clipboard", "gesture", *INSIDE_KINDS),
 )
-SCREENLESS_KINDS = ("wait", "run_command", "read_file", "write_file", "edit_file")
+SCREENLESS_KINDS = ("wait", *INSIDE_KINDS)
 KEPT_COMMANDS = 1024
 """Results kept for resends."""
 MAX_GUEST_TEXT = 200_000
@@ -46,6 +54,7 @@ class Seen(Frozen):
     """The guest's answer to `observe`."""
 
     after: Look | None
+    text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
     rest: Rest
     settle_ms: Annotated[float, Field(ge=0, le=1e7)]
 
@@ -54,8 +63,9 @@ class Done(Seen):
     """The guest's answer to `perform`."""
 
     before: Look | None
-    text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None
+    before_text: Annotated[str, StringConstraints(max_length=MAX_GUEST_TEXT)] | None = None
     error: ActionError | None
+    attachment: Offered | None
 
 
 @dataclass(slots=True)
@@ -74,6 +84,7 @@ class Computer:
         self.capabilities = Capabilities(kinds=KINDS, width=0, height=0, streams=())
         self.frames = DesktopFrames()
         self.pictures = Pictures()
+        self.cargo = Cargo()
         self.suites = suites
         self.task: Task | None = None
         self.fence = 1
@@ -97,7 +108,7 @@ class Computer:
     def restored(self, task: Task | None) -> None:
         """The task that is set up, or about to be."""
         self.task = task
-        self.pictures.format = "jpeg" if task is None else _format(task)
+        self.pictures.format = format_of(task)
 
     def end_lease(self) -> None:
         """No view used so far may act from now on."""
@@ -115,7 +126,7 @@ class Computer:
         async with self._one_at_a_time:
             seen = await self.link.call("observe", Seen, timeout=LIMIT + ACT_SECONDS, fence=fence, settle=settle)
             self._admitted(fence)
-            return await self._observation(seen.after, seen.rest, seen.settle_ms)
+            return await self._observation(seen.after, seen.rest, seen.settle_ms, seen.text)
 
     async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
         """See `Machine.perform`."""
@@ -161,6 +172,15 @@ class Computer:
         """The inside, for a suite."""
         return GuestDesk(self.link, fence)
 
+    def inside(self, fence: int) -> Inside:
+        """The inside, for one lease."""
+        return Inside(self.link, fence)
+
+    def bytes_of(self, ref: BlobRef) -> bytes:
+        """A picture, or a file that was brought out. Raises UnknownBlob."""
+        held = self.cargo.find(ref)
+        return self.pictures.bytes_of(ref) if held is None else held
+
     def _check(self, action: Action) -> None:
         if action.kind not in self.capabilities.kinds:
             raise UnsupportedAction(f"this machine cannot {action.kind}")
@@ -173,13 +193,32 @@ class Computer:
     async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
         async with self._one_at_a_time:
             started = datetime.now(UTC)
+            await self._bring_in(fence, action)
             done = await self._sent(fence, action, settle=settle)
             self._admitted(fence)
-            before = await self._observation(done.before, "skipped", 0.0)
-            after = await self._observation(done.after, done.rest, done.settle_ms, done.text)
+            before = await self._observation(done.before, "skipped", 0.0, done.before_text)
+            brought = await self._brought_out(fence, done.attachment)
+            after = await self._observation(done.after, done.rest, done.settle_ms, done.text, brought)
             return Transition(
                 before=before, after=after, error=done.error, started_at=started, ended_at=datetime.now(UTC)
             )
+
+    async def _bring_in(self, fence: int, action: Action) -> None:
+        """Give the guest the file that an act puts in place. Raises InvalidAction when its bytes are not held."""
+        if isinstance(action, UploadFile):
+            data = self.cargo.find(action.blob)
+            if data is None:
+                raise InvalidAction("the bytes of this file were not staged, or are no longer kept")
+            await self.inside(fence).put(data)
+
+    async def _brought_out(self, fence: int, offered: Offered | None) -> BlobRef | None:
+        if offered is None:
+            return None
+        try:
+            data = await self.inside(fence).get(offered.key, offered.size)
+        except MachineGone as gone:
+            raise OutcomeUnknown(f"what the act brought out is lost: {gone}") from gone
+        return self.cargo.keep(data, offered.media_type)
 
     async def _sent(self, fence: int, action: Action, *, settle: bool) -> Done:
         body, link = action.model_dump(mode="json"), self.link
@@ -203,7 +242,12 @@ class Computer:
         self.fence = max(self.fence, fence)
 
     async def _observation(
-        self, look: Look | None, rest: Rest, settle_ms: float, text: str | None = None
+        self,
+        look: Look | None,
+        rest: Rest,
+        settle_ms: float,
+        text: str | None = None,
+        attachment: BlobRef | None = None,
     ) -> Observation:
         return Observation(
             screenshot=None if look is None else await self.pictures.store(look),
@@ -214,6 +258,7 @@ class Computer:
             rest=rest,
             settle_ms=settle_ms,
             text=text,
+            attachment=attachment,
         )
 
 
@@ -233,9 +278,12 @@ class ComputerMachine:
 
     async def prepare(self, task: Task) -> Observation:
         suite = self._computer.suite_of(task)
-        _format(task)  # refused before anything is thrown away
+        servers = servers_of(task)
+        format_of(task), screen_of(task)  # what cannot be is refused before anything is thrown away
         await self._reset(self._fence, task)
         self._computer.restored(task)
+        if servers:
+            await self._computer.inside(self._fence).configure(servers)
         if suite is not None:
             await suite.prepare(task, self._computer.desk(self._fence))
         return await self.observe(settle=True)
@@ -257,19 +305,24 @@ class ComputerMachine:
         return await suite.evaluate(task, self._computer.desk(self._fence), answer)
 
     async def blob(self, ref: BlobRef) -> bytes:
-        return self._computer.pictures.bytes_of(ref)
+        return self._computer.bytes_of(ref)
+
+    @property
+    def files(self) -> GuestFiles:
+        return GuestFiles(self._computer.link, self._fence)
+
+    @property
+    def terminals(self) -> GuestTerminals:
+        return GuestTerminals(self._computer.link, self._fence)
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return await self._computer.inside(self._fence).tools()
+
+    async def stage(self, data: bytes, media_type: str) -> BlobRef:
+        return self._computer.cargo.keep(data, media_type)
 
     async def close(self) -> None:
         """Nothing is held."""
-
-
-def _format(task: Task) -> Format:
-    wanted = task.parameters.get("screenshot", "jpeg")
-    if wanted == "jpeg":
-        return "jpeg"
-    if wanted == "png":
-        return "png"
-    raise InvalidAction(f"screenshots are jpeg or png, not {wanted!r}")
 
 
 def _is_text(value: str) -> bool:

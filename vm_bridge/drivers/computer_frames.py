@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import av
 import numpy as np
@@ -18,13 +18,12 @@ import simplejpeg
 from pydantic import Field
 
 from vm_bridge.drivers.computer_link import GuestLink
+from vm_bridge.drivers.computer_task import MAX_HEIGHT, MAX_WIDTH, Format
 from vm_bridge.errors import MachineGone, UnknownBlob
 from vm_bridge.sandbox import Frame
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 
-MAX_WIDTH, MAX_HEIGHT = 2560, 1600
-"""Largest screen (pixels)."""
 SLOTS = 5
 """Two take turns for observations, two for viewers, one is the guest's own."""
 MEMORY_BYTES = MAX_WIDTH * MAX_HEIGHT * 4 * SLOTS
@@ -33,8 +32,6 @@ KEPT_BLOBS = 48
 JPEG_QUALITY = 90
 LONG_POLL = 20.0
 """How long the guest may hold back an unchanged picture (seconds)."""
-
-Format = Literal["jpeg", "png"]
 
 
 class Look(Frozen):

@@ -17,7 +17,7 @@ HABITUAL = 3
 MARGIN, GROWTH = 0.06, 1.15
 """What is added to the lateness seen, since the next may be a little later (seconds, factor)."""
 TILE_WIDTH, TILE_HEIGHT = 64, 24
-"""Parts in which the screen is compared (pixels); divisors of its size."""
+"""Parts in which the screen is compared (pixels)."""
 PIXEL = 4
 
 Tile = tuple[int, int]

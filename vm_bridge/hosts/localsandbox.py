@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from vm_bridge.drivers.computer import Computer, ComputerMachine
 from vm_bridge.drivers.computer_link import Nothing
+from vm_bridge.drivers.computer_task import screen_of
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.tree import Image, Tree, write_whole
@@ -120,7 +121,7 @@ class LocalSandbox:
         old, self._tree = self._tree, None
         ending = asyncio.create_task(old.end()) if old is not None else None
         try:
-            new = await self._begun()
+            new = await self._begun(screen_of(task))
         finally:
             if ending is not None:
                 await ending
@@ -128,11 +129,12 @@ class LocalSandbox:
         self._note(task)
         self._nursery.refill(self._image)
 
-    async def _begun(self) -> Tree:
-        tree = await self._nursery.take(self._image)
+    async def _begun(self, size: tuple[int, int] | None) -> Tree:
         manifest = self._image.manifest
+        width, height = size if size is not None and self._has_screen else (manifest.width, manifest.height)
+        tree = await self._nursery.take(self._image)
         try:
-            await tree.begin(fence=self._computer.fence, width=manifest.width, height=manifest.height)
+            await tree.begin(fence=self._computer.fence, width=width, height=height)
         except BridgeError:
             await tree.end()
             raise

@@ -10,7 +10,6 @@ from vocabulary.base import Frozen
 from vocabulary.observations import Platform
 
 MANIFEST = "image.json"
-MIN_SIDE, MAX_WIDTH, MAX_HEIGHT = 200, 2560, 1600
 MIB = 1024 * 1024
 
 
@@ -18,8 +17,8 @@ class Manifest(Frozen):
     """One image. A width and height of zero mean that it has no screen."""
 
     platform: Platform = "desktop"
-    width: Annotated[int, Field(ge=0, le=MAX_WIDTH)] = 0
-    height: Annotated[int, Field(ge=0, le=MAX_HEIGHT)] = 0
+    width: Annotated[int, Field(ge=0, le=2560)] = 0
+    height: Annotated[int, Field(ge=0, le=1600)] = 0
     icons: bool = False
     """Whether a file manager draws the background and the files of ~/Desktop."""
     start: tuple[tuple[str, ...], ...] = ()

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 import simplejpeg
+from pydantic import JsonValue
 
 from tests.waiting import eventually
-from vm_bridge.errors import MachineGone, OutcomeUnknown
+from vm_bridge.errors import InvalidAction, MachineGone, OutcomeUnknown
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.hosts.usage import usage_of
@@ -90,6 +91,27 @@ async def test_png_by_the_task(machine: Machine) -> None:
     assert seen.screenshot is not None
     assert seen.screenshot.media_type == "image/png"
     assert (await picture(machine, seen)).startswith(b"\x89PNG")
+
+
+async def test_the_screen_is_as_large_as_the_task_wants(desktop: LocalSandbox, machine: Machine) -> None:
+    wide = await machine.prepare(Task(id="task-1", instruction="x", parameters={"screen": "1920x1080"}))
+    assert (wide.width, wide.height) == (machine.capabilities.width, machine.capabilities.height) == (1920, 1080)
+    assert simplejpeg.decode_jpeg(await picture(machine, wide)).shape == (1080, 1920, 3)
+    assert (await do(machine, Click(x=1900, y=1060))).error is None
+    assert desktop.frames is not None
+    async with desktop.frames.subscribe(fps=30) as frames:
+        frame = await asyncio.wait_for(anext(frames), 10)
+        assert (frame.width, frame.height, len(frame.pixels)) == (1920, 1080, 1920 * 1080 * 4)
+    await desktop.reset()
+    assert desktop.capabilities.width == 1280
+
+
+@pytest.mark.parametrize("size", ["10x10", "99999x100", "1280x720 ", "1280", 7, "-1x1"])
+async def test_a_senseless_size_changes_nothing(machine: Machine, size: JsonValue) -> None:
+    await do(machine, WriteFile(path="note.txt", text="kept"))
+    with pytest.raises(InvalidAction):
+        await machine.prepare(Task(id="task-1", instruction="x", parameters={"screen": size}))
+    assert (await do(machine, ReadFile(path="note.txt"))).after.text == "kept"
 
 
 async def test_icons_open_programs_and_menus_open(desktop: LocalSandbox, machine: Machine) -> None:

@@ -129,7 +129,7 @@ async def test_the_guest_takes_no_calls_from_inside(machine: Machine, desktop: L
         assert socket_of_guest.is_socket()
         assert "refused" in await connect(machine, desktop, "AF_UNIX", str(socket_of_guest))
     assert "socket" not in await run(machine, "readlink /proc/self/fd/* 2>&1")
-    assert "Permission denied" in await run(machine, "ls /proc/2/fd 2>&1")
+    assert "Permission denied" in await run(machine, "ls -l /proc/2/fd 2>&1")
 
 
 async def test_a_fork_bomb_stays_inside(desktop: LocalSandbox, machine: Machine) -> None:
