@@ -1,6 +1,8 @@
 /** Every command of the desk: name, help and default keys. What they do is bound where the desk is open. */
 import type { Command } from "@/shared/commands/command";
 
+import type { PanelName } from "./panels/panels";
+
 const desk = (verb: string, rest: Omit<Command, "id" | "scope">): Command => ({ id: `desk.${verb}`, scope: "desk", ...rest });
 
 /** Enter does what was composed, and accepts the first candidate where nothing was. */
@@ -52,6 +54,15 @@ export const previousStep = desk("previous_step", { name: "desk.previous_step", 
 export const nextStep = desk("next_step", { name: "desk.next_step", help: "desk.next_step.help", keys: ["]"], repeats: true });
 export const live = desk("live", { name: "desk.live", help: "desk.live.help", keys: ["0"] });
 
+/** One for each panel; the machine at hand may lack some. */
+export const panels = {
+  terminal: desk("terminal", { name: "panel.terminal", help: "panel.terminal.help", keys: ["S"] }),
+  files: desk("files", { name: "panel.files", help: "panel.files.help", keys: ["B"] }),
+  notebook: desk("notebook", { name: "panel.notebook", help: "panel.notebook.help", keys: ["J"] }),
+  tools: desk("tools", { name: "panel.tools", help: "panel.tools.help", keys: ["W"] }),
+  preview: desk("preview", { name: "panel.preview", help: "panel.preview.help", keys: ["Z"] }),
+} satisfies Record<PanelName, Command>;
+
 export const deskCommands: readonly Command[] = [
   doIt,
   clear,
@@ -80,4 +91,5 @@ export const deskCommands: readonly Command[] = [
   previousStep,
   nextStep,
   live,
+  ...Object.values(panels),
 ];

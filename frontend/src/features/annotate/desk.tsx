@@ -8,6 +8,8 @@ import type { LiveSession } from "@/session/use-session";
 import { DeskFooter } from "./desk-footer";
 import { DeskStatus } from "./desk-status";
 import { Dialogs } from "./dialogs/dialogs";
+import { Drawer, PanelButtons } from "./panels/dock";
+import { hasScreen } from "./panels/panels";
 import { ProposalsPanel } from "./proposals/proposals-panel";
 import { Stage } from "./stage/stage";
 import { useStream } from "./stage/use-stream";
@@ -22,7 +24,7 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
   const desk = useDeskModel(live, view);
   useDeskCommands(desk);
   const { episode } = view;
-  const hasPicture = episode.observation !== null && episode.observation.screenshot !== null;
+  const hasPicture = episode.observation !== null && hasScreen(episode);
   const stream = useStream(episode.id, hasPicture && (episode.status === "running" || episode.status === "paused"));
   const blobUrl = (sha256: string) => `/api/episodes/${encodeURIComponent(episode.id)}/blobs/${sha256}`;
   return (
@@ -30,7 +32,10 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
       <PagePath crumbs={[{ label: t("global.queue"), to: "/queue" }, { label: titleOf(episode.task.instruction) }]} />
       <DeskStatus stream={stream.status} />
       <div className={styles.desk} data-platform={episode.task.platform}>
-        <Stage stream={stream} blobUrl={blobUrl} />
+        <div className={styles.work}>
+          <Stage stream={stream} blobUrl={blobUrl} />
+          <Drawer />
+        </div>
         <aside className={styles.side} aria-label={t("desk.side")}>
           <TaskPanel />
           <ProposalsPanel />
@@ -45,6 +50,7 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
             onSelect={desk.look}
             blobUrl={blobUrl}
           />
+          <PanelButtons />
         </footer>
       </div>
       <Dialogs />

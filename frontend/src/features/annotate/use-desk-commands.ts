@@ -4,6 +4,7 @@ import type { Binding } from "@/shared/commands/command";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
 
 import * as commands from "./commands";
+import { hasScreen, PANELS, panelsOf } from "./panels/panels";
 import { nextMark, type Desk } from "./use-desk";
 import { useNextTask } from "./use-next-task";
 
@@ -15,6 +16,7 @@ export function useDeskCommands(desk: Desk): void {
     ...composerBindings(desk),
     ...episodeBindings(desk),
     ...timelineBindings(desk),
+    ...panelBindings(desk),
     { command: commands.next, enabled: hasEnded(desk), run: goOn },
   ].map((binding): Binding => (takingOver ? { ...binding, enabled: false } : binding)));
 }
@@ -61,13 +63,19 @@ function composerBindings(desk: Desk): Binding[] {
   ];
 }
 
-/** Escape takes back the nearest thing: autopilot, the look into the past, a typing mode, a refusal, the draft. */
+function panelBindings(desk: Desk): Binding[] {
+  const there = panelsOf(desk.episode);
+  return PANELS.map((name) => ({ command: commands.panels[name], enabled: there.includes(name), run: () => desk.showPanel(name) }));
+}
+
+/** Escape takes back the nearest thing: autopilot, the look into the past, a typing mode, a refusal, the draft, the panel. */
 function stepBack(desk: Desk): void {
   if (desk.episode.autopilot) desk.send({ type: "autopilot", on: false });
   else if (desk.looking !== null) desk.look(null);
   else if (desk.mode !== "point") desk.setMode("point");
   else if (desk.refusal !== null) desk.session.dismiss();
   else if (!isEmpty(desk.draft)) desk.setDraft(EMPTY_DRAFT);
+  else if (desk.panel !== null && hasScreen(desk.episode)) desk.showPanel(null);
 }
 
 function episodeBindings(desk: Desk): Binding[] {

@@ -10,6 +10,7 @@ import type { Body } from "@/session/session";
 import type { LiveSession } from "@/session/use-session";
 
 import { acceptOf, compose, fromProposal, withAction, type Choice, type Composed } from "./composer";
+import { panelOpen, type PanelName } from "./panels/panels";
 import { TOGETHER_WITHIN } from "./stage/gestures";
 import { useDraft } from "./use-draft";
 
@@ -39,15 +40,21 @@ export interface Desk extends LiveSession {
   readonly hovered: string | null;
   /** Gestures are sent at once. */
   readonly direct: boolean;
+  /** The panel that is open beside the picture, or in its place. */
+  readonly panel: PanelName | null;
   readonly stageRef: RefObject<HTMLDivElement | null>;
   readonly thoughtRef: RefObject<HTMLTextAreaElement | null>;
   readonly lineRef: RefObject<CommandLine | null>;
+  /** The field of the open panel that its key goes to. */
+  readonly panelRef: RefObject<{ focus(): void } | null>;
   readonly setDraft: (draft: Draft) => void;
   readonly setMode: (mode: Mode) => void;
   readonly setDialog: (dialog: Dialog | null) => void;
   readonly look: (index: number | null) => void;
   readonly hover: (proposalId: string | null) => void;
   readonly toggleDirect: () => void;
+  /** Opens a panel and goes to it; null closes it. */
+  readonly showPanel: (panel: PanelName | null) => void;
   /** Shows the composer and goes to one of its fields, or to the stage. */
   readonly composeOn: (ref: RefObject<{ focus(): void } | null>) => void;
   readonly send: (body: Body) => void;
@@ -55,6 +62,8 @@ export interface Desk extends LiveSession {
   readonly propose: (action: Action, final: boolean) => void;
   /** The same, and done at once if its thought allows. */
   readonly perform: (action: Action) => void;
+  /** One burst of many: done with the thought that stands, which stays. False where a thought is required and missing. */
+  readonly burst: (action: Action) => boolean;
   readonly doIt: () => void;
   readonly accept: (proposal: Proposal | undefined) => void;
   readonly edit: (proposal: Proposal | undefined) => void;
@@ -80,9 +89,12 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
   const [looking, setLooking] = useState<number | null>(null);
   const [hovered, hover] = useState<string | null>(null);
   const [wantsDirect, setWantsDirect] = useLocalStorage({ key: "pilothouse.direct", defaultValue: false });
+  const [chosen, setChosen] = useState<{ panel: PanelName | null; step: number }>({ panel: null, step: 0 });
   const stageRef = useRef<HTMLDivElement>(null);
   const thoughtRef = useRef<HTMLTextAreaElement>(null);
   const lineRef = useRef<CommandLine>(null);
+  const panelRef = useRef<{ focus(): void }>(null);
+  const returnTo = useRef<HTMLElement | null>(null);
   const growing = useRef<ReturnType<typeof setTimeout>>(undefined);
 
   const composed = useMemo(() => compose(draft, episode), [draft, episode]);
@@ -98,7 +110,14 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     if (action !== null && "text" in action) drafts.rememberText(action.text);
     setDraft(EMPTY_DRAFT);
     setLooking(null);
-    stageRef.current?.focus({ preventScroll: true });
+    goBack();
+  };
+
+  /** To the panel's field where the step began, else to the stage. */
+  const goBack = () => {
+    const field = returnTo.current;
+    returnTo.current = null;
+    (field?.isConnected === true ? field : stageRef.current)?.focus({ preventScroll: true });
   };
 
   /** At once: the next key may come before the next frame, and belongs to the field. */
@@ -124,6 +143,7 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
   const propose = (action: Action, final: boolean) => {
     if (!mine) return;
     clearTimeout(growing.current);
+    returnTo.current = null;
     const next = withAction(draft, action, episode.proposals);
     setDraft(next);
     if (final) settle(next);
@@ -147,23 +167,40 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     looking,
     hovered,
     direct,
+    panel: panelOpen(chosen, episode),
     stageRef,
     thoughtRef,
     lineRef,
+    panelRef,
     setDraft,
     setMode,
     setDialog,
     look: (index) => setLooking(index !== null && episode.steps[index] ? index : null),
     hover,
     toggleDirect: () => setWantsDirect(!wantsDirect),
+    showPanel: (panel) => {
+      flushSync(() => setChosen({ panel, step: episode.steps.length }));
+      (panel === null ? stageRef : panelRef).current?.focus();
+    },
     composeOn,
     send,
     propose,
     perform: (action) => {
       if (!mine) return;
+      const field = document.activeElement;
+      returnTo.current = field instanceof HTMLElement && field.closest("[data-panel]") !== null ? field : null;
       const next = withAction(draft, action, episode.proposals);
       setDraft(next);
       submit(next);
+    },
+    burst: (action) => {
+      if (!mine) return false;
+      if (episode.thought_required && draft.thought.trim() === "") {
+        composeOn(thoughtRef);
+        return false;
+      }
+      send({ type: "act", action, thought: draft.thought.trim(), proposal_id: null });
+      return true;
     },
     doIt: () => {
       if (!mine) return;

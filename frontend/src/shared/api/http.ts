@@ -1,4 +1,4 @@
-/** Calls to the web app: JSON in, JSON out, CSRF header, one error class with the server's stable code. */
+/** Calls to the web app: JSON or a form in, JSON out, CSRF header, one error class with the server's stable code. */
 import type { Translate } from "@/shared/i18n/i18n";
 
 /** The server refused; nothing was changed. `code` is stable, `message` is for people. */
@@ -64,8 +64,9 @@ async function settle<T>(response: Response, error: ApiError | null): Promise<T>
 async function send(method: Method, path: string, body: unknown): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRFToken"] = csrf;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  const init = { method, headers, credentials: "same-origin", body: body === undefined ? null : JSON.stringify(body) } as const;
+  const form = body instanceof FormData; // the browser itself says what kind of form it is
+  if (body !== undefined && !form) headers["Content-Type"] = "application/json";
+  const init = { method, headers, credentials: "same-origin", body: form ? body : body === undefined ? null : JSON.stringify(body) } as const;
   try {
     return await fetch(`/api${path}`, init);
   } catch (cause) {

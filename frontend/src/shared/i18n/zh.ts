@@ -1,6 +1,7 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
 import { deskMessages } from "./zh/desk";
+import { panelMessages } from "./zh/panels";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages };

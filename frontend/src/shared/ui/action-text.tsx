@@ -1,18 +1,19 @@
-/** An action in words, and below it the call that says the same exactly. */
+/** An action in words, and below it what it says exactly: its command, code or change, else the call. */
 import type { Action } from "@/generated/vocabulary";
 import { printAction } from "@/shared/actions/print";
 import { actionInWords } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 
+import { bodyOf } from "./action-body";
 import styles from "./action-text.module.css";
 
 /** `grammar` is the action in the model's own words, where a model said it; without it the call is shown. */
 export function ActionText({ action, grammar }: { action: Action; grammar?: string }) {
   const i18n = useI18n();
   return (
-    <span className={styles.action}>
+    <div className={styles.action}>
       <span className={styles.words}>{actionInWords(action, i18n)}</span>
-      <code className={styles.grammar}>{grammar ?? printAction(action)}</code>
-    </span>
+      {bodyOf(action) ?? <code className={styles.grammar}>{grammar ?? printAction(action)}</code>}
+    </div>
   );
 }

@@ -4,6 +4,8 @@ import { useState } from "react";
 
 import type { Observation } from "@/generated/vocabulary";
 import { StageOverlay } from "@/features/annotate/states/stage-overlay";
+import { Dock } from "@/features/annotate/panels/dock";
+import { hasScreen } from "@/features/annotate/panels/panels";
 import { useDesk, type Desk } from "@/features/annotate/use-desk";
 import { useI18n } from "@/shared/i18n/i18n";
 import { MarkerLayer } from "@/shared/markers/marker-layer";
@@ -30,8 +32,11 @@ export function Stage({ stream, blobUrl }: Props) {
   const observation = observationOf(desk);
   return (
     <section ref={ref} className={styles.stage} aria-label={t("stage.label")} data-frame={frameOf(desk)}>
-      {observation?.screenshot === null && <TextObservation observation={observation} />}
-      <Picture observation={observation} room={{ width, height }} stream={stream} blobUrl={blobUrl} />
+      {hasScreen(desk.episode) ? (
+        <Picture observation={observation} room={{ width, height }} stream={stream} blobUrl={blobUrl} />
+      ) : (
+        <Instead observation={observation} />
+      )}
       <StageOverlay />
     </section>
   );
@@ -41,6 +46,16 @@ export function Stage({ stream, blobUrl }: Props) {
 function observationOf({ episode, looking }: Desk): Observation | null {
   const past = looking === null ? undefined : episode.steps[looking];
   return past?.before ?? episode.observation;
+}
+
+/** Where the machine has no screen: its panels, or what it had said before the step looked at. */
+function Instead({ observation }: { observation: Observation | null }) {
+  const { looking, panel, stageRef } = useDesk();
+  return (
+    <div ref={stageRef} className={styles.instead} tabIndex={-1}>
+      {looking === null && panel !== null ? <Dock panel={panel} /> : observation && <TextObservation observation={observation} />}
+    </div>
+  );
 }
 
 /** The frame around the stage that says who has the machine. */

@@ -83,6 +83,7 @@ export const sharedMessages = {
   "action.call_user": "Ask for help",
   "action.call_user_with": "Ask: “{text}”",
   "action.gesture": { one: "Gesture of {count} input over {duration}", other: "Gesture of {count} inputs over {duration}" },
+  "action.difference": "What the edit changes",
   "button.left": "left",
   "button.middle": "middle",
   "button.right": "right",

@@ -84,6 +84,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "action.call_user": "请求帮助",
   "action.call_user_with": "询问：“{text}”",
   "action.gesture": "手势：{duration} 内 {count} 个输入",
+  "action.difference": "修改内容",
   "button.left": "左",
   "button.middle": "中",
   "button.right": "右",

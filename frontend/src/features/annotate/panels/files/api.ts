@@ -1,0 +1,24 @@
+/** What the file panel asks of the web app: the folder looked at, and a place for bytes on their way in. */
+import { queryOptions } from "@tanstack/react-query";
+
+import type { BlobRef } from "@/generated/vocabulary";
+import { request } from "@/shared/api/http";
+
+export interface FolderEntry { name: string; kind: "file" | "folder" | "link" | "other"; size: number; modified_at: string }
+export interface Folder { path: string; entries: FolderEntry[] }
+
+/** A folder as it is now; every step may have changed it, so it is asked for anew after each. */
+export const folderQuery = (episodeId: string, path: string, step: number) =>
+  queryOptions({
+    queryKey: ["episode", episodeId, "files", path, step],
+    queryFn: () => request<Folder>("GET", `/episodes/${encodeURIComponent(episodeId)}/files?${new URLSearchParams({ path })}`),
+    placeholderData: (before) => (before?.path === path ? before : undefined),
+    retry: false,
+  });
+
+/** Brings a file's bytes to the machine, where an `upload_file` step can put them in their place. */
+export function stage(episodeId: string, file: File): Promise<BlobRef> {
+  const form = new FormData();
+  form.append("file", file);
+  return request<BlobRef>("POST", `/episodes/${encodeURIComponent(episodeId)}/uploads`, form);
+}

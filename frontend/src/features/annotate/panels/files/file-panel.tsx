@@ -1,0 +1,112 @@
+/** The machine's files: look around, read, write, bring in and out. What reads or changes a file is a step. */
+import { Button } from "@mantine/core";
+import { useState } from "react";
+
+import type { Action } from "@/generated/vocabulary";
+import { useI18n } from "@/shared/i18n/i18n";
+import { blobUrlOf } from "@/shared/api/episodes";
+import { CodeEditor } from "@/features/annotate/panels/code-editor";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import { contentsOf, fileLastUsed, savingAct } from "./contents";
+import { FolderList } from "./folder-list";
+import styles from "@/features/annotate/panels/panels.module.css";
+
+export function FilePanel() {
+  const { episode, perform } = useDesk();
+  const { steps } = episode;
+  const [folder, setFolder] = useState(".");
+  const [chosen, setChosen] = useState<{ path: string; step: number } | null>(null);
+  const used = fileLastUsed(steps.slice(chosen?.step ?? 0)) ?? chosen?.path ?? fileLastUsed(steps);
+  const open = (path: string) => {
+    setChosen({ path, step: steps.length });
+    perform({ kind: "read_file", path });
+  };
+  return (
+    <div className={styles.split}>
+      <FolderList folder={folder} onFolder={setFolder} onOpen={open} onNew={(path) => setChosen({ path, step: steps.length })} />
+      {used === null ? <NoFile /> : <OpenFile key={used} path={used} onRead={open} />}
+    </div>
+  );
+}
+
+function NoFile() {
+  const { t } = useI18n();
+  return <p className={styles.quiet}>{t("files.none")}</p>;
+}
+
+/** The file that is open; what is changed in it is a step once it is saved. */
+function OpenFile({ path, onRead }: { path: string; onRead: (path: string) => void }) {
+  const { t } = useI18n();
+  const { perform, composeOn, stageRef } = useDesk();
+  const can = useAbilities();
+  const file = useEdited(path);
+  const writable = can("write_file") && !file.cut;
+  const save = () => {
+    if (file.dirty && writable) perform(file.saving());
+  };
+  return (
+    <div className={styles.column}>
+      <div className={styles.bar}>
+        <code className={styles.path} title={path}>{path}</code>
+        {file.dirty && <span className={styles.mark}>{t("files.changed")}</span>}
+        <span className={styles.space} />
+        <Button size="compact-xs" variant="subtle" disabled={!can("read_file")} onClick={() => onRead(path)}>{t("files.read")}</Button>
+        <Button size="compact-xs" variant="subtle" disabled={!can("download_file")} onClick={() => perform({ kind: "download_file", path })}>{t("files.download")}</Button>
+        <Download path={path} />
+        <Button size="compact-xs" disabled={!file.dirty || !writable} onClick={save}>{t("files.save")}</Button>
+      </div>
+      {file.notice !== null && <p className={styles.quiet} role="status">{t(file.notice)}</p>}
+      <CodeEditor
+        value={file.text}
+        onChange={file.write}
+        name={path}
+        label={t("files.text", { path })}
+        readOnly={!writable}
+        keys={{ "Mod-s": save }}
+        onLeave={() => composeOn(stageRef)}
+      />
+    </div>
+  );
+}
+
+/** Whether this page may do an act of a kind now. */
+function useAbilities(): (kind: Action["kind"]) => boolean {
+  const { episode, mine } = useDesk();
+  return (kind) => mine && episode.capabilities.includes(kind);
+}
+
+/** A file's text as the record has it, under what is being written over it. */
+function useEdited(path: string) {
+  const { steps, capabilities } = useDesk().episode;
+  const contents = contentsOf(steps, path);
+  const known = contents?.text ?? null;
+  const [changed, setChanged] = useState<{ text: string; over: string | null } | null>(null);
+  const dirty = changed !== null && changed.text !== known;
+  const cut = contents?.cut === true;
+  return {
+    text: changed?.text ?? known ?? "",
+    dirty,
+    cut,
+    notice: noticeOf(cut, dirty && changed.over !== known, known === null && !dirty),
+    write: (text: string) => setChanged(text === known ? null : { text, over: changed?.over ?? known }),
+    saving: () => savingAct(path, known, changed?.text ?? "", capabilities),
+  };
+}
+
+function noticeOf(cut: boolean, overtaken: boolean, unread: boolean) {
+  if (cut) return "files.cut" as const;
+  if (overtaken) return "files.overtaken" as const;
+  return unread ? ("files.unread" as const) : null;
+}
+
+/** The bytes a download brought out last, to be kept. */
+function Download({ path }: { path: string }) {
+  const { t } = useI18n();
+  const { episode } = useDesk();
+  const step = episode.steps.findLast(({ action }) => action.kind === "download_file" && action.path === path);
+  const file = step?.after?.attachment;
+  if (file == null) return null;
+  const name = path.split("/").at(-1) ?? path;
+  return <Button component="a" size="compact-xs" variant="light" href={blobUrlOf(episode.id)(file.sha256)} download={name}>{t("files.keep", { name })}</Button>;
+}

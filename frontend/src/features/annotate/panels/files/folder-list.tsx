@@ -1,0 +1,136 @@
+/** A folder of the machine: go through it, open a file, drop one in. Looking is no step. */
+import { ActionIcon, Button, FileButton, TextInput, Tooltip, UnstyledButton } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { ArrowUp, FilePlus, ListPlus, Upload } from "lucide-react";
+import { useState, type DragEvent, type Ref } from "react";
+
+import { MAX_FILE } from "@/generated/vocabulary";
+import { messageOf } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import { folderQuery, stage, type FolderEntry } from "./api";
+import { pathIn } from "./contents";
+import styles from "@/features/annotate/panels/panels.module.css";
+
+interface Props {
+  readonly folder: string;
+  readonly onFolder: (path: string) => void;
+  readonly onOpen: (path: string) => void;
+  /** Begins a file that is not there yet. */
+  readonly onNew: (path: string) => void;
+}
+
+export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
+  const i18n = useI18n();
+  const { t } = i18n;
+  const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
+  const found = useQuery(folderQuery(episode.id, folder, episode.steps.length));
+  const here = found.data?.path ?? folder;
+  const [written, setWritten] = useState<string | null>(null);
+  const upload = useUpload(here);
+  const can = (kind: string) => mine && episode.capabilities.includes(kind);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    if (can("upload_file")) upload.take([...event.dataTransfer.files]);
+  };
+  return (
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- files can be dropped here; the button does the same
+    <div className={styles.folder} onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+      <form
+        className={styles.bar}
+        onSubmit={(event) => {
+          event.preventDefault();
+          onFolder(written ?? here);
+          setWritten(null);
+        }}
+      >
+        <ActionIcon size="sm" aria-label={t("files.up")} disabled={here === "/"} onClick={() => onFolder(pathIn(here, ".."))}>
+          <ArrowUp size={14} />
+        </ActionIcon>
+        <TextInput
+          ref={panelRef as Ref<HTMLInputElement>}
+          className={styles.grow}
+          aria-label={t("files.path")}
+          value={written ?? here}
+          onChange={(event) => setWritten(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            event.stopPropagation();
+            composeOn(stageRef);
+          }}
+        />
+        <Tooltip label={t("files.record.help")} multiline w={240}>
+          <ActionIcon size="sm" aria-label={t("files.record")} disabled={!can("list_files")} onClick={() => perform({ kind: "list_files", path: here })}>
+            <ListPlus size={15} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label={t("files.new.help")} multiline w={240}>
+          <ActionIcon size="sm" aria-label={t("files.new")} disabled={!can("write_file")} onClick={() => onNew(written ?? pathIn(here, "new.txt"))}>
+            <FilePlus size={14} />
+          </ActionIcon>
+        </Tooltip>
+        <FileButton onChange={(file) => file && upload.take([file])} disabled={!can("upload_file")}>
+          {(props) => (
+            <Tooltip label={t("files.upload.help")}>
+              <ActionIcon {...props} size="sm" aria-label={t("files.upload")} loading={upload.busy}>
+                <Upload size={14} />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </FileButton>
+      </form>
+      {upload.problem !== "" && <p className={styles.wrong} role="alert">{upload.problem}</p>}
+      {found.error !== null && (
+        <div className={styles.quiet} role="alert">
+          <p>{messageOf(found.error, t).text}</p>
+          <Button size="compact-xs" variant="default" onClick={() => void found.refetch()}>{t("common.retry")}</Button>
+        </div>
+      )}
+      {found.isPending && <p className={styles.quiet} role="status">{t("common.loading")}</p>}
+      {found.data?.entries.length === 0 && <p className={styles.quiet}>{t("files.empty")}</p>}
+      <ul className={styles.entries} aria-label={t("files.folder")}>
+        {found.data?.entries.map((entry) => (
+          <li key={entry.name}>
+            <Entry entry={entry} onClick={() => (entry.kind === "folder" ? onFolder : onOpen)(pathIn(here, entry.name))} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const SIGNS: Readonly<Record<FolderEntry["kind"], string>> = { folder: "▸", file: "", link: "↪", other: "·" };
+
+function Entry({ entry: { name, kind, size, modified_at }, onClick }: { entry: FolderEntry; onClick: () => void }) {
+  const { bytes, moment } = useI18n();
+  return (
+    <UnstyledButton className={styles.entry} onClick={onClick} disabled={kind === "other"} title={moment(modified_at)}>
+      <span className={styles.sign} aria-hidden>{SIGNS[kind]}</span>
+      <span className={styles.name}>{kind === "folder" ? `${name}/` : name}</span>
+      <span className={styles.size}>{kind === "folder" ? "" : bytes(size)}</span>
+    </UnstyledButton>
+  );
+}
+
+/** Files on their way in, one at a time: each is a step of its own. */
+function useUpload(folder: string) {
+  const i18n = useI18n();
+  const { episode, perform } = useDesk();
+  const [refused, setRefused] = useState("");
+  const staging = useMutation({
+    mutationFn: (file: File) => stage(episode.id, file),
+    onSuccess: (blob, file) => perform({ kind: "upload_file", path: pathIn(folder, file.name), blob }),
+  });
+  const take = (files: readonly File[]) => {
+    const [file] = files;
+    if (file === undefined) return;
+    if (files.length > 1) setRefused(i18n.t("files.upload.one"));
+    else if (file.size > MAX_FILE) setRefused(i18n.t("files.upload.large", { most: i18n.bytes(MAX_FILE) }));
+    else {
+      setRefused("");
+      staging.mutate(file);
+    }
+  };
+  return { take, busy: staging.isPending, problem: refused || (staging.error === null ? "" : messageOf(staging.error, i18n.t).text) };
+}

@@ -1,0 +1,82 @@
+/** The notebook: each cell that was run is a step, and the last one is being written. The machine's kernel keeps the state. */
+import { Button, UnstyledButton } from "@mantine/core";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+
+import type { Step } from "@/generated/vocabulary";
+import { blobUrlOf } from "@/shared/api/episodes";
+import { useI18n } from "@/shared/i18n/i18n";
+import { CodeEditor } from "@/features/annotate/panels/code-editor";
+import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import styles from "@/features/annotate/panels/panels.module.css";
+
+const Highlighted = lazy(() => import("@/shared/ui/highlighted"));
+
+export function NotebookPanel() {
+  const { t } = useI18n();
+  const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
+  const [code, setCode] = useState("");
+  const [limit, setLimit] = useState<number>(DEFAULT_LIMIT.code);
+  const end = useRef<HTMLDivElement>(null);
+  const cells = episode.steps.filter(({ action }) => action.kind === "run_code");
+  const running = episode.pending?.action.kind === "run_code" ? episode.pending.action.code : null;
+  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [cells.length, running]);
+  const run = () => {
+    if (!mine || code.trim() === "") return;
+    perform({ kind: "run_code", code, timeout: limit });
+    setCode("");
+  };
+  return (
+    <div className={styles.notebook}>
+      {cells.length === 0 && running === null && <p className={styles.quiet}>{t("notebook.empty")}</p>}
+      {cells.map((step, index) => <Cell key={step.command_id} step={step} number={index + 1} onCopy={setCode} />)}
+      {running !== null && (
+        <section className={styles.cell} aria-label={t("notebook.running")}>
+          <span className={styles.count}>*</span>
+          <pre className={styles.code}>{running}</pre>
+        </section>
+      )}
+      <section className={styles.cell} aria-label={t("notebook.next")}>
+        <span className={styles.count}>{cells.length + 1}</span>
+        <div className={styles.column}>
+          <CodeEditor
+            ref={panelRef}
+            value={code}
+            onChange={setCode}
+            name="cell.py"
+            label={t("notebook.code")}
+            readOnly={!mine}
+            keys={{ "Shift-Enter": run, "Mod-Enter": run }}
+            onLeave={() => composeOn(stageRef)}
+          />
+          <div className={styles.bar}>
+            <Button size="compact-xs" disabled={!mine || code.trim() === ""} onClick={run}>{t("notebook.run")}</Button>
+            <TimeLimit value={limit} onChange={setLimit} />
+            <span className={styles.note}>{t("notebook.help")}</span>
+          </div>
+        </div>
+      </section>
+      <div ref={end} />
+    </div>
+  );
+}
+
+function Cell({ step: { action, after, error }, number, onCopy }: { step: Step; number: number; onCopy: (code: string) => void }) {
+  const { t } = useI18n();
+  const { episode } = useDesk();
+  if (action.kind !== "run_code") return null;
+  const picture = after?.attachment?.media_type.startsWith("image/") === true ? after.attachment : null;
+  return (
+    <section className={styles.cell} aria-label={t("notebook.cell", { number })}>
+      <span className={styles.count}>{number}</span>
+      <div className={styles.column}>
+        <pre className={styles.code}><Suspense fallback={action.code}><Highlighted text={action.code} /></Suspense></pre>
+        {after?.text && <pre className={styles.result}>{after.text}</pre>}
+        {picture && <img className={styles.plot} src={blobUrlOf(episode.id)(picture.sha256)} alt={t("notebook.picture", { number })} />}
+        {error && <p className={styles.wrong}>{error.message}</p>}
+        <UnstyledButton className={styles.again} onClick={() => onCopy(action.code)}>{t("notebook.copy")}</UnstyledButton>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,71 @@
+/** What programs inside the machine serve, seen through the bridge: the notebook server, the code editor, a web app being built. */
+import { Button, NumberInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { ExternalLink } from "lucide-react";
+import { useState, type Ref, type SyntheticEvent } from "react";
+
+import { messageOf, request } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import styles from "@/features/annotate/panels/panels.module.css";
+
+interface ServiceOut { name: string; title: string; port: number; path: string }
+
+/** Where a program inside the machine listens, and what it is called. */
+interface Place {
+  readonly port: number;
+  readonly path: string;
+  readonly title: string;
+}
+
+const LARGEST_PORT = 65_535;
+
+export function PreviewPanel() {
+  const { t } = useI18n();
+  const { episode, panelRef } = useDesk();
+  const at = `/episodes/${encodeURIComponent(episode.id)}`;
+  const services = useQuery({ queryKey: ["episode", episode.id, "services"], queryFn: () => request<ServiceOut[]>("GET", `${at}/services`), retry: false });
+  const [port, setPort] = useState<number | string>(8000);
+  const opening = useMutation({
+    mutationFn: async ({ port: at_port, path, title }: Place) => {
+      const { url } = await request<{ url: string }>("POST", `${at}/tickets`, { kind: "proxy", port: at_port, path });
+      return { url, title };
+    },
+  });
+  const apart = useMutation({
+    mutationFn: async ({ port: at_port, path }: Place) => {
+      const { url } = await request<{ url: string }>("POST", `${at}/tickets`, { kind: "proxy", port: at_port, path });
+      window.open(url, "_blank", "noopener");
+    },
+  });
+  const typed: Place = { port: Number(port), path: "", title: t("preview.port", { port }) };
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    if (Number.isInteger(typed.port) && typed.port > 0) opening.mutate(typed);
+  };
+  const places: Place[] = services.data?.map(({ port: number, path, title }) => ({ port: number, path, title })) ?? [];
+  const problem = opening.error ?? apart.error ?? services.error;
+  const shown = opening.data ?? null;
+  return (
+    <div className={styles.column}>
+      <div className={styles.bar}>
+        {places.map((place) => (
+          <Button.Group key={place.port}>
+            <Button size="compact-xs" variant="default" loading={opening.isPending && opening.variables.port === place.port} onClick={() => opening.mutate(place)}>{place.title}</Button>
+            <Button size="compact-xs" variant="default" aria-label={t("preview.apart", { title: place.title })} onClick={() => apart.mutate(place)}><ExternalLink size={12} /></Button>
+          </Button.Group>
+        ))}
+        <form className={styles.bar} onSubmit={submit}>
+          <NumberInput ref={panelRef as Ref<HTMLInputElement>} size="xs" w={84} aria-label={t("preview.number")} min={1} max={LARGEST_PORT} allowDecimal={false} hideControls value={port} onChange={setPort} />
+          <Button type="submit" size="compact-xs" variant="default">{t("preview.open")}</Button>
+        </form>
+        <span className={styles.note}>{t("preview.unrecorded")}</span>
+      </div>
+      {problem !== null && <p className={styles.wrong} role="alert">{messageOf(problem, t).text}</p>}
+      {shown === null ? <p className={styles.quiet}>{t("preview.none")}</p> : (
+        <iframe key={shown.url} className={styles.frame} src={shown.url} title={shown.title} sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-downloads allow-modals" />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** The line of a terminal: what is written becomes a step, and the arrow keys bring back what was written before. */
+import { useState, type KeyboardEvent, type Ref } from "react";
+
+import { useI18n } from "@/shared/i18n/i18n";
+
+import styles from "@/features/annotate/panels/panels.module.css";
+
+interface Props {
+  readonly ref: Ref<HTMLInputElement | null>;
+  readonly sign: string;
+  readonly label: string;
+  readonly disabled: boolean;
+  /** What was written before, oldest first. */
+  readonly past: readonly string[];
+  readonly onSubmit: (line: string) => void;
+  readonly onInterrupt: (() => void) | null;
+  readonly onLeave: () => void;
+}
+
+export function Prompt({ ref, sign, label, disabled, past, onSubmit, onInterrupt, onLeave }: Props) {
+  const { t } = useI18n();
+  const [line, setLine] = useState("");
+  const [back, setBack] = useState(0);
+
+  const recall = (steps: number) => {
+    const to = Math.max(0, Math.min(past.length, back + steps));
+    setBack(to);
+    setLine(to === 0 ? "" : (past[past.length - to] ?? ""));
+  };
+  const key = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.nativeEvent.isComposing) return;
+    const nothingSelected = event.currentTarget.selectionStart === event.currentTarget.selectionEnd;
+    if (event.key === "Enter") {
+      onSubmit(line);
+      setLine("");
+      setBack(0);
+    } else if (event.key === "ArrowUp") recall(1);
+    else if (event.key === "ArrowDown") recall(-1);
+    else if (event.key === "Escape") onLeave();
+    else if (event.key === "c" && event.ctrlKey && nothingSelected && onInterrupt !== null) onInterrupt();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div className={styles.prompt}>
+      <span aria-hidden>{sign}</span>
+      <input
+        ref={ref}
+        aria-label={label}
+        placeholder={t("terminal.placeholder")}
+        value={line}
+        disabled={disabled}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        maxLength={20_000}
+        onChange={(event) => setLine(event.currentTarget.value)}
+        onKeyDown={key}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+/** The machine's terminals: live sessions to look at, commands with their output, and a line that makes a step of what is written. */
+import { Button, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+import { useState, type Ref } from "react";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { StatusDot } from "@/shared/ui/status-dot";
+import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import { LiveScreen } from "./live-screen";
+import { Prompt } from "./prompt";
+import { COMMANDS, nextNumber, pastOf, sessionNumbered, sessionsOf, tabOf } from "./sessions";
+import { Transcript } from "./transcript";
+import { useTerminals, type Terminals } from "./use-terminals";
+import styles from "@/features/annotate/panels/panels.module.css";
+
+const INTERRUPT = "\u0003";
+
+export function TerminalPanel() {
+  const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
+  const { t } = useI18n();
+  const { steps } = episode;
+  const interactive = episode.capabilities.includes("type_terminal");
+  const terminals = useTerminals(episode.id, interactive);
+  const [chosen, setChosen] = useState<{ tab: string; step: number } | null>(null);
+  const [opened, setOpened] = useState<readonly string[]>([]);
+  const [wantsRaw, setRaw] = useState(false);
+  const [limit, setLimit] = useState<number>(DEFAULT_LIMIT.command);
+
+  const sessions = interactive ? sessionsOf(steps, [...terminals.sessions, ...opened]) : [];
+  const tab = tabOf(steps, chosen, sessions[0] ?? COMMANDS);
+  const single = tab === COMMANDS;
+  const raw = wantsRaw && mine && !single;
+  const choose = (value: string) => setChosen({ tab: value, step: steps.length });
+  const open = () => {
+    const name = sessionNumbered(nextNumber(sessions));
+    setOpened([...opened, name]);
+    choose(name);
+  };
+  const type = (text: string) => perform({ kind: "type_terminal", session: tab, text });
+  const submit = (line: string) => {
+    if (!single) type(`${line}\n`);
+    else if (line.trim() !== "") perform({ kind: "run_command", command: line, timeout: limit });
+  };
+  const line = single
+    ? { sign: "$", label: t("terminal.command"), onInterrupt: null }
+    : { sign: "›", label: t("terminal.type_into", { session: tab }), onInterrupt: () => type(INTERRUPT) };
+
+  return (
+    <div className={styles.column}>
+      <div className={styles.bar}>
+        <Sessions sessions={sessions} tab={tab} onTab={choose} onOpen={open} />
+        <span className={styles.space} />
+        {single ? (
+          <TimeLimit value={limit} onChange={setLimit} />
+        ) : (
+          <Keys terminals={terminals} raw={raw} onRaw={setRaw} onInterrupt={() => type(INTERRUPT)} />
+        )}
+      </div>
+      {single ? <Transcript /> : <LiveScreen key={tab} session={tab} screens={terminals.screens} raw={raw} onRaw={setRaw} />}
+      {!raw && (
+        <Prompt
+          key={tab}
+          ref={panelRef as Ref<HTMLInputElement | null>}
+          {...line}
+          disabled={!mine}
+          past={pastOf(steps, tab)}
+          onSubmit={submit}
+          onLeave={() => composeOn(stageRef)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface SessionsProps {
+  readonly sessions: readonly string[];
+  readonly tab: string;
+  readonly onTab: (tab: string) => void;
+  readonly onOpen: () => void;
+}
+
+function Sessions({ sessions, tab, onTab, onOpen }: SessionsProps) {
+  const { t } = useI18n();
+  const { capabilities } = useDesk().episode;
+  const commands = capabilities.includes("run_command") ? [{ value: COMMANDS, label: t("terminal.commands") }] : [];
+  const tabs = [...sessions.map((name) => ({ value: name, label: name })), ...commands];
+  return (
+    <>
+      <SegmentedControl aria-label={t("terminal.sessions")} value={tab} onChange={onTab} data={tabs} />
+      {sessions.length > 0 && <Button size="compact-xs" variant="subtle" onClick={onOpen}>{t("terminal.new")}</Button>}
+    </>
+  );
+}
+
+interface KeysProps {
+  readonly terminals: Terminals;
+  readonly raw: boolean;
+  readonly onRaw: (raw: boolean) => void;
+  readonly onInterrupt: () => void;
+}
+
+/** How a session is written to, and whether it is seen live. */
+function Keys({ terminals: { phase, problem }, raw, onRaw, onInterrupt }: KeysProps) {
+  const { t } = useI18n();
+  const { mine } = useDesk();
+  return (
+    <>
+      {phase === "connecting" && <StatusDot tone="busy" pulse><span title={problem}>{t("terminal.connecting")}</span></StatusDot>}
+      <Tooltip label={t("terminal.raw.help")} multiline w={260}>
+        <Switch size="xs" label={t("terminal.raw")} checked={raw} disabled={!mine} onChange={(event) => onRaw(event.currentTarget.checked)} />
+      </Tooltip>
+      <Button size="compact-xs" variant="default" disabled={!mine} onClick={onInterrupt}>Ctrl+C</Button>
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+/** The tools the machine offers by name, a form for each, and what the last calls gave. */
+import { TextInput, UnstyledButton } from "@mantine/core";
+import { useState, type Ref } from "react";
+
+import type { Step } from "@/generated/vocabulary";
+import { useI18n } from "@/shared/i18n/i18n";
+import { ActionText } from "@/shared/ui/action-text";
+import { useDesk } from "@/features/annotate/use-desk";
+
+import { ToolForm } from "./tool-form";
+import styles from "@/features/annotate/panels/panels.module.css";
+
+export function ToolPanel() {
+  const { t } = useI18n();
+  const { episode, panelRef, composeOn, stageRef } = useDesk();
+  const { tools, steps } = episode;
+  const [wanted, setWanted] = useState("");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const matching = tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted.trim().toLowerCase()));
+  const tool = tools.find(({ name }) => name === chosen) ?? null;
+  const calls = steps.filter(({ action }) => action.kind === "call_tool");
+  if (tools.length === 0) return <p className={styles.quiet}>{t("tools.none")}</p>;
+  return (
+    <div className={styles.split}>
+      <div className={styles.folder}>
+        <div className={styles.bar}>
+          <TextInput
+            ref={panelRef as Ref<HTMLInputElement>}
+            className={styles.grow}
+            aria-label={t("tools.find")}
+            placeholder={t("tools.find")}
+            value={wanted}
+            onChange={(event) => setWanted(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              const [first] = matching;
+              if (event.key === "Escape") composeOn(stageRef);
+              else if (event.key === "Enter" && first) setChosen(first.name);
+              else return;
+              event.preventDefault();
+              event.stopPropagation();
+            }}
+          />
+        </div>
+        <ul className={styles.entries} aria-label={t("panel.tools")}>
+          {matching.map(({ name, description }) => (
+            <li key={name}>
+              <UnstyledButton className={styles.tool} aria-pressed={name === chosen} onClick={() => setChosen(name)}>
+                <code>{name}</code>
+                <span>{description}</span>
+              </UnstyledButton>
+            </li>
+          ))}
+        </ul>
+        {matching.length === 0 && <p className={styles.quiet}>{t("tools.not_found")}</p>}
+      </div>
+      <div className={styles.calls}>
+        {tool === null ? <p className={styles.quiet}>{t("tools.choose")}</p> : <ToolForm key={tool.name} tool={tool} />}
+        {calls.toReversed().map((step) => <Call key={step.command_id} step={step} />)}
+      </div>
+    </div>
+  );
+}
+
+function Call({ step: { index, action, after, error } }: { step: Step }) {
+  const { t } = useI18n();
+  return (
+    <section className={styles.call} aria-label={t("timeline.step", { number: index + 1 })}>
+      <ActionText action={action} />
+      {after?.text && <pre className={styles.result}>{after.text}</pre>}
+      {error && <p className={styles.wrong}>{error.message}</p>}
+    </section>
+  );
+}
