@@ -3,8 +3,9 @@
 from vm_bridge.errors import UnknownTask
 from vm_bridge.suites import Suite
 from vm_bridge.suites.desktop import DesktopSuite
+from vm_bridge.suites.phone import PhoneSuite
 
-SUITES: dict[str, Suite] = {"desktop": DesktopSuite()}
+SUITES: dict[str, Suite] = {"desktop": DesktopSuite(), "phone": PhoneSuite()}
 
 
 def suite_named(name: str) -> Suite:

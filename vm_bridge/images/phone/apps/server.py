@@ -22,7 +22,13 @@ PAGES = frozenset({*NAMES, MANIFEST["launcher"]["path"].strip("/")})
 MAX_BYTES = 256 * 1024
 IDLE_SECONDS = 30.0
 """How long a connection may say nothing; also how often one that waits for news is tested."""
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".json": "application/json"}
+TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+}
 
 
 class Refused(Exception):

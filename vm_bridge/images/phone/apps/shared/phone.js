@@ -123,10 +123,18 @@ function draw() {
     h("div.screen", {}, views[screen.name](screen.arg)),
     navigationBar(),
     ...(said ? [h("div.said", { role: "status" }, said)] : []),
-    ...(overlay ? [h("div.cover", { onclick: (event) => event.target === event.currentTarget && close() }, overlay)] : []),
+    ...(overlay ? [backdrop(overlay)] : []),
   );
   const scroller = document.querySelector("main");
   if (scroller) scroller.scrollTop = screen.scroll;
+}
+
+/** What lies under a dialog: touching it closes the dialog, lifting the finger that opened the dialog does not. */
+function backdrop(dialog) {
+  let touched = false;
+  const onpointerdown = (event) => (touched = event.target === event.currentTarget);
+  const onclick = (event) => touched && event.target === event.currentTarget && close();
+  return h("div.cover", { onpointerdown, onclick }, dialog);
 }
 
 function statusBar(settings) {

@@ -50,18 +50,22 @@ export function touch(element, { ontap, onhold, onswipe }) {
   let from = null;
   let timer;
   let used = false;
+  let aside = false;
   if (onswipe) element.classList.add("swipes");
   element.addEventListener("pointerdown", (event) => {
     from = { x: event.clientX, y: event.clientY };
-    used = false;
+    used = aside = false;
     if (onhold) timer = setTimeout(() => { used = true; onhold(); }, HOLD_MS);
   });
   element.addEventListener("pointermove", (event) => {
     if (!from) return;
     const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
     if (Math.hypot(dx, dy) > SLACK) clearTimeout(timer);
-    if (onswipe && Math.abs(dx) > Math.abs(dy)) element.style.transform = `translateX(${dx}px)`;
+    aside = onswipe && Math.abs(dx) > Math.abs(dy);
+    if (aside) element.style.transform = `translateX(${dx}px)`;
   });
+  // Else the browser makes a fling of it, and the next tap would only stop that fling.
+  element.addEventListener("touchmove", (event) => aside && event.preventDefault(), { passive: false });
   const end = (event) => {
     clearTimeout(timer);
     const dx = from ? event.clientX - from.x : 0;
