@@ -5,11 +5,13 @@ from typing import Protocol
 
 from pydantic import Field
 
+from vm_bridge.inside import Files, Terminals
 from vocabulary.actions import Action, Gesture, RunCode, RunCommand, TypeText, Wait
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation, Transition, Verdict
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 ACT_SECONDS = 60.0
 """Longest an act may take beyond the time it needs by itself."""
@@ -79,6 +81,24 @@ class Machine(Protocol):
 
     async def blob(self, ref: BlobRef) -> bytes:
         """The bytes behind a reference in an observation of the last few calls."""
+        ...
+
+    @property
+    def files(self) -> Files:
+        """Its files, for programs; raises UnsupportedAction where it has none to offer."""
+        ...
+
+    @property
+    def terminals(self) -> Terminals:
+        """Its interactive terminals, for programs; raises UnsupportedAction where it has none."""
+        ...
+
+    async def tools(self) -> tuple[Tool, ...]:
+        """What `call_tool` may name: the tools of the prepared task's and the image's MCP servers."""
+        ...
+
+    async def stage(self, data: bytes, media_type: str) -> BlobRef:
+        """Hand over bytes for an `upload_file` soon to come. Raises InvalidAction when they are too many."""
         ...
 
     async def close(self) -> None:

@@ -20,7 +20,7 @@ Pixel = Annotated[int, Field(ge=0, le=32_767)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=32), AfterValidator(key_checked)]
 """A key of `vocabulary.keys`; any spelling goes in, the canonical name is kept."""
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
-Path = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+FilePath = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 """A path inside the sandbox; a relative one begins at the home folder."""
 SessionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
 """What an interactive terminal session is called."""
@@ -230,21 +230,21 @@ class ListFiles(Frozen):
     """List a folder of the sandbox: name, kind, size and time of each entry."""
 
     kind: Literal["list_files"] = "list_files"
-    path: Path = "."
+    path: FilePath = "."
 
 
 class ReadFile(Frozen):
     """Read a text file of the sandbox."""
 
     kind: Literal["read_file"] = "read_file"
-    path: Path
+    path: FilePath
 
 
 class WriteFile(Frozen):
     """Create or replace a text file of the sandbox."""
 
     kind: Literal["write_file"] = "write_file"
-    path: Path
+    path: FilePath
     text: Annotated[str, StringConstraints(max_length=1_000_000)]
 
 
@@ -252,7 +252,7 @@ class EditFile(Frozen):
     """Replace the one occurrence of `old` in a text file by `new`."""
 
     kind: Literal["edit_file"] = "edit_file"
-    path: Path
+    path: FilePath
     old: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
     new: Text
 
@@ -261,7 +261,7 @@ class UploadFile(Frozen):
     """Put a file into the sandbox; its bytes were staged with the machine before."""
 
     kind: Literal["upload_file"] = "upload_file"
-    path: Path
+    path: FilePath
     blob: BlobRef
 
     @field_validator("blob")
@@ -276,7 +276,7 @@ class DownloadFile(Frozen):
     """Bring a file out of the sandbox; it comes back as the observation's attachment."""
 
     kind: Literal["download_file"] = "download_file"
-    path: Path
+    path: FilePath
 
 
 class RunCode(Frozen):

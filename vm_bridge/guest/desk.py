@@ -6,12 +6,13 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from vm_bridge.guest.attempt import attempt
+from vm_bridge.guest import shell
+from vm_bridge.guest.act import Action, Given
 from vm_bridge.guest.census import Census
 from vm_bridge.guest.eyes import Picture
 from vm_bridge.guest.habits import Habits, Reach, Watch
+from vm_bridge.guest.inside import Inside
 from vm_bridge.guest.session import Icons
-from vm_bridge.guest.shell import ACTIONS
 from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Threads, judge
 
 TAKEN = 0.25
@@ -21,14 +22,15 @@ GLIMPSES = 3
 WATCHING = 0.015
 """How often to look at the picture while a program's habit is told from what an act did (seconds)."""
 
-Action = dict[str, Any]
 Answer = dict[str, Any]
 
 
 class ScreenDesk:
     """One desktop, driven by one thread; only `hurry` and `frame` may be called from others."""
 
-    def __init__(self, picture: Picture, census: Census, watch: Watch, icons: Icons | None, stream: Picture) -> None:
+    def __init__(
+        self, picture: Picture, census: Census, watch: Watch, icons: Icons | None, stream: Picture, inside: Inside
+    ) -> None:
         # PyAutoGUI opens its display as soon as it is imported.
         from vm_bridge.guest.hands import Hands
 
@@ -37,13 +39,15 @@ class ScreenDesk:
         self._watch = watch
         self._icons = icons
         self._stream = stream
+        self._inside = inside
         self._habits = Habits()
         self._hands = Hands(self._taken)
         self._hurry = threading.Event()
 
     def hurry(self) -> None:
-        """Cut a running settle or wait short."""
+        """Cut a running act, settle or wait short."""
         self._hurry.set()
+        self._inside.cut()
 
     def observe(self, *, settle: bool) -> Answer:
         """One look, with `settle` after the screen has come to rest, with its icons on it."""
@@ -65,22 +69,25 @@ class ScreenDesk:
         threads = self._before() if settle else {}
         before = self._picture.look()
         acted_at = time.monotonic()
-        answer = attempt(self._do, action)
+        answer = self._inside.attempt(self._act, action)
         rest, took = (
             self._settle(threads, acted_at, LIMIT + time.monotonic() - acted_at) if settle else ("skipped", 0.0)
         )
         return {"before": before, "after": self._picture.look(), "rest": rest, "settle_ms": took, **answer}
 
-    def _do(self, action: Action) -> str | None:
-        if action["kind"] == "wait":
+    def _act(self, action: Action) -> Given:
+        kind = action["kind"]
+        if kind in shell.ACTIONS:
+            return shell.ACTIONS[kind](action)
+        if kind in self._inside.acts:
+            return self._inside.acts[kind](action)
+        if kind == "wait":
             self._hurry.wait(action["seconds"])
-        elif action["kind"] == "gesture":
+        elif kind == "gesture":
             self._gesture(action["inputs"])
-        elif action["kind"] in ACTIONS:
-            return ACTIONS[action["kind"]](action)
         else:
             self._hands.do(action)
-        return None
+        return Given()
 
     def _gesture(self, inputs: list[dict[str, Any]]) -> None:
         """Primitive inputs at the pace they were made; `hurry` makes it as fast as can be."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from vm_bridge.guest.digest import tree_digest
 from vm_bridge.guest.door import Door
+from vm_bridge.guest.inside import Inside
 from vm_bridge.guest.serve import Desk, Server
 
 SKELETON, MANIFEST, PATIENCE = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
@@ -37,10 +38,12 @@ def main() -> None:
     shutil.copytree(SKELETON, Path.home(), symlinks=True, dirs_exist_ok=True)
     door = Door(socket.socket(fileno=given.listen), given.memory, given.leash)
 
-    def start(width: int, height: int) -> Desk:
-        return desk_of(given.memory, width, height, loading)
+    inside = Inside()
 
-    Server(door, start, home=tree_digest(Path.home())).serve()
+    def start(width: int, height: int) -> Desk:
+        return desk_of(given.memory, width, height, loading, inside)
+
+    Server(door, start, inside, home=tree_digest(Path.home())).serve()
     os._exit(0)  # the sandbox ends with its first program, whatever its threads are doing
 
 
@@ -51,12 +54,12 @@ def load() -> None:
     from vm_bridge.guest import census, desk, eyes, habits, keyboard  # noqa: F401
 
 
-def desk_of(memory: int, width: int, height: int, loading: threading.Thread) -> Desk:
+def desk_of(memory: int, width: int, height: int, loading: threading.Thread, inside: Inside) -> Desk:
     """The image's desktop, up and driven; a size of zero means that there is no screen."""
     if width == 0:
         from vm_bridge.guest.bare import Bare
 
-        return Bare()
+        return Bare(inside)
     from vm_bridge.guest.session import XServer, start_session
 
     manifest = json.loads(MANIFEST.read_text())
@@ -74,7 +77,8 @@ def desk_of(memory: int, width: int, height: int, loading: threading.Thread) -> 
     pixels = mmap.mmap(memory, 0, prot=mmap.PROT_READ)
     watch = Watch(Picture(memory, width, height, WATCHED_SLOTS), pixels, width, height)
     picture = Picture(memory, width, height, OBSERVED_SLOTS)
-    return ScreenDesk(picture, census, watch, icons, Picture(memory, width, height, STREAMED_SLOTS))
+    stream = Picture(memory, width, height, STREAMED_SLOTS)
+    return ScreenDesk(picture, census, watch, icons, stream, inside)
 
 
 def end_on_error(error: threading.ExceptHookArgs) -> None:

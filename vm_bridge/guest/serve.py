@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from vm_bridge.guest import wire
+from vm_bridge.guest.act import ActFailed
 from vm_bridge.guest.door import Door
+from vm_bridge.guest.inside import Inside
 from vm_bridge.guest.tools import TOOLS
 
 WAITING_CALLS = 64
 """Most calls of one kind that may wait; more are refused."""
+BESIDE = 32
+"""Most calls to the inside that are done at the same time; some of them wait for something to happen."""
 
 Message = dict[str, Any]
 
@@ -51,17 +55,18 @@ Lane = queue.Queue[Call]
 
 
 class Server:
-    """Does the calls that touch the desktop one after another, and those for frames beside them.
+    """Does the calls that touch the desktop one after another, those for frames and to the inside beside them.
 
     `start` makes the desktop of a size, once; `home` is the digest of the home folder before it.
     A call with a lower fencing token than one seen before changes nothing.
     """
 
-    def __init__(self, door: Door, start: Callable[[int, int], Desk], home: str) -> None:
-        self._door, self._start, self._home = door, start, home
+    def __init__(self, door: Door, start: Callable[[int, int], Desk], inside: Inside, home: str) -> None:
+        self._door, self._start, self._inside, self._home = door, start, inside, home
         self._fence, self._size = 0, (0, 0)
         self._desk: Desk | None = None
         self._sending = threading.Lock()
+        self._beside = threading.BoundedSemaphore(BESIDE)
 
     def serve(self) -> None:
         """Until no host comes any more."""
@@ -73,7 +78,9 @@ class Server:
                 while True:
                     call = Call(link, wire.receive(link))
                     lane = lanes.get(call.message["op"])
-                    if lane is None:
+                    if call.message["op"] == "inside":
+                        self._do_beside(call)
+                    elif lane is None:
                         self._do(self._at_once, call)
                     elif not _put(lane, call):
                         self._refuse(call, Refused("bridge_unavailable", "too many calls are waiting"))
@@ -102,6 +109,24 @@ class Server:
             self._refuse(call, refused)
         else:
             self._send(call.link, {"id": call.message["id"], "result": result})
+
+    def _do_beside(self, call: Call) -> None:
+        """A call to the inside, in a thread of its own."""
+        if not self._beside.acquire(blocking=False):
+            return self._refuse(call, Refused("bridge_unavailable", "too many calls are waiting"))
+
+        def work() -> None:
+            self._do(self._call_inside, call)
+            self._beside.release()
+
+        threading.Thread(target=work, daemon=True).start()
+
+    def _call_inside(self, message: Message) -> Message:
+        self._admit(message)
+        try:
+            return {"failed": None, "answer": self._inside.calls[message["call"]](message)}
+        except ActFailed as failure:
+            return {"failed": {"code": failure.code, "message": str(failure)}, "answer": {}}
 
     def _at_once(self, message: Message) -> Message:
         if message["op"] == "hurry":

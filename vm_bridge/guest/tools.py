@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from vm_bridge.guest import shell
+from vm_bridge.guest import files, shell
+from vm_bridge.guest.act import MAX_OUTPUT, ActFailed
 from vm_bridge.guest.windows import wait_for_window
 
 Message = dict[str, Any]
@@ -13,22 +14,22 @@ def run(call: Message) -> Message:
     """A command's exit status (None when its time ran out) and output."""
     try:
         output, code = shell.run(call["argv"], timeout=call["seconds"])
-    except shell.ActFailed as failure:
+    except ActFailed as failure:
         return {"code": 127, "output": str(failure)}
-    return {"code": code, "output": output[: shell.MAX_OUTPUT].decode("utf-8", "replace")}
+    return {"code": code, "output": output[:MAX_OUTPUT].decode("utf-8", "replace")}
 
 
 def read(call: Message) -> Message:
     """A file's text; None when there is none."""
     try:
-        return {"text": shell.read_file(call)}
-    except shell.ActFailed:
+        return {"text": files.read_file(call).text}
+    except ActFailed:
         return {"text": None}
 
 
 def write(call: Message) -> Message:
     """Writes a file, or says why not."""
-    return _told(shell.write_file, call)
+    return _told(files.write_file, call)
 
 
 def start(call: Message) -> Message:
@@ -48,6 +49,6 @@ TOOLS: dict[str, Callable[[Message], Message]] = {tool.__name__: tool for tool i
 def _told(act: Callable[[Message], Any], call: Message) -> Message:
     try:
         act(call)
-    except shell.ActFailed as failure:
+    except ActFailed as failure:
         return {"failed": str(failure)}
     return {"failed": None}

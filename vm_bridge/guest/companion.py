@@ -1,0 +1,151 @@
+"""A helper process beside the guest, started on first use: heavy libraries and busy programs stay out of the guest.
+
+They talk over a socket pair as host and guest do. The helper ends when the guest's end closes.
+"""
+
+import itertools
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from vm_bridge.guest import wire
+from vm_bridge.guest.act import ActFailed
+from vm_bridge.guest.wire import Message
+
+AT_ONCE = 24
+"""Most calls a helper does at the same time."""
+CLOSING_SECONDS = 5.0
+
+
+class Companion:
+    """The guest's end. Calls may come from any thread; a helper that died is started again by the next call."""
+
+    def __init__(self, name: str, command: tuple[str, ...], environment: Mapping[str, str] | None = None) -> None:
+        self._name, self._command, self._environment = name, command, environment
+        self._numbers = itertools.count(1)
+        self._changing = threading.Lock()
+        self._sending = threading.Lock()
+        self._link: socket.socket | None = None
+        self._waiting: dict[int, Future[Message]] = {}
+
+    @property
+    def running(self) -> bool:
+        """Whether it has been started and has not ended."""
+        return self._link is not None
+
+    def call(self, op: str, *, timeout: float, **arguments: object) -> Message:
+        """One call's result. Raises ActFailed: what the helper said, or that it ended or stayed silent."""
+        number, future = next(self._numbers), Future[Message]()
+        self._send(number, future, {"id": number, "op": op, **arguments})
+        try:
+            answer = future.result(timeout)
+        except TimeoutError:
+            raise ActFailed("timed_out", f"{self._name} did not answer within {timeout:g} s") from None
+        finally:
+            self._waiting.pop(number, None)
+        failed = answer.get("failed")
+        if failed is not None:
+            raise ActFailed(failed["code"], failed["message"], failed["text"])
+        result: Message = answer["result"]
+        return result
+
+    def tell(self, op: str) -> None:
+        """A call that nobody waits for, of a helper that runs."""
+        link = self._link
+        if link is not None:
+            with self._sending, suppress(OSError):
+                link.sendall(wire.encode({"id": 0, "op": op}))
+
+    def _send(self, number: int, future: Future[Message], message: Message) -> None:
+        with self._changing:
+            link = self._link = self._link or self._start()
+            self._waiting[number] = future
+        try:
+            with self._sending:
+                link.sendall(wire.encode(message))
+        except OSError:
+            self._end(link)
+
+    def _start(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                process = subprocess.Popen(
+                    (*self._command, str(theirs.fileno())),
+                    pass_fds=(theirs.fileno(),),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd=Path.home(),
+                    env=None if self._environment is None else {**os.environ, **self._environment},
+                    start_new_session=True,
+                )
+            except OSError as error:
+                ours.close()
+                raise ActFailed("not_installed", f"{self._command[0]}: {error.strerror}") from error
+        threading.Thread(target=self._listen, args=(ours, process), daemon=True).start()
+        return ours
+
+    def _listen(self, link: socket.socket, process: "subprocess.Popen[bytes]") -> None:
+        with suppress(wire.WireError, OSError):
+            while True:
+                answer = wire.receive(link)
+                future = self._waiting.get(answer["id"])
+                if future is not None:
+                    future.set_result(answer)
+        self._end(link)
+        try:
+            process.wait(CLOSING_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _end(self, link: socket.socket) -> None:
+        """Say so to everyone who waits for this helper."""
+        with self._changing:
+            if self._link is not link:
+                return
+            self._link = None
+            waiting, self._waiting = self._waiting, {}
+        with suppress(OSError):
+            link.shutdown(socket.SHUT_RDWR)
+        for number, future in waiting.items():
+            message = f"{self._name} ended unexpectedly; what it held is lost, the next call starts it again"
+            future.set_result({"id": number, "failed": {"code": "ended", "message": message, "text": None}})
+
+
+Calls = Mapping[str, Callable[[Message], Message]]
+
+
+def serve(descriptor: int, calls: Calls) -> None:
+    """The helper's end: does calls beside each other until the guest's end closes."""
+    sending = threading.Lock()
+    with socket.socket(fileno=descriptor) as link, suppress(wire.WireError, OSError):
+        link.set_inheritable(False)
+
+        def do(message: Message) -> None:
+            data = wire.encode({"id": message["id"], **outcome(calls[message["op"]], message)})
+            with sending, suppress(OSError):
+                link.sendall(data)
+
+        workers = ThreadPoolExecutor(AT_ONCE)
+        while True:
+            workers.submit(do, wire.receive(link))
+
+
+def outcome(call: Callable[[Message], Message], message: Message) -> Message:
+    """A call's result, or why it failed."""
+    try:
+        return {"result": call(message)}
+    except ActFailed as failure:
+        return failed(failure)
+
+
+def failed(failure: ActFailed) -> Message:
+    """A failure as it travels."""
+    return {"failed": {"code": failure.code, "message": str(failure), "text": failure.text}}

@@ -1,0 +1,105 @@
+"""Tells what happens in a folder, by inotify; what nobody asks for any more is forgotten."""
+
+import ctypes
+import os
+import select
+import struct
+import threading
+import time
+from dataclasses import dataclass, field
+
+from vm_bridge.guest.act import ActFailed
+from vm_bridge.guest.files import UNFINISHED, place
+
+MOST = 32
+"""Most folders watched at once."""
+MOST_CHANGES = 512
+"""Most changes told at once; beyond them all that is said is that there were more."""
+FORGOTTEN_AFTER = 60.0
+"""How long after it was last asked for a watch is kept (seconds)."""
+BUFFER = 64 * 1024
+IN_CLOSE_WRITE, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x8, 0x40, 0x80, 0x100, 0x200
+IN_DELETE_SELF, IN_MOVE_SELF, IN_Q_OVERFLOW, IN_IGNORED, IN_ONLYDIR = 0x400, 0x800, 0x4000, 0x8000, 0x1000000
+TOLD = {
+    IN_CREATE: "created",
+    IN_MOVED_TO: "created",
+    IN_CLOSE_WRITE: "changed",
+    IN_DELETE: "deleted",
+    IN_MOVED_FROM: "deleted",
+    IN_DELETE_SELF: "gone",
+    IN_MOVE_SELF: "gone",
+    IN_Q_OVERFLOW: "more",
+}
+EVENT = struct.Struct("iIII")
+
+Change = dict[str, str]
+"""`name` of the entry (empty where the folder itself is meant) and `change`: one of the words of `TOLD`."""
+
+
+@dataclass
+class _Watch:
+    """One folder's inotify descriptor."""
+
+    descriptor: int
+    asked_at: float
+    asking: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Watches:
+    """The folders that are watched, each under a name of whoever asks."""
+
+    def __init__(self) -> None:
+        self._watches: dict[str, _Watch] = {}
+        self._changing = threading.Lock()
+        self._libc = ctypes.CDLL("libc.so.6", use_errno=True)
+
+    def changes(self, name: str, path: str, wait: float) -> list[Change]:
+        """What happened since the last question under this name, waiting at most so many seconds for something; the
+        first question only begins the watch. Raises ActFailed."""
+        with self._changing:
+            self._forget()
+            watch = self._watches.get(name)
+            if watch is None:
+                self._watches[name] = self._begin(path)
+                return []
+            watch.asked_at = time.monotonic() + wait
+        with watch.asking:
+            if not select.select([watch.descriptor], [], [], wait)[0]:
+                return []
+            return _changes(os.read(watch.descriptor, BUFFER))
+
+    def end(self, name: str) -> None:
+        """Forget a watch."""
+        with self._changing:
+            watch = self._watches.pop(name, None)
+        if watch is not None:
+            with watch.asking:
+                os.close(watch.descriptor)
+
+    def _begin(self, path: str) -> _Watch:
+        if len(self._watches) >= MOST:
+            raise ActFailed("too_many", f"{MOST} folders are watched already")
+        descriptor = self._libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+        wanted = IN_ONLYDIR | sum(TOLD) - IN_Q_OVERFLOW
+        if self._libc.inotify_add_watch(descriptor, os.fsencode(place(path)), wanted) < 0:
+            reason = os.strerror(ctypes.get_errno())
+            os.close(descriptor)
+            raise ActFailed("cannot_watch", f"{path}: {reason}")
+        return _Watch(descriptor, time.monotonic())
+
+    def _forget(self) -> None:
+        old = time.monotonic() - FORGOTTEN_AFTER
+        for name in [name for name, watch in self._watches.items() if watch.asked_at < old]:
+            os.close(self._watches.pop(name).descriptor)
+
+
+def _changes(data: bytes) -> list[Change]:
+    changes: list[Change] = []
+    while data:
+        _, mask, _, length = EVENT.unpack_from(data)
+        name = data[EVENT.size : EVENT.size + length].rstrip(b"\0").decode("utf-8", "replace")
+        data = data[EVENT.size + length :]
+        change = next((word for bit, word in TOLD.items() if mask & bit), None)
+        if change is not None and not name.endswith(UNFINISHED):
+            changes.append({"name": name, "change": change})
+    return changes if len(changes) <= MOST_CHANGES else [*changes[:MOST_CHANGES], {"name": "", "change": "more"}]

@@ -1,0 +1,2 @@
+PS1='\w \$ '
+alias ls='ls --color=auto'
