@@ -18,6 +18,7 @@ from vm_bridge.wire import (
     Failure,
     Observe,
     Perform,
+    Recording,
     Renew,
     Warm,
     answer_unpack,
@@ -34,8 +35,11 @@ CALL_TIMEOUT = 15.0
 PREPARE_TIMEOUT = 90.0
 PAUSES = (0.05, 0.2, 0.8)
 """Before each further try after a lost connection (seconds)."""
+RECORD_TIMEOUT = 30.0
+"""A recording that ends is indexed first (seconds)."""
 KEPT_BLOBS = 24
 TASKS = TypeAdapter(tuple[Task, ...])
+RECORDED: TypeAdapter[Recording | None] = TypeAdapter(Recording | None)
 
 
 class BridgeClient:
@@ -85,6 +89,29 @@ class BridgeClient:
     async def suite_tasks(self, suite: str) -> tuple[Task, ...]:
         """The bundled tasks of a suite. Raises UnknownTask."""
         return TASKS.validate_json(await self.call("GET", f"{self._base_url}/v1/suites/{suite}/tasks"))
+
+    async def record_start(self, lease: Lease) -> Recording:
+        """Record a machine until its lease ends; what runs already goes on. Raises UnsupportedAction."""
+        url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}/recording"
+        return Recording.model_validate_json(await self.call("POST", url, headers=fence(lease)))
+
+    async def record_stop(self, lease: Lease) -> Recording | None:
+        """End the recording of a machine, if one runs. Idempotent."""
+        url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}/recording"
+        return RECORDED.validate_json(await self.call("DELETE", url, headers=fence(lease), patience=RECORD_TIMEOUT))
+
+    async def recording(self, host_url: str, key: str) -> Recording:
+        """What the host of a machine knows of a recording. Raises UnknownRecording."""
+        url = f"{host_url.rstrip('/')}/v1/recordings/{key}"
+        return Recording.model_validate_json(await self.call("GET", url))
+
+    async def recording_part(self, host_url: str, key: str, number: int) -> bytes:
+        """The MP4 of a part, some tens of megabytes at most. Raises UnknownRecording."""
+        return await self.call("GET", f"{host_url.rstrip('/')}/v1/recordings/{key}/parts/{number}")
+
+    async def recording_forget(self, host_url: str, key: str) -> None:
+        """Remove a recording that has ended. Idempotent."""
+        await self.call("DELETE", f"{host_url.rstrip('/')}/v1/recordings/{key}")
 
     def machine(self, lease: Lease) -> Machine:
         """The machine a lease holds."""

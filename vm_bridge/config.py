@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
+from vm_bridge.ice import IceServer
 from vocabulary.base import Frozen
 
 
@@ -36,14 +37,6 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Bind = Annotated[Address, BeforeValidator(_address)]
 
 
-class IceServer(Frozen):
-    """A STUN or TURN server, in the browser's own words."""
-
-    urls: str
-    username: str | None = None
-    credential: str | None = None
-
-
 class Config(Frozen):
     """Every setting of the bridge and the VNC gateway; the variable is `PILOTHOUSE_` and the name in capitals."""
 
@@ -65,6 +58,7 @@ class Config(Frozen):
     warm: Annotated[dict[str, int], BeforeValidator(_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""
     ice_servers: Annotated[tuple[IceServer, ...], BeforeValidator(_json)] = ()
+    """STUN and TURN servers, told to browsers by the web app and used by the bridge."""
     ice_addresses: Words = ()
     """Addresses to offer browsers in place of those of the network interfaces; `127.0.0.1` works only on
     the same machine, and there it works without any network."""

@@ -10,6 +10,7 @@ BridgeError                 every error of this package; `code` is stable
 ├── NoMachine               nothing free within the wait
 ├── UnknownTask             no such suite or task
 ├── UnknownBlob             the bytes of a picture are no longer kept
+├── UnknownRecording        no such recording, or it was given up for room
 ├── InvalidOffer            a viewer's WebRTC offer cannot be answered
 ├── TicketRefused           a stream ticket is forged, expired, used or bound to something else
 └── BridgeUnavailable       the bridge did not answer in time
@@ -71,6 +72,11 @@ class UnknownBlob(BridgeError):
     status = 404
 
 
+class UnknownRecording(BridgeError):
+    code = "unknown_recording"
+    status = 404
+
+
 class InvalidOffer(BridgeError):
     code = "invalid_offer"
     status = 422
@@ -99,6 +105,7 @@ ERRORS: dict[str, type[BridgeError]] = {
         NoMachine,
         UnknownTask,
         UnknownBlob,
+        UnknownRecording,
         InvalidOffer,
         TicketRefused,
         BridgeUnavailable,

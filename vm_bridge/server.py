@@ -53,6 +53,7 @@ class Bridge:
     secret: str
     web_origins: tuple[str, ...]
     streams: APIRouter
+    recordings: APIRouter
     suite_tasks: Callable[[str], tuple[Task, ...]]
     """Raises UnknownTask."""
 
@@ -68,6 +69,9 @@ def app_of(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
     app = FastAPI(title="Pilothouse bridge", version="1", lifespan=run, docs_url=None, redoc_url=None)
     app.state.bridge = bridge
     app.include_router(calls, responses={"default": {"model": Failure}})
+    app.include_router(
+        bridge.recordings, dependencies=[Depends(_authorized)], responses={"default": {"model": Failure}}
+    )
     app.include_router(bridge.streams, responses={"default": {"model": Failure}})
     app.add_middleware(BodyLimit)
     app.add_middleware(

@@ -1,5 +1,6 @@
 """What travels between client and server: bodies, and answers that carry the pictures they speak of."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgpack
@@ -58,6 +59,27 @@ class Evaluate(Frozen):
     """`POST /v1/machines/{machine_id}/evaluate`."""
 
     answer: Annotated[str, StringConstraints(max_length=20_000)] = ""
+
+
+class RecordingPart(Frozen):
+    """One MP4 of a recording: a new one begins when the picture's size changes or the file is large."""
+
+    number: int
+    started_at: datetime
+    """When its first picture was captured."""
+    ended_at: datetime | None
+    """None while it is written, and for good where the bridge was killed."""
+    size: int
+    """Bytes, once it has ended."""
+
+
+class Recording(Frozen):
+    """What a machine showed, from `record_start` to `record_stop` or to the end of its lease, if it was not too large."""
+
+    id: str
+    machine_id: str
+    running: bool
+    parts: tuple[RecordingPart, ...]
 
 
 class Failure(Frozen):

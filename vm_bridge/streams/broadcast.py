@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 import av
 
-from vm_bridge.sandbox import Frame, FrameSource
-from vm_bridge.streams.h264 import CLOCK, TIME_BASE, Converter, H264Encoder
+from vm_bridge.errors import MachineGone
+from vm_bridge.sandbox import Frame, FrameSource, Sandbox
+from vm_bridge.streams.h264 import CLOCK, TIME_BASE, Converter, H264Encoder, is_sharp
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +20,8 @@ KEY_INTERVAL = 0.5
 """Requests for a key frame are answered together, at most this often (seconds)."""
 REFINE_AFTER = 0.1
 """When a picture that was squeezed to fit the burst is sent again, sharper (seconds)."""
+REFINEMENTS = 60
+"""How often at most, one frame's time after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Viewer(Protocol):
     wants_packets: bool
     """Whether it takes H.264; else it encodes the pictures itself."""
 
+    @property
+    def rate(self) -> int:
+        """What may be sent to it (bits per second); the slowest viewer sets the pace of all."""
+        ...
+
     def offer(self, shot: Shot) -> None:
         """Never waits: a viewer that cannot keep up drops."""
         ...
@@ -48,9 +56,10 @@ class Broadcast:
     """The live picture of one desktop. `ended` is called when the desktop ends, not when the viewers leave."""
 
     def __init__(self, source: FrameSource, *, fps: float, bitrate: int, ended: Callable[[], None]) -> None:
-        self._source = source
+        self.bitrate = bitrate
+        """The ceiling (bits per second)."""
+        self.source = source
         self._fps = fps
-        self._bitrate = bitrate
         self._ended = ended
         self._viewers: set[Viewer] = set()
         self._task: asyncio.Task[None] | None = None
@@ -88,7 +97,7 @@ class Broadcast:
         worker = ThreadPoolExecutor(1, thread_name_prefix="encode")
         self._encoder = None
         try:
-            async with self._source.subscribe(fps=self._fps) as frames:
+            async with self.source.subscribe(fps=self._fps) as frames:
                 await self._relay(frames, worker)
         finally:
             worker.shutdown(wait=False)
@@ -109,6 +118,7 @@ class Broadcast:
         loop = asyncio.get_running_loop()
         picture: av.VideoFrame | None = None
         refine_at: float | None = None
+        refined = 0
         pending: asyncio.Future[Frame | None] = asyncio.ensure_future(_next(frames))
         try:
             while True:
@@ -121,12 +131,12 @@ class Broadcast:
                         worker, self._converter.convert, frame.pixels, frame.width, frame.height
                     )
                     pending = asyncio.ensure_future(_next(frames))
-                    pts = self._tick(frame.captured_at)
+                    pts, refined, patience = self._tick(frame.captured_at), 0, REFINE_AFTER
                 else:
-                    pts = self._tick(time.time())
+                    pts, refined, patience = self._tick(time.time()), refined + 1, 1 / self._fps
                 assert picture is not None
-                squeezed = await self._send(picture, pts, worker)
-                refine_at = time.monotonic() + REFINE_AFTER if squeezed else None
+                sharp = await self._send(picture, pts, worker)
+                refine_at = None if sharp or refined >= REFINEMENTS else time.monotonic() + patience
         finally:
             pending.cancel()
             await asyncio.wait({pending})  # a source cannot close while it is asked
@@ -147,34 +157,61 @@ class Broadcast:
                 wake.cancel()
 
     async def _send(self, picture: av.VideoFrame, pts: int, worker: ThreadPoolExecutor) -> bool:
-        """Offer the picture to everyone; whether its packet was squeezed and deserves a second, sharper one."""
+        """Offer the picture to everyone; whether it is as good as it can be."""
         now = time.monotonic()
         key = self._key_due is not None and self._key_due <= now
         if key:
             self._key_due, self._key_at = None, now
         packet: av.Packet[Any] | None = None
-        squeezed = False
-        if any(viewer.wants_packets for viewer in self._viewers):
+        rates = [viewer.rate for viewer in self._viewers if viewer.wants_packets]
+        if rates:
             encoder = self._encoder_of(picture)
+            encoder.bitrate = min(rates)
             packet = await asyncio.get_running_loop().run_in_executor(
                 worker, lambda: encoder.encode(picture, pts, key=key)
             )
-            squeezed = packet.size > encoder.burst / 2
         picture.pts, picture.time_base = pts, TIME_BASE
         for viewer in tuple(self._viewers):
             viewer.offer(Shot(picture, packet))
-        return squeezed
+        return packet is None or is_sharp(packet)
 
     def _encoder_of(self, picture: av.VideoFrame) -> H264Encoder:
         size = (picture.width, picture.height)
         if self._encoder is None or self._encoder.size != size:
-            self._encoder = H264Encoder(*size, fps=self._fps, bitrate=self._bitrate)
+            self._encoder = H264Encoder(*size, fps=self._fps, bitrate=self.bitrate)
         return self._encoder
 
     def _tick(self, at: float) -> int:
         """The timestamp of a moment, later than every one before."""
         self._pts = max(self._pts + 1, int(at * CLOCK))
         return self._pts
+
+
+class Broadcasts:
+    """The broadcasts of a host, one a machine, made when they are first asked for."""
+
+    def __init__(self, *, fps: float, bitrate: int) -> None:
+        self._fps = fps
+        self._bitrate = bitrate
+        self._known: dict[str, Broadcast] = {}
+
+    def of(self, sandbox: Sandbox) -> Broadcast:
+        """The live picture of a machine. Raises MachineGone where it has none."""
+        if sandbox.frames is None:
+            raise MachineGone(f"machine {sandbox.id} has no picture")
+        known = self._known.get(sandbox.id)
+        if known is None or known.source is not sandbox.frames:
+            known = self._known[sandbox.id] = Broadcast(
+                sandbox.frames,
+                fps=self._fps,
+                bitrate=self._bitrate,
+                ended=lambda: self.forget(sandbox.id),
+            )
+        return known
+
+    def forget(self, machine_id: str) -> None:
+        """The machine has ended, or becomes another's. Who watches still does."""
+        self._known.pop(machine_id, None)
 
 
 async def _next(frames: AsyncIterator[Frame]) -> Frame | None:

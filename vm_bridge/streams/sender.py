@@ -1,6 +1,9 @@
-"""What aiortc's sender lacks for a live screen: key requests that are heard, and pictures shown without delay."""
+"""What aiortc's sender lacks for a live screen: a browser that is heard, and pictures shown without delay."""
 
-from collections.abc import Callable
+import contextlib
+import struct
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from aiortc import RTCRtpSender, rtp
 from aiortc.codecs import HEADER_EXTENSIONS
@@ -36,16 +39,49 @@ def offer_playout_delay() -> None:
         known.append(RTCRtpHeaderExtensionParameters(id=free, uri=PLAYOUT_DELAY))
 
 
-def fit_sender(sender: RTCRtpSender, key_wanted: Callable[[], None]) -> None:
-    """Before the first packet: send AT_ONCE, and bring the browser's PLI and FIR to `key_wanted`.
+class Loss(NamedTuple):
+    """Of the packets since the last report this share (0 to 1) did not arrive."""
 
-    aiortc keeps those requests to its own encoders, so a track of ready packets would never hear of them.
+    share: float
+
+
+class Estimate(NamedTuple):
+    """What the browser believes its link takes (bits per second)."""
+
+    rate: int
+
+
+Report = Loss | Estimate
+
+
+def fit_sender(sender: RTCRtpSender, key_wanted: Callable[[], None], heard: Callable[[Report], None]) -> None:
+    """Before the first packet: send AT_ONCE, and pass on what the browser says.
+
+    aiortc keeps requests for key frames and estimates of the link to its own encoders, so a track of ready packets
+    would never hear of them.
     """
-    own = sender._send_keyframe
+    own_keyframe, own_rtcp = sender._send_keyframe, sender._handle_rtcp_packet
 
     def send_keyframe() -> None:
-        own()
+        own_keyframe()
         key_wanted()
 
+    async def handle_rtcp_packet(packet: rtp.AnyRtcpPacket) -> None:
+        await own_rtcp(packet)
+        for report in reports_in(packet, sender._ssrc):
+            heard(report)
+
     sender._send_keyframe = send_keyframe  # type: ignore[method-assign]
+    sender._handle_rtcp_packet = handle_rtcp_packet  # type: ignore[method-assign]
     sender._RTCRtpSender__rtp_header_extensions_map = AtOnce()  # type: ignore[attr-defined]
+
+
+def reports_in(packet: rtp.AnyRtcpPacket, ssrc: int) -> Iterator[Report]:
+    """What an RTCP packet says of the stream `ssrc`."""
+    if isinstance(packet, rtp.RtcpRrPacket | rtp.RtcpSrPacket):
+        yield from (Loss(report.fraction_lost / 256) for report in packet.reports if report.ssrc == ssrc)
+    elif isinstance(packet, rtp.RtcpPsfbPacket) and packet.fmt == rtp.RTCP_PSFB_APP:
+        with contextlib.suppress(ValueError, struct.error):  # another application's message
+            rate, streams = rtp.unpack_remb_fci(packet.fci)
+            if ssrc in streams:
+                yield Estimate(rate)

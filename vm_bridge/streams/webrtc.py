@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import aioice.ice
@@ -21,17 +21,17 @@ from aiortc.exceptions import InvalidAccessError, InvalidStateError, OperationEr
 from aiortc.mediastreams import MediaStreamError
 from av.video.frame import PictureType
 
-from vm_bridge.errors import InvalidOffer, MachineGone
+from vm_bridge.errors import InvalidOffer
 from vm_bridge.sandbox import Sandbox
-from vm_bridge.streams.broadcast import Broadcast, Shot
-from vm_bridge.streams.sender import fit_sender, offer_playout_delay
+from vm_bridge.streams.broadcast import Broadcast, Broadcasts, Shot
+from vm_bridge.streams.congestion import Allowance, Meter
+from vm_bridge.streams.packets import PacketQueue
+from vm_bridge.streams.sender import Estimate, Loss, Report, fit_sender, offer_playout_delay
 
 logger = logging.getLogger(__name__)
 
 CONNECT_WITHIN = 15.0
 """A viewer that is not connected by then is let go (seconds)."""
-QUEUE = 8
-"""Most packets that wait for one viewer."""
 NOWHERE = "a=candidate:0 1 udp 1 127.0.0.1 9 typ host\r\n"
 """The discard port: aioice gives up at once on an empty list instead of waiting to be found."""
 MAX_CANDIDATES = 64
@@ -45,39 +45,49 @@ UNREADABLE = (
 
 
 class PacketTrack(MediaStreamTrack):
-    """A viewer of H.264 packets; when it falls behind it drops all up to the next key frame."""
+    """A viewer of H.264 packets, at the rate its link takes."""
 
     kind = "video"
     wants_packets = True
 
-    def __init__(self, broadcast: Broadcast) -> None:
+    def __init__(self, broadcast: Broadcast, ended: Callable[[], None]) -> None:
         super().__init__()
         self._broadcast = broadcast
-        self._queue: asyncio.Queue[av.Packet[Any] | None] = asyncio.Queue(QUEUE)
-        self._needs_key = True
+        self._ended = ended
+        self._queue = PacketQueue(self._overrun)
+        self._allowance = Allowance(broadcast.bitrate)
+        self._sent = Meter()
+
+    @property
+    def rate(self) -> int:
+        return self._allowance.rate
 
     def offer(self, shot: Shot) -> None:
-        packet = shot.packet
-        if packet is None or (self._needs_key and not packet.is_keyframe):
-            return
-        if self._queue.full():
-            _drain(self._queue)
-            self._needs_key = True
-            self._broadcast.request_key()
-            return
-        self._needs_key = False
-        self._queue.put_nowait(packet)
+        self._queue.offer(shot)
 
     def end(self) -> None:
-        _drain(self._queue)
-        self._queue.put_nowait(None)
+        self._queue.end()
+        self._ended()
+
+    def heard(self, report: Report) -> None:
+        """What the browser says of its link."""
+        match report:
+            case Loss():
+                self._allowance.reported(lost=report.share, sent=self._sent.rate)
+            case Estimate():
+                self._allowance.estimated(report.rate, sent=self._sent.rate)
 
     async def recv(self) -> "av.Packet[Any]":
         """The next packet. Raises MediaStreamError at the end."""
-        packet = await self._queue.get()
-        if packet is None:
+        coded = await self._queue.get()
+        if coded is None:
             raise MediaStreamError
-        return packet
+        self._sent.add(coded.packet.size)
+        return coded.packet
+
+    def _overrun(self) -> None:
+        self._allowance.overrun()
+        self._broadcast.request_key()
 
 
 class PictureTrack(MediaStreamTrack):
@@ -86,17 +96,23 @@ class PictureTrack(MediaStreamTrack):
     kind = "video"
     wants_packets = False
 
-    def __init__(self) -> None:
+    def __init__(self, broadcast: Broadcast, ended: Callable[[], None]) -> None:
         super().__init__()
+        self.rate = broadcast.bitrate
+        self._ended = ended
         self._queue: asyncio.Queue[av.VideoFrame | None] = asyncio.Queue(1)
 
     def offer(self, shot: Shot) -> None:
         _drain(self._queue)
         self._queue.put_nowait(shot.picture)
 
+    def heard(self, report: Report) -> None:
+        """aiortc's own encoder has heard it already."""
+
     def end(self) -> None:
         _drain(self._queue)
         self._queue.put_nowait(None)
+        self._ended()
 
     async def recv(self) -> av.VideoFrame:
         """The newest picture. Raises MediaStreamError at the end."""
@@ -111,12 +127,9 @@ class PictureTrack(MediaStreamTrack):
 class WebRtc:
     """Every peer connection of this host, by machine."""
 
-    def __init__(self, *, fps: float, bitrate: int, ice_servers: Iterable[RTCIceServer] = ()) -> None:
-        self._fps = fps
-        self._bitrate = bitrate
-        # Without a list of its own aiortc asks a public STUN server.
-        self._configuration = RTCConfiguration(iceServers=list(ice_servers))
-        self._broadcasts: dict[str, Broadcast] = {}
+    def __init__(self, broadcasts: Broadcasts, *, ice_servers: Callable[[], list[RTCIceServer]] = list) -> None:
+        self._broadcasts = broadcasts
+        self._ice_servers = ice_servers
         self._peers: defaultdict[str, set[RTCPeerConnection]] = defaultdict(set)
         self._tasks: set[asyncio.Task[None]] = set()
         offer_playout_delay()
@@ -124,10 +137,12 @@ class WebRtc:
     async def answer(self, sandbox: Sandbox, offer: str) -> str:
         """The SDP that answers a viewer's. Raises InvalidOffer, MachineGone."""
         _check(offer)
-        broadcast = self._broadcast_of(sandbox)
+        broadcast = self._broadcasts.of(sandbox)
         h264 = "H264/90000" in offer and "packetization-mode=1" in offer
-        track = PacketTrack(broadcast) if h264 else PictureTrack()
-        peer = RTCPeerConnection(self._configuration)
+        # Without a list of its own aiortc asks a public STUN server.
+        peer = RTCPeerConnection(RTCConfiguration(iceServers=self._ice_servers()))
+        kind = PacketTrack if h264 else PictureTrack
+        track = kind(broadcast, lambda: self._spawn(self._let_go(sandbox.id, peer)))
         self._peers[sandbox.id].add(peer)
         try:
             transceiver = peer.addTransceiver(track, direction="sendonly")
@@ -135,7 +150,7 @@ class WebRtc:
             name = "video/H264" if h264 else "video/VP8"
             # Before setRemoteDescription, or aiortc does not heed it.
             transceiver.setCodecPreferences([codec for codec in codecs if codec.mimeType in (name, "video/rtx")])
-            fit_sender(transceiver.sender, broadcast.request_key)
+            fit_sender(transceiver.sender, broadcast.request_key, track.heard)
             await peer.setRemoteDescription(RTCSessionDescription(_reachable(offer), "offer"))
             await peer.setLocalDescription(await peer.createAnswer())
         except UNREADABLE as error:
@@ -146,7 +161,7 @@ class WebRtc:
 
     async def end(self, machine_id: str) -> None:
         """Let go of everyone who watches a machine."""
-        self._broadcasts.pop(machine_id, None)
+        self._broadcasts.forget(machine_id)
         for peer in tuple(self._peers.pop(machine_id, ())):
             await peer.close()
 
@@ -154,19 +169,6 @@ class WebRtc:
         """Let go of everyone."""
         for machine_id in tuple(self._peers):
             await self.end(machine_id)
-
-    def _broadcast_of(self, sandbox: Sandbox) -> Broadcast:
-        if sandbox.frames is None:
-            raise MachineGone(f"machine {sandbox.id} has no picture")
-        known = self._broadcasts.get(sandbox.id)
-        if known is None:
-            known = self._broadcasts[sandbox.id] = Broadcast(
-                sandbox.frames,
-                fps=self._fps,
-                bitrate=self._bitrate,
-                ended=lambda: self._spawn(self.end(sandbox.id)),
-            )
-        return known
 
     def _follow(
         self, machine_id: str, peer: RTCPeerConnection, broadcast: Broadcast, track: PacketTrack | PictureTrack

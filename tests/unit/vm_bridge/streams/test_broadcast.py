@@ -5,20 +5,22 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import av
+import numpy as np
 import pytest
 
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeScreen
 from vm_bridge.streams.broadcast import KEY_INTERVAL, Broadcast, Shot
-from vm_bridge.streams.h264 import CLOCK, H264Encoder
+from vm_bridge.streams.h264 import CLOCK, H264Encoder, is_sharp
 from vm_bridge.streams.webrtc import PacketTrack
 
 
 class Watcher:
     """A viewer that keeps what it is offered."""
 
-    def __init__(self, *, wants_packets: bool = True) -> None:
+    def __init__(self, *, wants_packets: bool = True, rate: int = 6_000_000) -> None:
         self.wants_packets = wants_packets
+        self.rate = rate
         self.shots: list[Shot] = []
         self.ended = False
 
@@ -153,7 +155,7 @@ async def test_the_end_of_the_desktop_is_told_once(scene: Scene) -> None:
 
 
 async def test_a_viewer_that_falls_behind_goes_on_at_the_next_key_frame(scene: Scene) -> None:
-    slow, watcher = PacketTrack(scene.broadcast), Watcher()
+    slow, watcher = PacketTrack(scene.broadcast, lambda: None), Watcher()
     scene.broadcast.join(slow)
     scene.broadcast.join(watcher)
     await eventually(lambda: watcher.shots)
@@ -163,3 +165,60 @@ async def test_a_viewer_that_falls_behind_goes_on_at_the_next_key_frame(scene: S
     packet = await slow.recv()
     assert packet.is_keyframe
     assert packet is next(shot.packet for shot in reversed(watcher.shots) if shot.packet and shot.packet.is_keyframe)
+    assert slow.rate < watcher.rate, "it is sent less from now on"
+
+
+async def test_who_stops_reading_harms_nobody(scene: Scene) -> None:
+    stuck, watcher = PacketTrack(scene.broadcast, lambda: None), Watcher()
+    scene.broadcast.join(stuck)
+    scene.broadcast.join(watcher)
+    await eventually(lambda: watcher.shots)
+    for _ in range(40):
+        scene.change()
+        await watcher.another()
+    assert pts_of(watcher) == sorted(set(pts_of(watcher))), "every picture came, once and in order"
+    decoder = av.CodecContext.create("h264", "r")
+    decoded = [len(decoder.decode(shot.packet)) for shot in watcher.shots if shot.packet]
+    assert sum(decoded) >= len(watcher.shots) - 1
+
+
+async def test_the_slowest_viewer_sets_the_rate_without_a_key_frame(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoders: list[H264Encoder] = []
+    build = H264Encoder.__init__
+
+    def noted(encoder: H264Encoder, *size: int, **options: Any) -> None:
+        encoders.append(encoder)
+        build(encoder, *size, **options)
+
+    monkeypatch.setattr(H264Encoder, "__init__", noted)
+    fast, slow = Watcher(), Watcher()
+    scene.broadcast.join(fast)
+    scene.broadcast.join(slow)
+    await eventually(lambda: fast.shots)
+    for rate in (800_000, 3_000_000, 6_000_000):
+        slow.rate = rate
+        scene.change()
+        await fast.another()
+        assert encoders[0].bitrate == rate
+    slow.rate = 800_000
+    scene.broadcast.leave(slow)
+    scene.change()
+    await fast.another()
+    assert encoders[0].bitrate == fast.rate
+    assert len(encoders) == 1
+    assert fast.keys.count(True) == 1
+
+
+async def test_a_squeezed_picture_is_sharpened_and_then_left_alone(scene: Scene) -> None:
+    watcher = Watcher(rate=500_000)
+    scene.screen.pixels[60:180, 60:180] = np.random.default_rng(1).integers(0, 255, (120, 120, 4), np.uint8)
+    scene.broadcast.join(watcher)
+    await eventually(lambda: any(shot.packet and is_sharp(shot.packet) for shot in watcher.shots))
+    assert not is_sharp(watcher.shots[0].packet or pytest.fail("no packet"))
+    assert is_sharp(watcher.shots[-1].packet or pytest.fail("no packet")), "the last one that was sent"
+
+
+def pts_of(watcher: Watcher) -> list[int]:
+    return [shot.packet.pts for shot in watcher.shots if shot.packet and shot.packet.pts is not None]

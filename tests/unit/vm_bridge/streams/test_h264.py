@@ -4,7 +4,7 @@ import av
 import numpy as np
 import pytest
 
-from vm_bridge.streams.h264 import CLOCK, Converter, H264Encoder
+from vm_bridge.streams.h264 import CLOCK, Converter, H264Encoder, is_sharp
 
 WIDTH, HEIGHT = 320, 240
 FPS = 30
@@ -55,3 +55,25 @@ def test_sps_and_pps_come_with_every_key_frame() -> None:
     again = bytes(encoder.encode(noise(2), CLOCK, key=True))
     kinds = {part[0] & 0x1F for part in again.split(b"\0\0\1")[1:] if part}
     assert {7, 8, 5} <= kinds
+
+
+def test_a_new_rate_is_kept_without_a_key_frame() -> None:
+    encoder = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=4_000_000)
+    packets = []
+    for number in range(180):
+        if number == 60:
+            encoder.bitrate = 600_000
+        if number == 120:
+            encoder.bitrate = 4_000_000
+        packets.append(encoder.encode(noise(number), number * CLOCK // FPS, key=False))
+    first, low, again = (sum(p.size for p in packets[at + 30 : at + 60]) * 8 for at in (0, 60, 120))
+    assert low < 900_000
+    assert min(first, again) > 2 * low
+    assert [packet.is_keyframe for packet in packets].count(True) == 1
+
+
+def test_a_picture_that_had_to_be_squeezed_is_told_from_a_sharp_one() -> None:
+    encoder = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=500_000)
+    assert not is_sharp(encoder.encode(noise(1), 0, key=True))
+    easy = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=500_000)
+    assert is_sharp(easy.encode(picture((9, 9, 9)), 0, key=True))

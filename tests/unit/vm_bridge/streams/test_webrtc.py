@@ -9,6 +9,7 @@ from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.errors import InvalidOffer, MachineGone
 from vm_bridge.streams import webrtc as module
+from vm_bridge.streams.broadcast import Broadcasts
 from vm_bridge.streams.webrtc import MAX_CANDIDATES, MAX_OFFER, NOWHERE, WebRtc, _reachable
 
 
@@ -24,7 +25,7 @@ async def offer() -> str:
 
 @pytest.fixture
 async def webrtc() -> WebRtc:
-    return WebRtc(fps=30, bitrate=1_000_000)
+    return WebRtc(Broadcasts(fps=30, bitrate=1_000_000))
 
 
 async def test_an_offer_is_answered_with_h264_and_every_candidate(webrtc: WebRtc) -> None:

@@ -1,0 +1,103 @@
+"""The recordings of a host: begun and ended by whoever holds the machine, kept until they are fetched."""
+
+import logging
+import secrets
+import shutil
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from vm_bridge.errors import UnknownRecording, UnsupportedAction
+from vm_bridge.recording.tape import Tape
+from vm_bridge.sandbox import Sandbox
+from vm_bridge.streams.broadcast import Broadcasts
+from vm_bridge.wire import Recording, RecordingPart
+
+logger = logging.getLogger(__name__)
+
+NOTE = "recording.json"
+KEPT_BYTES = 8 * 2**30
+"""When all recordings together take more, the oldest are given up."""
+
+
+class Recorder:
+    """At most one recording a machine runs; `folder` holds a folder for each, running or ended."""
+
+    def __init__(self, folder: Path, broadcasts: Broadcasts) -> None:
+        self._folder = folder
+        self._broadcasts = broadcasts
+        self._tapes: dict[str, tuple[str, Tape]] = {}
+
+    def start(self, sandbox: Sandbox) -> Recording:
+        """Record a machine from now on; what runs already goes on. Raises UnsupportedAction without a picture."""
+        if sandbox.frames is None:
+            raise UnsupportedAction("this machine has no picture to record")
+        if sandbox.id in self._tapes:
+            key, tape = self._tapes[sandbox.id]
+            if tape.running:
+                return self.find(key)
+        self._make_room()
+        key = secrets.token_hex(8)
+        (self._folder / key).mkdir(parents=True)
+        self._note(key, sandbox.id, ())
+        tape = Tape(
+            self._broadcasts.of(sandbox), self._folder / key, lambda tape: self._note(key, sandbox.id, tape.parts)
+        )
+        self._tapes[sandbox.id] = key, tape
+        return self.find(key)
+
+    async def stop(self, machine_id: str) -> Recording | None:
+        """End what is recorded of a machine, if anything is. Idempotent."""
+        running = self._tapes.pop(machine_id, None)
+        if running is None:
+            return None
+        key, tape = running
+        await tape.stop()
+        return self.find(key)
+
+    async def close(self) -> None:
+        """End every recording."""
+        for machine_id in tuple(self._tapes):
+            await self.stop(machine_id)
+
+    def find(self, key: str) -> Recording:
+        """What is known of a recording. Raises UnknownRecording."""
+        try:
+            kept = Recording.model_validate_json((self._folder / key / NOTE).read_bytes())
+        except (FileNotFoundError, ValidationError):
+            raise UnknownRecording(f"there is no recording {key}") from None
+        running = next((tape for known, tape in self._tapes.values() if known == key), None)
+        return kept.model_copy(update={"running": running is not None and running.running})
+
+    def part(self, key: str, number: int) -> Path:
+        """The file of a part. Raises UnknownRecording."""
+        if number >= len(self.find(key).parts):
+            raise UnknownRecording(f"recording {key} has no part {number}")
+        return self._folder / key / f"{number}.mp4"
+
+    def forget(self, key: str) -> None:
+        """Remove a recording that has ended. Idempotent; raises UnsupportedAction while it runs."""
+        try:
+            known = self.find(key)
+        except UnknownRecording:
+            return
+        if known.running:
+            raise UnsupportedAction("a recording that runs cannot be removed")
+        shutil.rmtree(self._folder / key)
+
+    def _note(self, key: str, machine_id: str, parts: tuple[RecordingPart, ...]) -> None:
+        note = Recording(id=key, machine_id=machine_id, running=True, parts=parts)
+        aside = self._folder / key / f"{NOTE}.tmp"
+        aside.write_text(note.model_dump_json())
+        aside.replace(self._folder / key / NOTE)
+
+    def _make_room(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        live = {key for key, _ in self._tapes.values()}
+        ended = [folder for folder in self._folder.iterdir() if folder.name not in live]
+        total = 0
+        for folder in sorted(ended, key=lambda folder: folder.stat().st_mtime, reverse=True):
+            total += sum(file.stat().st_size for file in folder.iterdir())
+            if total > KEPT_BYTES:
+                logger.warning("recording %s is given up for room", folder.name)
+                shutil.rmtree(folder)

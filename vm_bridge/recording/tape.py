@@ -1,0 +1,113 @@
+"""One recording on its way to disk: watches a broadcast as a viewer does, and never makes it wait."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from vm_bridge.recording.mp4 import Mp4Part
+from vm_bridge.streams.broadcast import Broadcast, Shot
+from vm_bridge.streams.packets import Coded, PacketQueue
+from vm_bridge.wire import RecordingPart
+
+logger = logging.getLogger(__name__)
+
+PICTURES_PER_KEY = 150
+"""Whoever seeks decodes at most so many pictures; a screen that rests needs no key frame for it."""
+PART_BYTES = 24 * 2**20
+"""A part this large ends with the next key frame."""
+RECORDING_BYTES = 512 * 2**20
+"""A recording this large ends."""
+
+
+class Tape:
+    """Writes parts into `folder`: a new one when the picture's size changes, and when the last is large enough.
+
+    `changed` is told of every part that begins or ends.
+    """
+
+    wants_packets = True
+
+    def __init__(self, broadcast: Broadcast, folder: Path, changed: Callable[["Tape"], None]) -> None:
+        self.parts: tuple[RecordingPart, ...] = ()
+        self.full = False
+        """Whether it ended because it was too large."""
+        self._broadcast = broadcast
+        self._folder = folder
+        self._changed = changed
+        self._queue = PacketQueue(broadcast.request_key)
+        self._part: Mp4Part | None = None
+        self._size = (0, 0)
+        self._since_key = 0
+        self._task = asyncio.create_task(self._run())
+        self._task.add_done_callback(_ended)
+        broadcast.join(self)
+
+    @property
+    def rate(self) -> int:
+        """A disk sets no pace."""
+        return self._broadcast.bitrate
+
+    def offer(self, shot: Shot) -> None:
+        self._queue.offer(shot)
+
+    def end(self) -> None:
+        self._queue.end()
+
+    @property
+    def running(self) -> bool:
+        """Whether it still takes pictures."""
+        return not self._task.done()
+
+    async def stop(self) -> None:
+        """Write what has come, and end. Idempotent."""
+        self._broadcast.leave(self)
+        self._queue.close()
+        await asyncio.wait({self._task})
+
+    async def _run(self) -> None:
+        try:
+            while not self.full and (coded := await self._queue.get()) is not None:
+                await asyncio.to_thread(self._write, coded)
+                self._pace(coded)
+        finally:
+            self._broadcast.leave(self)
+            await asyncio.to_thread(self._finish)
+
+    def _pace(self, coded: Coded) -> None:
+        """See that key frames come often enough, and that the file ends in time."""
+        assert self._part is not None
+        self._since_key = 0 if coded.packet.is_keyframe else self._since_key + 1
+        if self._since_key >= PICTURES_PER_KEY or self._part.size > PART_BYTES:
+            self._broadcast.request_key()
+        self.full = self._part.size + sum(part.size for part in self.parts) > RECORDING_BYTES
+
+    def _write(self, coded: Coded) -> None:
+        packet, size = coded.packet, (coded.width, coded.height)
+        large = self._part is not None and self._part.size > PART_BYTES
+        if self._part is not None and not (packet.is_keyframe and (large or size != self._size)):
+            self._part.write(packet)
+            return
+        self._finish()
+        path = self._folder / f"{len(self.parts)}.mp4"
+        self._part, self._size = Mp4Part(path, packet, width=coded.width, height=coded.height), size
+        started = datetime.fromtimestamp(self._part.started_at, UTC)
+        self.parts += (RecordingPart(number=len(self.parts), started_at=started, ended_at=None, size=0),)
+        self._changed(self)
+
+    def _finish(self) -> None:
+        if self._part is None:
+            return
+        now = time.time()
+        self._part.finish(now)
+        ended = {"ended_at": datetime.fromtimestamp(now, UTC), "size": self._part.path.stat().st_size}
+        self.parts = (*self.parts[:-1], self.parts[-1].model_copy(update=ended))
+        self._part = None
+        self._changed(self)
+
+
+def _ended(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("a recording failed; what was written stays", exc_info=error)

@@ -1,0 +1,74 @@
+"""How much a viewer's link takes, judged by what its browser reports."""
+
+import time
+from collections import deque
+
+FLOOR = 500_000
+"""Less no screen is worth watching at (bits per second); who cannot have it drops pictures instead."""
+LOSS_HARMLESS, LOSS_HARMFUL = 0.02, 0.1
+"""Shares of lost packets between which nothing is changed, as in Google's congestion control."""
+RISE = 1.25
+"""By how much more is tried after a report without losses."""
+FALL_BEHIND = 0.7
+"""What is left after the viewer's queue ran over."""
+USED = 0.5
+"""A rate less than half used was not tried, and says nothing of a higher one."""
+FELL = 0.97
+"""An estimate that moves by less has not moved."""
+WINDOW = 1.0
+"""Over how long the rate sent is measured (seconds)."""
+
+
+class Allowance:
+    """The rate one viewer may be sent: between FLOOR and `ceiling` (bits per second).
+
+    A browser's own estimate (REMB) follows what it is sent, which on a screen that rests is nothing. So only an
+    estimate that fell, below what really came, is heeded: that is how a browser says that its link's queue grows.
+    """
+
+    def __init__(self, ceiling: int) -> None:
+        self._ceiling = ceiling
+        self._estimate = 0
+        self.rate = ceiling
+
+    def reported(self, *, lost: float, sent: float) -> None:
+        """A receiver report: the share of packets lost since the last one, and the rate sent meanwhile."""
+        if lost > LOSS_HARMFUL:
+            self._set(self.rate * (1 - lost / 2))
+        elif lost < LOSS_HARMLESS and sent > USED * self.rate:
+            self._set(self.rate * RISE)
+
+    def estimated(self, estimate: int, *, sent: float) -> None:
+        """What the browser believes its link takes, while so much comes."""
+        if estimate < min(self._estimate * FELL, sent, self.rate):
+            self._set(estimate)
+        self._estimate = estimate
+
+    def overrun(self) -> None:
+        """The viewer's queue ran over."""
+        self._set(self.rate * FALL_BEHIND)
+
+    def _set(self, rate: float) -> None:
+        self.rate = int(min(max(rate, FLOOR), self._ceiling))
+
+
+class Meter:
+    """The rate of the last WINDOW (bits per second)."""
+
+    def __init__(self) -> None:
+        self._sizes: deque[tuple[float, int]] = deque()
+
+    def add(self, size: int) -> None:
+        """So many bytes went out now."""
+        self._sizes.append((time.monotonic(), size))
+        self._forget()
+
+    @property
+    def rate(self) -> float:
+        self._forget()
+        return sum(size for _, size in self._sizes) * 8 / WINDOW
+
+    def _forget(self) -> None:
+        oldest = time.monotonic() - WINDOW
+        while self._sizes and self._sizes[0][0] < oldest:
+            self._sizes.popleft()

@@ -1,0 +1,60 @@
+"""Packets on their way to one who takes them in its own time; who falls behind goes on at the next key frame."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import av
+
+from vm_bridge.streams.broadcast import Shot
+
+BOUND = 8
+"""Most packets that wait."""
+
+
+class Coded(NamedTuple):
+    """A packet, and the size of its picture."""
+
+    packet: "av.Packet[Any]"
+    width: int
+    height: int
+
+
+class PacketQueue:
+    """Never makes the encoder wait. `overrun` is called when it dropped what waited, and a key frame is needed."""
+
+    def __init__(self, overrun: Callable[[], None]) -> None:
+        self._overrun = overrun
+        self._queue: asyncio.Queue[Coded | None] = asyncio.Queue(BOUND + 1)
+        self._needs_key = True
+
+    def offer(self, shot: Shot) -> None:
+        """Take a packet, unless it builds on one that was dropped."""
+        packet = shot.packet
+        if packet is None or (self._needs_key and not packet.is_keyframe):
+            return
+        if self._queue.qsize() >= BOUND:
+            self._drain()
+            self._needs_key = True
+            self._overrun()
+            return
+        self._needs_key = False
+        self._queue.put_nowait(Coded(packet, shot.picture.width, shot.picture.height))
+
+    def end(self) -> None:
+        """Drop what waits; `get` gives None."""
+        self._drain()
+        self._queue.put_nowait(None)
+
+    def close(self) -> None:
+        """After what waits `get` gives None; nothing more is offered."""
+        if not self._queue.full():
+            self._queue.put_nowait(None)
+
+    async def get(self) -> Coded | None:
+        """The next packet; None at the end."""
+        return await self._queue.get()
+
+    def _drain(self) -> None:
+        while not self._queue.empty():
+            self._queue.get_nowait()
