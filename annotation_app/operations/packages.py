@@ -52,6 +52,7 @@ DESKTOP = (
     Need("x11-utils", programs=("xdpyinfo",)),
     Need("fonts-dejavu-core", files=(f"{FONTS}/truetype/dejavu/*",)),
     Need("fonts-noto-cjk", files=(f"{FONTS}/opentype/noto/NotoSansCJK*",)),
+    Need("fonts-roboto-unhinted", files=(f"{FONTS}/truetype/roboto/**/Roboto-Regular.ttf",)),
 )
 BROWSER = Need("chromium", programs=("chromium",))
 STORAGE = (
