@@ -3,10 +3,11 @@
 Nothing done here is a step: whoever annotates or trains uses the actions of the same meaning instead.
 """
 
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import Base64Bytes, Field, StringConstraints
 
@@ -53,6 +54,11 @@ class TerminalFrame(Frozen):
     data: Base64Bytes
     columns: int
     rows: int
+
+    @classmethod
+    def of(cls, session: str, data: bytes, columns: int, rows: int) -> Self:
+        """A frame of these bytes."""
+        return cls(session=session, data=b64encode(data), columns=columns, rows=rows)
 
 
 class Files(Protocol):

@@ -206,10 +206,7 @@ class Computer:
     async def _bring_in(self, fence: int, action: Action) -> None:
         """Give the guest the file that an act puts in place. Raises InvalidAction when its bytes are not held."""
         if isinstance(action, UploadFile):
-            data = self.cargo.find(action.blob)
-            if data is None:
-                raise InvalidAction("the bytes of this file were not staged, or are no longer kept")
-            await self.inside(fence).put(data)
+            await self.inside(fence).put(self.cargo.need(action.blob))
 
     async def _brought_out(self, fence: int, offered: Offered | None) -> BlobRef | None:
         if offered is None:

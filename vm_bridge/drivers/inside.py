@@ -204,7 +204,7 @@ class GuestTerminals(Inside):
                     offsets[frame.session] = frame.end
                 else:
                     offsets.pop(frame.session, None)
-                yield TerminalFrame.model_validate(frame.model_dump(exclude={"end"}, round_trip=True))
+                yield TerminalFrame.of(frame.session, frame.data, frame.columns, frame.rows)
 
 
 class Offered(Frozen):

@@ -27,6 +27,13 @@ class Cargo:
             self._held.popitem(last=False)
         return ref
 
+    def need(self, ref: BlobRef) -> bytes:
+        """The bytes. Raises InvalidAction when they are not held."""
+        data = self.find(ref)
+        if data is None:
+            raise InvalidAction("the bytes of this file were not staged, or are no longer kept")
+        return data
+
     def find(self, ref: BlobRef) -> bytes | None:
         """The bytes, if they are still held."""
         return self._held.get(ref.sha256)
