@@ -9,16 +9,14 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated
 
-import av
 import numpy as np
-import simplejpeg
 from pydantic import Field
 
 from vm_bridge.drivers.computer_link import GuestLink
 from vm_bridge.drivers.computer_task import MAX_HEIGHT, MAX_WIDTH, Format
+from vm_bridge.drivers.pictures import picture_encode
 from vm_bridge.errors import MachineGone, UnknownBlob
 from vm_bridge.sandbox import Frame
 from vocabulary.base import Frozen
@@ -29,7 +27,6 @@ SLOTS = 5
 MEMORY_BYTES = MAX_WIDTH * MAX_HEIGHT * 4 * SLOTS
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 KEPT_BLOBS = 48
-JPEG_QUALITY = 90
 LONG_POLL = 20.0
 """How long the guest may hold back an unchanged picture (seconds)."""
 
@@ -40,6 +37,8 @@ class Look(Frozen):
     serial: Annotated[int, Field(ge=1, le=2**53)]
     slot: Annotated[int, Field(ge=0, lt=SLOTS)]
     at: Annotated[float, Field(gt=0, lt=1e11)]
+    turned: bool = False
+    """Whether the screen lies on its side: its width and height have changed places."""
 
 
 class FrameMemory:
@@ -79,6 +78,10 @@ class Screen:
         """A slot's BGRX pixels, not copied."""
         return self.memory.pixels(slot, self.width * self.height * 4)
 
+    def size(self, look: Look) -> tuple[int, int]:
+        """Width and height of a picture."""
+        return (self.height, self.width) if look.turned else (self.width, self.height)
+
 
 class Pictures:
     """Turns looks into stored bytes; the same picture gives the same bytes without encoding it again."""
@@ -94,7 +97,7 @@ class Pictures:
         key = (look.serial, self.format)
         ref = self._known.get(key)
         if ref is None or ref.sha256 not in self._blobs:
-            data = await asyncio.to_thread(self._encode, look.slot)
+            data = await asyncio.to_thread(self._encode, look)
             ref = BlobRef.of(data, f"image/{self.format}")
             self._known = {known: kept for known, kept in self._known.items() if known[0] >= look.serial - 1}
             self._known[key] = ref
@@ -116,17 +119,11 @@ class Pictures:
         self._screen = screen
         self._known.clear()
 
-    def _encode(self, slot: int) -> bytes:
+    def _encode(self, look: Look) -> bytes:
         assert self._screen is not None  # looks come from a guest that was attached
-        pixels = np.frombuffer(self._screen.pixels(slot), np.uint8)
-        image = pixels.reshape(self._screen.height, self._screen.width, 4)
-        if self.format == "png":
-            return _png(image)
-        return bytes(
-            simplejpeg.encode_jpeg(
-                image, quality=JPEG_QUALITY, colorspace="BGRX", colorsubsampling="444", fastdct=False
-            )
-        )
+        width, height = self._screen.size(look)
+        image = np.frombuffer(self._screen.pixels(look.slot), np.uint8).reshape(height, width, 4)
+        return picture_encode(image, self.format)
 
 
 class DesktopFrames:
@@ -171,7 +168,7 @@ class DesktopFrames:
                 serial, due = look.serial, max(due + interval, time.monotonic())
                 self._count += 1
                 screen = guest[1]
-                yield Frame(self._count, look.at, screen.width, screen.height, screen.pixels(look.slot))
+                yield Frame(self._count, look.at, *screen.size(look), screen.pixels(look.slot))
 
     async def _next(self, link: GuestLink, serial: int) -> Look | None:
         """The picture after `serial`, or the same after a long while; None when this guest has gone."""
@@ -193,12 +190,3 @@ class DesktopFrames:
     def _move(self) -> None:
         self._moved.set()
         self._moved = asyncio.Event()
-
-
-def _png(image: "np.ndarray[Any, np.dtype[np.uint8]]") -> bytes:
-    height, width = image.shape[:2]
-    encoder = av.CodecContext.create("png", "w")
-    encoder.width, encoder.height, encoder.pix_fmt = width, height, "rgb24"
-    encoder.time_base = Fraction(1, 1)
-    frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(image[:, :, 2::-1]), format="rgb24")
-    return b"".join(bytes(packet) for packet in [*encoder.encode(frame), *encoder.encode(None)])

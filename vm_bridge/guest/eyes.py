@@ -56,11 +56,12 @@ class Camera:
             self._libc.free(refused)
             raise EyesError("the X server does not take shared memory by descriptor")
 
-    def grab(self, slot: int) -> None:
-        """Fill a slot. Raises EyesError when the X server refuses."""
+    def grab(self, slot: int, *, turned: bool = False) -> None:
+        """Fill a slot from the whole screen, which may lie on its side. Raises EyesError when the X server refuses."""
         offset = slot * self._width * self._height * 4
+        size = (self._height, self._width) if turned else (self._width, self._height)
         cookie = self._shm.xcb_shm_get_image(
-            *(self._connection, self._root, 0, 0, self._width, self._height),
+            *(self._connection, self._root, 0, 0, *size),
             *(ALL_PLANES, Z_PIXMAP, self._segment, offset),
         )
         reply = self._shm.xcb_shm_get_image_reply(self._connection, cookie, None)
@@ -77,7 +78,9 @@ class Picture:
         root = self._display.screen().root
         self._display.damage_query_version()
         self._damage = root.damage_create(damage.DamageReportNonEmpty)
+        root.change_attributes(event_mask=X.StructureNotifyMask)
         self._camera = Camera(memory, root.id, width, height)
+        self._upright, self._turned = (width, height), False
         self._slots = slots
         self._dirty = True
         self.serial = 0
@@ -97,20 +100,35 @@ class Picture:
                 self._dirty = True
                 self.changed_at = time.monotonic()
                 self._subtract()
+            elif event.type == X.ConfigureNotify:
+                self._dirty, self._turned = True, (event.width, event.height) == self._upright[::-1] != self._upright
         return self._dirty
 
     def look(self) -> dict[str, float]:
-        """The present picture: its serial, the slot it lies in and the time of capture (seconds since the epoch)."""
-        if self.sync():
+        """The present picture: its serial, the slot it lies in, the time of capture (seconds since the epoch) and
+        whether the screen lies on its side."""
+        while self.sync():
             self._dirty = False
             self.serial += 1
-            self._camera.grab(self.slot)
-        return {"serial": self.serial, "slot": self.slot, "at": time.time()}
+            if self._grab():
+                break
+        return {"serial": self.serial, "slot": self.slot, "at": time.time(), "turned": self._turned}
 
     @property
     def slot(self) -> int:
         """Where the picture with the present serial lies; consecutive ones take turns."""
         return self._slots[self.serial % len(self._slots)]
+
+    def _grab(self) -> bool:
+        """Whether it was done before the screen was turned; else there is another picture to take. Raises EyesError."""
+        turned = self._turned
+        try:
+            self._camera.grab(self.slot, turned=turned)
+        except EyesError:
+            self.sync()
+            if self._turned == turned:
+                raise
+        return self._turned == turned
 
     def _subtract(self) -> None:
         """Arm the next report. It is done before the grab, so what is drawn in between is reported again."""

@@ -157,16 +157,11 @@ async def _monkey(phone: Android, words: list[str]) -> Result:
 async def _input(phone: Android, words: list[str]) -> Result:
     match words:
         case ["tap", x, y]:
-            await phone.handset.touch([_place(phone, x, y)], 0.0)
+            place = _place(phone, x, y)
+            await phone.handset.touch(place, place, 0.0)
         case ["swipe", x, y, to_x, to_y, *rest] if len(rest) < 2:
             seconds = _number(rest[0] if rest else str(SWIPE_MS), 60_000) / 1000
-            start, end = _place(phone, x, y), _place(phone, to_x, to_y)
-            await phone.handset.touch([start] if start == end else [start, end], seconds)
-        case ["draganddrop", x, y, to_x, to_y, *rest] if len(rest) < 2:
-            seconds = _number(rest[0] if rest else "500", 60_000) / 1000
-            start = _place(phone, x, y)
-            # The finger rests until the thing is picked up, as Android's own does.
-            await phone.handset.touch([start, start, _place(phone, to_x, to_y)], 2 * max(seconds, LONG_PRESS))
+            await phone.handset.touch(_place(phone, x, y), _place(phone, to_x, to_y), seconds)
         case ["text", text]:
             if not text.isascii():
                 raise _Wrong("Attempt to get length of null array")
@@ -178,7 +173,7 @@ async def _input(phone: Android, words: list[str]) -> Result:
         case ["keycombination", *names] if len(names) > 1:
             await phone.handset.press([_key(name) for name in names])
         case _:
-            raise _Wrong("input tap|swipe|draganddrop|text|keyevent|keycombination")
+            raise _Wrong("input tap|swipe|text|keyevent|keycombination")
     return Result()
 
 

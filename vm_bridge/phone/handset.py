@@ -84,17 +84,17 @@ class Handset:
         request = Request(self.apps.address(f"/api/state/{app.path.strip('/')}"), method="DELETE")
         await asyncio.to_thread(_send, request)
 
-    async def touch(self, path: Sequence[Place], seconds: float) -> None:
-        """Put a finger down at the first place, move it along the others for so long, and lift it."""
+    async def touch(self, start: Place, end: Place, seconds: float) -> None:
+        """Put a finger down, move it for so long, and lift it. Raises BrowserError."""
         async with self._one_finger:
-            await self._finger("touchStart", path[0])
-            began = time.monotonic()
+            await self._finger("touchStart", start)
+            began, moves = time.monotonic(), start != end
             while (share := (time.monotonic() - began) / seconds if seconds else 1.0) < 1.0:
-                if len(path) > 1:
-                    await self._finger("touchMove", _along(path, share))
+                if moves:
+                    await self._finger("touchMove", _between(start, end, share))
                 await asyncio.sleep(FRAME)
-            if len(path) > 1:
-                await self._finger("touchMove", path[-1])
+            if moves:
+                await self._finger("touchMove", end)
             await self._finger("touchEnd")
 
     async def write(self, text: str) -> None:
@@ -135,11 +135,8 @@ class Handset:
             self._left[self.front.package] = self._browser.url
 
 
-def _along(path: Sequence[Place], share: float) -> Place:
-    """The point after this share of a path whose legs take the same time."""
-    leg, rest = divmod(share * (len(path) - 1), 1)
-    (x, y), (to_x, to_y) = path[int(leg)], path[int(leg) + 1]
-    return x + (to_x - x) * rest, y + (to_y - y) * rest
+def _between(start: Place, end: Place, share: float) -> Place:
+    return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
 
 
 def _send(request: Request) -> None:

@@ -24,9 +24,7 @@ class Screen:
         self._memory = os.memfd_create("screen")
         os.ftruncate(self._memory, width * height * 4)
         self._pixels = mmap.mmap(self._memory, width * height * 4)
-        self._cameras = {
-            size: Camera(self._memory, self._root.id, *size) for size in (self._upright, self._upright[::-1])
-        }
+        self._camera = Camera(self._memory, self._root.id, width, height)
         self.width, self.height = width, height
 
     def turn(self, quarters: int) -> None:
@@ -67,7 +65,7 @@ class Screen:
 
     def _channels(self, count: int) -> bytes:
         """The present pixels with three channels, or four of which the last is opaque."""
-        self._cameras[self.width, self.height].grab(0)
+        self._camera.grab(0, turned=(self.width, self.height) != self._upright)
         shown = bytes(self._pixels)
         wanted = bytearray(b"\xff") * (len(shown) // 4 * count)
         for channel in range(3):
