@@ -24,7 +24,7 @@ export function DeskFooter() {
         reason={episode.can_undo ? undefined : t("desk.undo.cannot")}
         run={() => send({ type: "undo" })}
       />
-      <Item command={commands.takeover} enabled={mine && !episode.takeover} run={() => send({ type: "takeover", on: true, thought: "" })} />
+      <Item command={commands.takeover} enabled={mine && !episode.takeover && episode.capabilities.includes("gesture")} run={() => send({ type: "takeover", on: true, thought: "" })} />
       <Item
         command={commands.autopilot}
         enabled={mine && episode.thinking !== "off"}

@@ -83,7 +83,7 @@ function episodeBindings(desk: Desk): Binding[] {
   const holds = desk.view.control === "mine";
   const open = holds && (episode.status === "running" || episode.status === "paused");
   return [
-    { command: commands.takeover, enabled: mine, run: () => send({ type: "takeover", on: true, thought: "" }) },
+    { command: commands.takeover, enabled: mine && episode.capabilities.includes("gesture"), run: () => send({ type: "takeover", on: true, thought: "" }) },
     { command: commands.autopilot, enabled: mine && episode.thinking !== "off", run: () => send({ type: "autopilot", on: !episode.autopilot }) },
     { command: commands.undo, enabled: mine && episode.can_undo && episode.steps.length > 0, run: () => send({ type: "undo" }) },
     { command: commands.hurry, enabled: mine && episode.pending !== null, run: () => send({ type: "hurry" }) },

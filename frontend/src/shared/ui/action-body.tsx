@@ -3,7 +3,7 @@ import { diffLines } from "diff";
 import { lazy, Suspense, type ReactNode } from "react";
 
 import type { Action } from "@/generated/vocabulary";
-import { useI18n } from "@/shared/i18n/i18n";
+import { useI18n, type I18n } from "@/shared/i18n/i18n";
 
 import styles from "./action-text.module.css";
 
@@ -15,7 +15,7 @@ export function bodyOf(action: Action): ReactNode {
     case "run_command":
       return <pre className={styles.body}><span className={styles.prompt}>$ </span>{action.command}</pre>;
     case "type_terminal":
-      return action.text === "" ? null : <pre className={styles.body}><span className={styles.prompt}>{action.session}› </span>{keystrokes(action.text)}</pre>;
+      return action.text === "" ? null : <pre className={styles.body}><span className={styles.prompt}>› </span>{keystrokes(action.text)}</pre>;
     case "run_code":
       return <pre className={styles.body}><Suspense fallback={action.code}><Highlighted text={action.code} /></Suspense></pre>;
     case "write_file":
@@ -24,6 +24,20 @@ export function bodyOf(action: Action): ReactNode {
       return <Difference before={action.old} after={action.new} />;
     case "call_tool":
       return Object.keys(action.arguments).length === 0 ? null : <pre className={styles.body}>{JSON.stringify(action.arguments, null, 1)}</pre>;
+    default:
+      return null;
+  }
+}
+
+/** What stands over a body that says the rest; null where the words do not repeat it. */
+export function titleOf(action: Action, { t }: I18n): string | null {
+  switch (action.kind) {
+    case "run_command":
+      return t("action.run_command_title");
+    case "type_terminal":
+      return t("action.type_terminal_title", { session: action.session });
+    case "run_code":
+      return t("action.run_code_title");
     default:
       return null;
   }

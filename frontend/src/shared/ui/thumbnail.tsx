@@ -15,11 +15,19 @@ type Props = {
   points?: readonly { x: number; y: number }[];
 };
 
+/** As much of an output's end as a tile can show (characters). */
+const LAST = 400;
+
 export function Thumbnail({ observation, blobUrl, alt, points = [] }: Props) {
   const { t } = useI18n();
   const screenshot = observation?.screenshot;
   if (!screenshot) {
-    return <span className={styles.none}>{observation?.text?.slice(0, 200) ?? t("thumbnail.none")}</span>;
+    const text = observation?.text;
+    return (
+      <span className={text == null ? styles.none : styles.text} aria-hidden={alt === ""}>
+        {text?.slice(-LAST) ?? t("thumbnail.none")}
+      </span>
+    );
   }
   return (
     <span className={styles.frame}>

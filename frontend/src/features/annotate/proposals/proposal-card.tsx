@@ -113,7 +113,7 @@ function Tool({ label, hint, pressed, onClick, children }: ToolProps) {
   return (
     <Tooltip label={<>{label} {hint}</>}>
       <ActionIcon
-        size="xs"
+        size={24}
         aria-label={label}
         aria-pressed={pressed}
         variant={pressed === true ? "light" : "subtle"}

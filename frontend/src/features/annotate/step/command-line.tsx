@@ -6,6 +6,7 @@ import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { useEffect, useImperativeHandle, useRef } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { hasScreen } from "@/features/annotate/panels/panels";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { insertPoint } from "./call";
@@ -36,7 +37,7 @@ export function CommandLineEditor() {
   });
 
   const label = t("step.command");
-  const hint = t("step.command.placeholder");
+  const hint = t(hasScreen(episode) ? "step.command.placeholder" : "step.command.placeholder.panels");
   useEffect(() => {
     if (host.current === null) return;
     const editor = new EditorView({ parent: host.current, state: stateFor(handlers, label, hint) });

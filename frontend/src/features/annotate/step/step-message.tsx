@@ -3,13 +3,14 @@ import type { ParseFailure } from "@/shared/actions/parse";
 import { actionInWords } from "@/shared/actions/words";
 import type { I18n } from "@/shared/i18n/i18n";
 import { useI18n } from "@/shared/i18n/i18n";
+import { hasScreen } from "@/features/annotate/panels/panels";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import styles from "./step.module.css";
 
 export function StepMessage() {
   const i18n = useI18n();
-  const { composed, draft, refusal } = useDesk();
+  const { composed, draft, refusal, episode } = useDesk();
   if (refusal !== null && refusal.command?.type !== "input") {
     return <p className={styles.message} data-tone="danger" role="alert">{refusalInWords(refusal.code, refusal.message, i18n)}</p>;
   }
@@ -26,7 +27,7 @@ export function StepMessage() {
       </p>
     );
   }
-  return <p className={styles.message}>{i18n.t("step.hint")}</p>;
+  return <p className={styles.message}>{i18n.t(hasScreen(episode) ? "step.hint" : "step.hint.panels")}</p>;
 }
 
 /** Why a written call is no action, in words. */

@@ -5,6 +5,7 @@ import type { KeyboardEvent } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { clear, doIt } from "@/features/annotate/commands";
+import { hasScreen } from "@/features/annotate/panels/panels";
 import { useDesk, type Mode } from "@/features/annotate/use-desk";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
 
@@ -18,19 +19,21 @@ const MODES: readonly Mode[] = ["point", "type", "hotkey"];
 
 export function YourStep() {
   const { t } = useI18n();
-  const { mode, setMode, mine } = useDesk();
+  const { mode, setMode, mine, episode } = useDesk();
   return (
     <section className={styles.panel} aria-labelledby="step-title">
       <header className={styles.head}>
         <h2 id="step-title">{t("step.title")}</h2>
-        <SegmentedControl
-          size="xs"
-          aria-label={t("step.mode")}
-          disabled={!mine}
-          value={mode}
-          onChange={(value) => setMode(MODES.find((known) => known === value) ?? "point")}
-          data={MODES.map((value) => ({ value, label: t(`step.mode.${value}`) }))}
-        />
+        {hasScreen(episode) && (
+          <SegmentedControl
+            size="xs"
+            aria-label={t("step.mode")}
+            disabled={!mine}
+            value={mode}
+            onChange={(value) => setMode(MODES.find((known) => known === value) ?? "point")}
+            data={MODES.map((value) => ({ value, label: t(`step.mode.${value}`) }))}
+          />
+        )}
       </header>
       {mode === "type" && <TypeMode />}
       {mode === "hotkey" && <HotkeyMode />}

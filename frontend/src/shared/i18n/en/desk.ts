@@ -131,6 +131,8 @@ export const deskMessages = {
   "step.diff": "Changes to the candidate's thought",
   "step.command": "Action",
   "step.command.placeholder": "click on the picture, or write click(512, 388)",
+  "step.hint.panels": "Use a panel, or write an action. Tab completes.",
+  "step.command.placeholder.panels": "write run_command(\"ls\")",
   "step.hint": "Point at the picture, or write an action. Tab completes.",
   "step.accept": "Accept {number}",
   "step.accept_edited": "Accept",

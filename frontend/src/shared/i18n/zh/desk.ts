@@ -130,6 +130,8 @@ export const deskMessages: Record<keyof typeof english, Message> = {
   "step.diff": "对候选思考的修改",
   "step.command": "动作",
   "step.command.placeholder": "在画面上单击，或写 click(512, 388)",
+  "step.hint.panels": "使用面板，或编写动作。按 Tab 补全。",
+  "step.command.placeholder.panels": "编写 run_command(\"ls\")",
   "step.hint": "在画面上指点，或编写动作。按 Tab 补全。",
   "step.accept": "接受 {number}",
   "step.accept_edited": "接受",

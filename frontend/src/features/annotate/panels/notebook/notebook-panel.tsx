@@ -21,7 +21,9 @@ export function NotebookPanel() {
   const end = useRef<HTMLDivElement>(null);
   const cells = episode.steps.filter(({ action }) => action.kind === "run_code");
   const running = episode.pending?.action.kind === "run_code" ? episode.pending.action.code : null;
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [cells.length, running]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: "nearest" });
+  }, [cells.length, running]);
   const run = () => {
     if (!mine || code.trim() === "") return;
     perform({ kind: "run_code", code, timeout: limit });

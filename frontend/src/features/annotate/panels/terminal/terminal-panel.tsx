@@ -57,10 +57,10 @@ export function TerminalPanel() {
           <Keys terminals={terminals} raw={raw} onRaw={setRaw} onInterrupt={() => type(INTERRUPT)} />
         )}
       </div>
-      {single ? <Transcript /> : <LiveScreen key={tab} session={tab} screens={terminals.screens} raw={raw} onRaw={setRaw} />}
+      {single ? <Transcript /> : <LiveScreen key={`screen ${tab}`} session={tab} screens={terminals.screens} raw={raw} onRaw={setRaw} />}
       {!raw && (
         <Prompt
-          key={tab}
+          key={`line ${tab}`}
           ref={panelRef as Ref<HTMLInputElement | null>}
           {...line}
           disabled={!mine}

@@ -11,7 +11,9 @@ export function Transcript() {
   const { t } = useI18n();
   const { steps, pending } = useDesk().episode;
   const end = useRef<HTMLDivElement>(null);
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [steps.length, pending]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: "nearest" });
+  }, [steps.length, pending]);
   const running = pending?.action.kind === "run_command" ? pending.action.command : null;
   const runs = steps.filter(({ action }) => action.kind === "run_command");
   return (
