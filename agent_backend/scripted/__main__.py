@@ -10,16 +10,18 @@ from agent_backend.scripted.server import app_of
 from vocabulary.dialects import dialect_named
 
 DESKTOP = Path(__file__).with_name("desktop.json")
+PHONE = Path(__file__).with_name("phone.json")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8091)
-    parser.add_argument("--scripts", type=Path, default=DESKTOP)
+    parser.add_argument("--scripts", type=Path, nargs="+", default=(DESKTOP, PHONE))
     parser.add_argument("--pace", type=float, default=0.012, help="seconds between two streamed tokens")
     arguments = parser.parse_args()
-    app = app_of(scripts_load(arguments.scripts), dialect_named("ui_tars_1_5"), pace=arguments.pace)
+    scripts = tuple(script for path in arguments.scripts for script in scripts_load(path))
+    app = app_of(scripts, dialect_named("ui_tars_1_5"), pace=arguments.pace)
     uvicorn.run(app, host=arguments.host, port=arguments.port, log_level="warning")
 
 

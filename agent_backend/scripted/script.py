@@ -8,8 +8,11 @@ from pydantic import Field, TypeAdapter
 
 from vocabulary.actions import Action, CallUser
 from vocabulary.base import Frozen
+from vocabulary.dialect import Screen
 from vocabulary.equivalence import equivalent
 
+SCREEN = Screen(width=1280, height=720)
+"""The screen of the bundled desktop."""
 TOLERANCE = 24
 """Pixels within which an executed point counts as the scripted one: about half an icon."""
 
@@ -41,10 +44,11 @@ class Stage(Frozen):
 
 
 class Script(Frozen):
-    """The stages of one task, found by its instruction."""
+    """The stages of one task, found by its instruction; its points are pixels of `screen`."""
 
     task: str
     instruction: str
+    screen: Screen = SCREEN
     stages: Annotated[tuple[Stage, ...], Field(min_length=1)]
 
     def stage_after(self, executed: tuple[Action | None, ...]) -> Stage:

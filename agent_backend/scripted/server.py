@@ -15,13 +15,11 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field, JsonValue
 
-from agent_backend.scripted.script import UNKNOWN, Line, Script, lines_sample, script_find
+from agent_backend.scripted.script import SCREEN, UNKNOWN, Line, Script, lines_sample, script_find
 from vocabulary.actions import Action
 from vocabulary.dialect import Dialect, Parsed, Screen
 
 MODEL = "scripted"
-SCREEN = Screen(width=1280, height=720)
-"""The screen the scripts are written for."""
 
 
 class Message(BaseModel):
@@ -55,9 +53,9 @@ class Choice(BaseModel):
     logprob: float
 
 
-def executed_actions(messages: list[Message], dialect: Dialect) -> tuple[Action | None, ...]:
+def executed_actions(messages: list[Message], dialect: Dialect, screen: Screen) -> tuple[Action | None, ...]:
     """The actions of the turns so far; None where a turn is no readable action."""
-    replies = (dialect.parse(message.text(), SCREEN) for message in messages if message.role == "assistant")
+    replies = (dialect.parse(message.text(), screen) for message in messages if message.role == "assistant")
     return tuple(reply.action if isinstance(reply, Parsed) else None for reply in replies)
 
 
@@ -65,17 +63,18 @@ def choices_of(request: ChatRequest, scripts: tuple[Script, ...], dialect: Diale
     """What the script says to this conversation."""
     prompt = "\n".join(message.text() for message in request.messages if message.role != "assistant")
     script = script_find(scripts, prompt)
-    stage = script.stage_after(executed_actions(request.messages, dialect)) if script else UNKNOWN
+    screen = script.screen if script else SCREEN
+    stage = script.stage_after(executed_actions(request.messages, dialect, screen)) if script else UNKNOWN
     total = sum(line.weight for line in stage.lines)
     return [
-        Choice(tokens=tokens_of(dialect, line), logprob=math.log(line.weight / total))
+        Choice(tokens=tokens_of(dialect, line, screen), logprob=math.log(line.weight / total))
         for line in lines_sample(stage, request.n, turn=request.seed or 0)
     ]
 
 
-def tokens_of(dialect: Dialect, line: Line) -> list[str]:
+def tokens_of(dialect: Dialect, line: Line, screen: Screen) -> list[str]:
     """The reply of a line, cut where a reader would pause."""
-    return re.findall(r"\s*\S+\s*?", dialect.write(line.thought, line.action, SCREEN))
+    return re.findall(r"\s*\S+\s*?", dialect.write(line.thought, line.action, screen))
 
 
 def _logprobs(choice: Choice, token: str) -> dict[str, Any]:

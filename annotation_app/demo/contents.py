@@ -14,6 +14,7 @@ from annotation_app.tasks.services import pool_ensure, tasks_add
 from vocabulary.tasks import Task
 
 TASKS_FILE = Path(__file__).with_name("tasks.json")
+PHONE_FILE = Path(__file__).with_name("phone.json")
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
 SPLIT = 6
 """The first pool has so many tasks, the second one the rest."""
@@ -53,9 +54,21 @@ USERS = (
 )
 
 
-def is_practice(task: Task) -> bool:
-    """Whether a bundled task is meant for learning."""
-    return bool(task.parameters.get("practice", False))
+@dataclass(frozen=True, slots=True)
+class DemoPool:
+    """A pool of the demo; `image` is what its machines are started from."""
+
+    name: str
+    description: str
+    tasks: list[Task]
+    image: str = "desktop"
+    practice: bool = False
+
+
+def parted(tasks: tuple[Task, ...]) -> tuple[list[Task], list[Task]]:
+    """The bundled tasks meant for learning, and the others."""
+    practice = [task for task in tasks if task.parameters.get("practice", False)]
+    return practice, [task for task in tasks if task not in practice]
 
 
 @transaction.atomic(durable=True)
@@ -80,21 +93,32 @@ def demo_load(*, exposed: bool = False) -> int:
     )
     members = [person for person in people if person.has_role("annotator")]
     tasks = TASKS.validate_json(TASKS_FILE.read_bytes())
-    real = [task for task in tasks if not is_practice(task)]
+    phone = TASKS.validate_json(PHONE_FILE.read_bytes())
+    practice, real = parted(tasks)
+    phone_practice, phone_real = parted(phone)
     pools = (
-        ("Practice", "Try the desk; nothing here is kept for training.", [t for t in tasks if is_practice(t)], True),
-        ("Desktop basics", "Files, windows and short texts.", real[:SPLIT], False),
-        ("Desktop office", "Longer errands across several programs.", real[SPLIT:], False),
+        DemoPool("Practice", "Try the desk; nothing here is kept for training.", practice, practice=True),
+        DemoPool("Desktop basics", "Files, windows and short texts.", real[:SPLIT]),
+        DemoPool("Desktop office", "Longer errands across several programs.", real[SPLIT:]),
+        DemoPool(
+            "Phone practice",
+            "Try taps and swipes; nothing here is kept for training.",
+            phone_practice,
+            image="phone",
+            practice=True,
+        ),
+        DemoPool("Phone tasks", "Contacts, messages, shop, clock and settings.", phone_real, image="phone"),
     )
     new = 0
-    for name, description, definitions, practice in pools:
+    for each in pools:
         pool = pool_ensure(
-            name=name,
+            name=each.name,
             members=members,
-            description=description,
+            description=each.description,
             instructions=INSTRUCTIONS,
             policy=policy,
-            practice=practice,
+            image=each.image,
+            practice=each.practice,
         )
-        new += tasks_add(pool=pool, definitions=definitions)
+        new += tasks_add(pool=pool, definitions=each.tasks)
     return new

@@ -7,10 +7,11 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 
 from annotation_app.accounts.models import User
-from annotation_app.demo.contents import TASKS, TASKS_FILE, USERS
+from annotation_app.demo.contents import PHONE_FILE, TASKS, TASKS_FILE, USERS
 from annotation_app.episodes import services
 from annotation_app.tasks.models import Pool, Task
 from vm_bridge.suites.desktop.suite import DesktopSuite
+from vm_bridge.suites.phone.suite import PhoneSuite
 
 
 @pytest.mark.django_db
@@ -25,7 +26,7 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
         assert password in printed
         assert authenticate(username=user.username, password=password) is not None
     assert Task.objects.filter(pool__practice=False).count() >= 10
-    assert Pool.objects.filter(practice=False).count() == 2
+    assert Pool.objects.filter(practice=False).count() == 3
     ada = User.objects.get(username="annotator")
     assert services.episode_next(user=ada, practice=True) is not None
 
@@ -52,5 +53,6 @@ def test_a_model_server_that_moved_is_found_again(settings: Any) -> None:
     assert {pool.policy and pool.policy.base_url for pool in Pool.objects.all()} == {"http://127.0.0.1:9999/v1"}
 
 
-def test_the_tasks_are_those_of_the_bundled_suite() -> None:
+def test_the_tasks_are_those_of_the_bundled_suites() -> None:
     assert TASKS.validate_json(TASKS_FILE.read_bytes()) == DesktopSuite().tasks
+    assert TASKS.validate_json(PHONE_FILE.read_bytes()) == PhoneSuite().tasks

@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 
 from agent_backend.scripted.__main__ import DESKTOP
-from agent_backend.scripted.script import Line, Script, Stage, lines_sample, script_find, scripts_load
-from agent_backend.scripted.server import SCREEN, app_of
+from agent_backend.scripted.script import SCREEN, Line, Script, Stage, lines_sample, script_find, scripts_load
+from agent_backend.scripted.server import app_of
 from vocabulary.actions import Action, Click, DoubleClick, Finish, PressKeys, TypeText
 from vocabulary.dialect import Parsed
 from vocabulary.dialects import dialect_named

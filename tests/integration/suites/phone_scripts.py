@@ -1,0 +1,72 @@
+"""Writes the phone tasks' scripts: their moves, with the places where the apps have what is touched.
+
+`python -m tests.integration.suites.phone_scripts` puts them where the scripted policy finds them; run it after a change
+to the apps or the tasks.
+"""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from agent_backend.scripted.__main__ import PHONE
+from agent_backend.scripted.script import Line, Script, Stage
+from tests.integration.suites.phone import SCREEN, Phone, phone_opened
+from vm_bridge.suites.phone.errand import Move, Touch
+from vm_bridge.suites.phone.suite import MAKERS, errand_make
+from vocabulary.actions import Action, OpenApp, TypeText
+from vocabulary.dialect import Screen
+
+SCRIPTS: TypeAdapter[list[Script]] = TypeAdapter(list[Script])
+
+
+async def script_record(phone: Phone, name: str) -> Script:
+    """The script of a task, found by doing it."""
+    errand = errand_make(name, 0)
+    await phone.load(errand.world)
+    stages = []
+    for move in errand.moves:
+        stages.append(await _stage(phone, move))
+        await phone.perform(stages[-1].lines[0].action)
+    size = Screen(width=SCREEN["width"], height=SCREEN["height"])
+    return Script(task=name, instruction=errand.instruction, screen=size, stages=tuple(stages))
+
+
+async def _stage(phone: Phone, move: Move) -> Stage:
+    action = await phone.action_of(move.deed)
+    lines = [Line(thought=move.thought, action=action)]
+    if move.wrong is not None:
+        lines = [
+            lines[0].model_copy(update={"weight": 1 - move.wrong.weight}),
+            Line(
+                thought=move.wrong.thought,
+                action=await phone.action_of(move.wrong.deed),
+                weight=move.wrong.weight,
+                mistake=True,
+            ),
+        ]
+    any_text = isinstance(action, TypeText) and move.wrong is None
+    return Stage(lines=tuple(lines), also=await _ways_round(phone, move), typed=any_text)
+
+
+async def _ways_round(phone: Phone, move: Move) -> tuple[Action, ...]:
+    """At the home screen an app is opened by its name as well as by its picture."""
+    if not phone.page.url.endswith("/launcher/"):
+        return ()
+    if isinstance(move.deed, OpenApp):
+        return (await phone.action_of(Touch(move.deed.name)),)
+    return (OpenApp(name=move.deed.label),) if isinstance(move.deed, Touch) else ()
+
+
+async def _main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with phone_opened(Path(folder)) as phone:
+            scripts = [await script_record(phone, name) for name in MAKERS]
+    draft = PHONE.with_suffix(".new")
+    draft.write_bytes(SCRIPTS.dump_json(scripts, indent=1) + b"\n")
+    draft.replace(PHONE)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
