@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
 
@@ -10,6 +11,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable
+from vm_bridge.inside_client import RemoteFiles, RemoteTerminals
 from vm_bridge.machine import Capabilities, Lease, Machine, act_bound
 from vm_bridge.wire import (
     FENCING_HEADER,
@@ -28,6 +30,7 @@ from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation, Transition, Verdict
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 CONNECT_TIMEOUT = 2.0
 CALL_TIMEOUT = 15.0
@@ -39,6 +42,7 @@ RECORD_TIMEOUT = 30.0
 """A recording that ends is indexed first (seconds)."""
 KEPT_BLOBS = 24
 TASKS = TypeAdapter(tuple[Task, ...])
+TOOLS = TypeAdapter(tuple[Tool, ...])
 RECORDED: TypeAdapter[Recording | None] = TypeAdapter(Recording | None)
 
 
@@ -121,7 +125,7 @@ class BridgeClient:
         self,
         method: str,
         url: str,
-        body: Frozen | None = None,
+        body: Frozen | bytes | None = None,
         *,
         headers: Mapping[str, str] | None = None,
         patience: float = CALL_TIMEOUT,
@@ -131,8 +135,8 @@ class BridgeClient:
         request = self._http.build_request(
             method,
             url,
-            content=None if body is None else body.model_dump_json(),
-            headers={**(headers or {}), "Content-Type": "application/json"},
+            content=body.model_dump_json() if isinstance(body, Frozen) else body,
+            headers={"Content-Type": "application/json", **(headers or {})},
             timeout=httpx.Timeout(patience, connect=CONNECT_TIMEOUT),
         )
         repeatable = (httpx.NetworkError, httpx.RemoteProtocolError) if repeat else (httpx.ConnectError,)
@@ -145,6 +149,20 @@ class BridgeClient:
                 if pause is None or not isinstance(error, repeatable):
                     raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
             await asyncio.sleep(pause)
+
+
+    @asynccontextmanager
+    async def lines(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of an answer as they come, for as long as they do."""
+        timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT)
+        try:
+            async with self._http.stream("GET", url, headers=headers, timeout=timeout) as response:
+                if not response.is_success:
+                    await response.aread()
+                    _content(response)
+                yield response.aiter_lines()
+        except httpx.TransportError as error:
+            raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
 
 
 class RemoteMachine:
@@ -182,6 +200,23 @@ class RemoteMachine:
     async def blob(self, ref: BlobRef) -> bytes:
         kept = self._blobs.get(ref.sha256)
         return kept if kept is not None else await self._call("GET", f"blobs/{ref.sha256}")
+
+    @property
+    def files(self) -> RemoteFiles:
+        return RemoteFiles(self._client, self._url, fence(self._lease))
+
+    @property
+    def terminals(self) -> RemoteTerminals:
+        return RemoteTerminals(self._client, self._url, fence(self._lease))
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return TOOLS.validate_json(await self._call("GET", "tools", patience=PREPARE_TIMEOUT))
+
+    async def stage(self, data: bytes, media_type: str) -> BlobRef:
+        headers = {**fence(self._lease), "Content-Type": media_type}
+        return BlobRef.model_validate_json(
+            await self._client.call("POST", f"{self._url}/stage", data, headers=headers, patience=PREPARE_TIMEOUT)
+        )
 
     async def close(self) -> None:
         self._blobs.clear()

@@ -30,12 +30,15 @@ from vm_bridge.wire import (
     Warm,
     answer_pack,
 )
+from vocabulary.actions import MAX_FILE
 from vocabulary.blobs import BlobRef, Sha256
 from vocabulary.observations import Verdict
 from vocabulary.tasks import Task
 
 MAX_BODY = 8 * 1024 * 1024
 """Largest request body (bytes)."""
+FILE_BODIES = ("/files/content", "/stage")
+"""How the paths end whose bodies are files; they are read by who has the secret alone."""
 PACKED: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {MEDIA_TYPE: {}},
@@ -188,7 +191,7 @@ async def blob(machine: Leased, sha256: Sha256) -> Response:
 
 
 class BodyLimit:
-    """Refuses bodies over MAX_BODY, whether or not they say their length."""
+    """Refuses bodies that are too long, whether or not they say their length."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -197,13 +200,14 @@ class BodyLimit:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         received = 0
+        most = MAX_FILE if scope["path"].endswith(FILE_BODIES) else MAX_BODY
 
         async def limited() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > MAX_BODY:
-                raise HTTPException(413, f"a body may have {MAX_BODY} bytes")
+            if received > most:
+                raise HTTPException(413, f"a body may have {most} bytes")
             return message
 
         await self._app(scope, limited, send)

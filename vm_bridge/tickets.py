@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from vm_bridge.errors import TicketRefused
 from vocabulary.base import Frozen
 
-StreamKind = Literal["webrtc", "vnc", "stills"]
+StreamKind = Literal["webrtc", "vnc", "stills", "terminal"]
 MAX_LENGTH = 2_000
 """Longest ticket looked at (characters)."""
 

@@ -7,7 +7,7 @@ import msgpack
 from pydantic import BaseModel, Field, StringConstraints
 
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action
+from vocabulary.actions import Action, Text
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import CommandId
@@ -80,6 +80,25 @@ class Recording(Frozen):
     machine_id: str
     running: bool
     parts: tuple[RecordingPart, ...]
+
+
+class TerminalInput(Frozen):
+    """`POST /v1/machines/{machine_id}/terminals/{session}/input`."""
+
+    text: Text
+
+
+class TerminalSize(Frozen):
+    """`PUT /v1/machines/{machine_id}/terminals/{session}/size`; characters."""
+
+    columns: Annotated[int, Field(ge=2, le=500)]
+    rows: Annotated[int, Field(ge=2, le=200)]
+
+
+class TerminalText(Frozen):
+    """What a terminal shows."""
+
+    text: str
 
 
 class Failure(Frozen):

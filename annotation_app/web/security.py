@@ -11,7 +11,8 @@ from annotation_app.web.middleware import middleware_of
 def policy_for(host: str) -> str:
     """The content security policy for people who reach us under this host name (port included)."""
     name = urlsplit(f"//{host}").hostname or host
-    streams = [url.replace("{host}", name) for url in (settings.ENV.bridge_public_url, settings.ENV.vnc_public_url)]
+    bridge, vnc = (url.replace("{host}", name) for url in (settings.ENV.bridge_public_url, settings.ENV.vnc_public_url))
+    streams = (bridge, bridge.replace("http", "ws", 1), vnc)
     connect = " ".join(["'self'", f"ws://{host}", f"wss://{host}", *streams])
     return "; ".join(
         (

@@ -45,6 +45,7 @@ KINDS = (
     *("get_clipboard", "gesture", *INSIDE_KINDS),
 )
 SCREENLESS_KINDS = ("wait", *INSIDE_KINDS)
+STREAMS = ("webrtc", "vnc", "stills", "terminal")
 KEPT_COMMANDS = 1024
 """Results kept for resends."""
 MAX_GUEST_TEXT = 200_000
@@ -99,9 +100,9 @@ class Computer:
         self._link = link
         self.fence = max(self.fence, fence)
         if screen is None:
-            self.capabilities = Capabilities(kinds=SCREENLESS_KINDS, width=0, height=0, streams=())
+            self.capabilities = Capabilities(kinds=SCREENLESS_KINDS, width=0, height=0, streams=("terminal",))
             return
-        self.capabilities = Capabilities(kinds=KINDS, width=screen.width, height=screen.height)
+        self.capabilities = Capabilities(kinds=KINDS, width=screen.width, height=screen.height, streams=STREAMS)
         self.pictures.attach(screen)
         self.frames.attach(link, screen)
 

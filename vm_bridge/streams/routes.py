@@ -11,8 +11,10 @@ from pydantic import StringConstraints
 
 from vm_bridge.errors import MachineGone, TicketRefused
 from vm_bridge.ledger import Ledger
+from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.streams.stills import MEDIA_TYPE, stills
+from vm_bridge.streams.terminal import terminal_routes
 from vm_bridge.streams.webrtc import MAX_OFFER, WebRtc
 from vm_bridge.tickets import StreamKind, verify
 from vocabulary.base import Frozen
@@ -36,8 +38,9 @@ class Answer(Frozen):
 class Streams:
     """Who watches the machines of this host."""
 
-    def __init__(self, *, secret: str, ledger: Ledger, webrtc: WebRtc) -> None:
+    def __init__(self, *, secret: str, ledger: Ledger, webrtc: WebRtc, web_origins: tuple[str, ...] = ()) -> None:
         self._secret = secret
+        self._web_origins = web_origins
         self._ledger = ledger
         self._webrtc = webrtc
         self._over: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
@@ -54,18 +57,26 @@ class Streams:
         await self._webrtc.close()
 
     def routes(self, sandbox_of: Callable[[str], Sandbox]) -> APIRouter:
-        """The two calls; `sandbox_of` raises MachineGone."""
+        """The calls; `sandbox_of` raises MachineGone."""
         router = APIRouter(prefix="/streams")
 
-        async def admit(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event]:
-            """The machine a ticket opens, and what is set when its lease ends."""
+        async def redeem(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event, int]:
+            """The machine a ticket opens, what is set when its lease ends, and that lease's fencing token."""
             ticket = verify(self._secret, text, kind)
             sandbox = sandbox_of(ticket.claim.machine_id)
             over = self._over[sandbox.id]
             await self._ledger.redeem(ticket)
             if over.is_set():  # the lease ended while Redis's answer was on its way
                 raise TicketRefused("the lease of this ticket has ended")
+            return sandbox, over, ticket.claim.fencing_token
+
+        async def admit(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event]:
+            sandbox, over, _ = await redeem(text, kind)
             return sandbox, over
+
+        async def admit_machine(text: str) -> tuple[Machine, asyncio.Event]:
+            sandbox, over, token = await redeem(text, "terminal")
+            return sandbox.bind(token), over
 
         @router.post("/webrtc")
         async def webrtc(body: Offer) -> Answer:
@@ -88,4 +99,5 @@ class Streams:
                 headers={"Cache-Control": "no-store"},
             )
 
+        router.include_router(terminal_routes(admit_machine, self._web_origins))
         return router

@@ -26,6 +26,7 @@ def test_streams_are_reached_under_the_name_the_browser_used(host: str, name: st
         f"ws://{host}",
         f"wss://{host}",
         f"http://{name}:8010",
+        f"ws://{name}:8010",
         f"ws://{name}:8011",
     ]
 

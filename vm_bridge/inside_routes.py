@@ -1,0 +1,142 @@
+"""The inside of a machine over HTTP, for programs that hold its lease: files, terminals, tools."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+
+from vm_bridge.errors import BridgeError, InvalidAction
+from vm_bridge.inside import FileChange, FileEntry, TerminalFrame, TerminalState
+from vm_bridge.machine import Machine
+from vm_bridge.wire import FENCING_HEADER, Failure, Name, TerminalInput, TerminalSize, TerminalText
+from vocabulary.actions import MAX_FILE, FilePath, SessionName
+from vocabulary.blobs import BlobRef
+from vocabulary.tools import Tool
+
+EVENTS = "text/event-stream"
+BYTES = "application/octet-stream"
+RAW = {"requestBody": {"content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}, "required": True}}
+E = TypeVar("E", bound=BaseModel)
+
+At = Annotated[FilePath, Query(description="A path inside the sandbox; a relative one begins at the home folder.")]
+Session = Annotated[SessionName, Path(description="What the terminal is called.")]
+
+
+def inside_routes(leased: Callable[[str, int], Awaitable[Machine]]) -> APIRouter:
+    """The calls, for whoever the server admits; `leased` raises MachineGone and StaleLease."""
+
+    async def machine(machine_id: Name, token: Annotated[int, Header(alias=FENCING_HEADER, ge=1)]) -> Machine:
+        return await leased(machine_id, token)
+
+    router = APIRouter(prefix="/v1/machines/{machine_id}")
+    held = Depends(machine)
+    _file_routes(router, held)
+    _terminal_routes(router, held)
+    _tool_routes(router, held)
+    return router
+
+
+def _file_routes(router: APIRouter, held: Machine) -> None:
+    @router.get("/files")
+    async def list_files(path: At = ".", machine: Machine = held) -> tuple[FileEntry, ...]:
+        """A folder's entries."""
+        return await machine.files.list(path)
+
+    @router.get("/files/stat")
+    async def stat_file(path: At, machine: Machine = held) -> FileEntry:
+        """One file or folder."""
+        return await machine.files.stat(path)
+
+    @router.get("/files/content", response_class=Response, responses={200: {"content": {BYTES: {}}}})
+    async def read_file(path: At, machine: Machine = held) -> Response:
+        """A whole file."""
+        return Response(await machine.files.read(path), media_type=BYTES)
+
+    @router.put("/files/content", status_code=204, openapi_extra=RAW)
+    async def write_file(path: At, request: Request, machine: Machine = held) -> None:
+        """Create or replace a file."""
+        await machine.files.write(path, await _body(request))
+
+    @router.delete("/files", status_code=204)
+    async def delete_file(path: At, recursive: bool = False, machine: Machine = held) -> None:
+        """Remove a file or an empty folder; with `recursive` a folder with all that is in it."""
+        await machine.files.delete(path, recursive=recursive)
+
+    @router.get("/files/watch", response_class=StreamingResponse, responses={200: {"content": {EVENTS: {}}}})
+    async def watch_files(path: At = ".", machine: Machine = held) -> StreamingResponse:
+        """What happens to a folder's entries from the answer's beginning on, as server-sent events: `FileChange`."""
+        stack = AsyncExitStack()
+        changes: AsyncIterator[FileChange] = await stack.enter_async_context(machine.files.watch(path))
+        return StreamingResponse(_events(changes, stack), media_type=EVENTS)
+
+
+def _terminal_routes(router: APIRouter, held: Machine) -> None:
+    @router.get("/terminals")
+    async def list_terminals(machine: Machine = held) -> tuple[TerminalState, ...]:
+        """Every interactive terminal."""
+        return await machine.terminals.list()
+
+    @router.get("/terminals/watch", response_class=StreamingResponse, responses={200: {"content": {EVENTS: {}}}})
+    async def watch_terminals(machine: Machine = held) -> StreamingResponse:
+        """The output of all terminals, beginning with what they show, as server-sent events: `TerminalFrame`."""
+        stack = AsyncExitStack()
+        frames: AsyncIterator[TerminalFrame] = await stack.enter_async_context(machine.terminals.watch())
+        return StreamingResponse(_events(frames, stack), media_type=EVENTS)
+
+    @router.get("/terminals/{session}")
+    async def read_terminal(session: Session, machine: Machine = held) -> TerminalText:
+        """What a terminal shows."""
+        return TerminalText(text=await machine.terminals.read(session))
+
+    @router.post("/terminals/{session}/input", status_code=204)
+    async def write_terminal(session: Session, body: TerminalInput, machine: Machine = held) -> None:
+        """Type text; not to be repeated after a lost answer."""
+        await machine.terminals.write(session, body.text)
+
+    @router.put("/terminals/{session}/size", status_code=204)
+    async def resize_terminal(session: Session, body: TerminalSize, machine: Machine = held) -> None:
+        """Give a terminal another size."""
+        await machine.terminals.resize(session, columns=body.columns, rows=body.rows)
+
+    @router.delete("/terminals/{session}", status_code=204)
+    async def close_terminal(session: Session, machine: Machine = held) -> None:
+        """End a terminal and what runs in it."""
+        await machine.terminals.close(session)
+
+
+def _tool_routes(router: APIRouter, held: Machine) -> None:
+    @router.get("/tools")
+    async def list_tools(machine: Machine = held) -> tuple[Tool, ...]:
+        """What `call_tool` may name; their servers are started."""
+        return await machine.tools()
+
+    @router.post("/stage", openapi_extra=RAW)
+    async def stage(
+        request: Request, content_type: Annotated[str, Header(max_length=127)] = BYTES, machine: Machine = held
+    ) -> BlobRef:
+        """Hand over the bytes of an `upload_file` soon to come."""
+        return await machine.stage(await _body(request), content_type)
+
+
+async def _body(request: Request) -> bytes:
+    """A request's body, not read further than a file may be long."""
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > MAX_FILE:
+            raise InvalidAction(f"a file may have {MAX_FILE} bytes")
+    return bytes(data)
+
+
+async def _events(values: AsyncIterator[E], stack: AsyncExitStack) -> AsyncIterator[str]:
+    """Values as server-sent events; the last says why there are no more."""
+    async with stack:
+        yield ": watching\n\n"
+        try:
+            async for value in values:
+                yield f"data: {value.model_dump_json()}\n\n"
+        except BridgeError as error:
+            yield f"event: failure\ndata: {Failure(code=error.code, message=str(error)).model_dump_json()}\n\n"
