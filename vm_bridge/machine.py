@@ -1,7 +1,7 @@
 """The one contract every machine keeps, wherever it lives and whatever it can do."""
 
 from datetime import datetime
-from typing import Protocol
+from typing import Annotated, Protocol
 
 from pydantic import Field
 
@@ -19,6 +19,19 @@ CHARACTER_SECONDS = 0.03
 """Longest a typed character may take; one the keyboard lacks took 0.014 on two busy cores."""
 
 
+class Service(Frozen):
+    """A web program inside a machine, started when somebody first comes to its port."""
+
+    name: str
+    title: str
+    """For people."""
+    port: Annotated[int, Field(ge=1, le=65_535)]
+    path: str = ""
+    """Where its first page is, below the port's own path."""
+    whole: bool = False
+    """Whether it must be asked with the whole path that browsers use, because it writes that path into its pages."""
+
+
 class Capabilities(Frozen):
     """What a machine can do, as data: the interface greys out the rest, the dialect omits it."""
 
@@ -29,6 +42,8 @@ class Capabilities(Frozen):
     streams: tuple[str, ...] = ("webrtc", "vnc", "stills")
     snapshots: bool = False
     """Whether it can go back to an earlier state (undo)."""
+    services: tuple[Service, ...] = ()
+    """Web programs it has, beside whatever else listens inside."""
 
 
 class Lease(Frozen):

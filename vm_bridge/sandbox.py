@@ -1,5 +1,6 @@
 """What the pool and the streams need of a place where a machine lives; hosts and drivers provide it."""
 
+import socket
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -66,6 +67,13 @@ class Sandbox(Protocol):
 
     async def healthy(self) -> bool:
         """Whether the guest answers in time."""
+        ...
+
+    async def dial(self, port: int) -> socket.socket:
+        """A connection to a port of the machine's own loopback, not blocking.
+
+        Raises ConnectionRefusedError when nothing listens there, another OSError when the machine has ended.
+        """
         ...
 
     async def usage(self) -> Usage:

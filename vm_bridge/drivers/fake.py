@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import itertools
+import socket
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Collection
@@ -120,6 +121,8 @@ class FakeSandbox:
         self.resets = 0
         self.typed = ""
         self.clipboard = ""
+        self.ports: dict[int, int] = {}
+        """Which port of this machine stands for which of the painted one's."""
         self.files: dict[str, str] = {}
         self.task: Task | None = None
         self.blobs: OrderedDict[str, bytes] = OrderedDict()
@@ -146,6 +149,14 @@ class FakeSandbox:
 
     async def healthy(self) -> bool:
         return not self._dead
+
+    async def dial(self, port: int) -> socket.socket:
+        if port not in self.ports:
+            raise ConnectionRefusedError(f"nothing listens on port {port}")
+        connection = socket.socket()
+        connection.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(connection, ("127.0.0.1", self.ports[port]))
+        return connection
 
     async def usage(self) -> Usage:
         return Usage(pss=self.screen.pixels.nbytes, cpu_seconds=0.0, processes=0)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from vm_bridge.guest.digest import tree_digest
 from vm_bridge.guest.door import Door
+from vm_bridge.guest.doors import doors_open
 from vm_bridge.guest.inside import Inside
 from vm_bridge.guest.serve import Desk, Server
 
@@ -32,6 +33,7 @@ def main() -> None:
     for descriptor in (given.listen, given.tunnel, given.memory):
         os.set_inheritable(descriptor, False)
     confine_children(given.processes)
+    doors_open(given.tunnel)
     threading.excepthook = end_on_error
     loading = threading.Thread(target=load)
     loading.start()

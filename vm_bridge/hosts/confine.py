@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vm_bridge.guest.doors import EGRESS_PORT, LOOPBACK
+
 USER_ID = 1000
 """Inside; outside it is an unprivileged user."""
 HOME = "/home/user"
@@ -35,6 +37,8 @@ ENVIRONMENT = {
     "NO_AT_BRIDGE": "1",
     "DBUS_SESSION_BUS_ADDRESS": "disabled:",
     "PYTHONPATH": "/image/site",
+    **{name: f"http://{LOOPBACK}:{EGRESS_PORT}" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")},
+    **{name: f"localhost,{LOOPBACK}" for name in ("no_proxy", "NO_PROXY")},
 }
 KEEP = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exit 70; done; shift; "$@"; exit $?'
 """Shell text that joins control groups, runs the command and outlives the host, so that the sandbox can: bubblewrap

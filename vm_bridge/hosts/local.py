@@ -17,6 +17,8 @@ from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.hosts.tree import Image, tree_end
 from vm_bridge.images.build import image_names, image_prepare
 from vm_bridge.images.tools import tools_prepare
+from vm_bridge.network.egress import Egress
+from vm_bridge.network.gate import Gate, MakeEgress
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.suites import Suite
 
@@ -35,10 +37,18 @@ class LocalHost:
     """Makes desktops on this machine. `data` keeps prepared images, `tools` what all of them share (default: in
     `data`); sandboxes themselves store nothing on disk."""
 
-    def __init__(self, data: Path, suites: Mapping[str, Suite] | None = None, *, tools: Path | None = None) -> None:
+    def __init__(
+        self,
+        data: Path,
+        suites: Mapping[str, Suite] | None = None,
+        *,
+        tools: Path | None = None,
+        make_egress: MakeEgress = Egress,
+    ) -> None:
         self.images = image_names()
         self._data = data
         self._tools = tools or data / "tools"
+        self._make_egress = make_egress
         self._suites = suites or {}
         self._made: list[LocalSandbox] = []
         self._preparing = asyncio.Lock()
@@ -99,7 +109,7 @@ class LocalHost:
         assert self._open is not None
         self._made = [made for made in self._made if not made.destroyed]
         folder = self._open.runtime.machines / name
-        sandbox = LocalSandbox(name, image, folder, self._open.nursery, self._suites)
+        sandbox = LocalSandbox(name, image, folder, self._open.nursery, self._suites, Gate(name, self._make_egress))
         self._made.append(sandbox)
         return sandbox
 

