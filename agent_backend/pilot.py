@@ -5,9 +5,10 @@ import itertools
 
 from agent_backend.errors import CommandRefused
 from agent_backend.memory_store import MemoryStore
+from agent_backend.opening import OpenMachine
 from agent_backend.ports import EpisodeCommand
 from agent_backend.refusals import check_steering
-from agent_backend.runner import CurrentPolicy, EpisodeRunner, Limits, OpenMachine
+from agent_backend.runner import CurrentPolicy, EpisodeRunner, Limits
 from vocabulary.actions import Finish
 from vocabulary.messages import (
     Accept,

@@ -15,13 +15,11 @@ from datetime import UTC, datetime
 from agent_backend.acting import Acting, ActingLimits
 from agent_backend.commands import digest_of, refusal, said_by
 from agent_backend.errors import CommandRefused, PolicyError
-from agent_backend.hand import Hand, reach
+from agent_backend.opening import Opening, OpenMachine
 from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Policy
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering
 from agent_backend.thinking import Patience, Question, Thinking
-from vm_bridge.errors import BridgeError, BridgeUnavailable, NoMachine
-from vm_bridge.machine import Machine
 from vocabulary.actions import CONTROL_KINDS, CallUser, Finish
 from vocabulary.messages import (
     Accept,
@@ -43,9 +41,6 @@ from vocabulary.messages import (
 from vocabulary.observations import Observation
 from vocabulary.steps import Step
 from vocabulary.trajectories import Outcome
-
-OpenMachine = Callable[[EpisodeState], Awaitable[Machine]]
-"""Leases a machine for an episode that is warming, or finds the one it had. Raises BridgeError."""
 
 CurrentPolicy = Callable[[], Policy | None]
 """The policy of this moment; None where nobody proposes. Asked at every decision point."""
@@ -85,22 +80,22 @@ class EpisodeRunner:
         limits: Limits = Limits(),
     ) -> None:
         self._store = store
-        self._open_machine = open_machine
         self._current_policy = current_policy
         self._limits = limits
         self._record = Record(store, emit)
         self._acting = Acting(self._record, store, limits.acting, self._think_ahead)
         self._thinking = Thinking(self.wake, self._acting.pictures.read, self._hear, limits.patience)
+        within, again = limits.acting.reach, limits.warm_again
+        self._opening = Opening(self._record, store, self._acting, open_machine, self.wake, within=within, again=again)
         self._inbox: deque[tuple[EpisodeCommand, Emit]] = deque()
         self._stirred = asyncio.Event()
         self._stopping = False
-        self._warming: asyncio.Task[Observation] | None = None
         self._hurrying: asyncio.Task[None] | None = None
         self._offered_at: float | None = None
         self._lost = ""
         self._duties: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (lambda: bool(self._lost), self._fail),
-            (self._is_warm, self._begin),
+            (lambda: self._opening.done, self._opening.begin),
             (self._policy_moved, self._drop_offers),
             (lambda: bool(self._inbox) and isinstance(self._inbox[0][0], TakeoverInput), self._take_inputs),
             (lambda: bool(self._inbox), self._take_command),
@@ -148,7 +143,9 @@ class EpisodeRunner:
     async def run(self) -> None:
         """Drive the episode until it ends or `stop`."""
         try:
-            await self._resume()
+            await self._opening.resume()
+            if self.state.status == "running" and self.state.steps:
+                await self._follow(self.state.steps[-1])
             while not self._stopping and self.state.status not in ("finished", "left"):
                 await self._turn()
             await self._acting.close_gesture()
@@ -170,10 +167,10 @@ class EpisodeRunner:
         """Let go of everything that is not durable."""
         self._stopping = True
         await self._thinking.close()
-        beside = [task for task in (self._warming, self._hurrying) if task is not None]
-        for task in beside:
-            task.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
+        await self._opening.close()
+        if self._hurrying is not None:
+            self._hurrying.cancel()
+            await asyncio.gather(self._hurrying, return_exceptions=True)
         if self._acting.hand is not None:
             await self._acting.hand.close()
         while self._inbox:
@@ -274,61 +271,6 @@ class EpisodeRunner:
             await self._acting.close_gesture(command.thought)
         self._acting.thought = command.thought if command.on else ""
         await self._record.change(takeover=command.on, autopilot=False)
-
-    # --- warming and resuming
-
-    async def _resume(self) -> None:
-        """Take up the episode where the store has it."""
-        await self._record.load()
-        if self.state.status == "warming":
-            self._start_warming()
-        elif self.state.status in ("running", "paused"):
-            await self._return()
-
-    async def _open(self) -> Hand:
-        machine = await reach(lambda: self._open_machine(self.state), within=self._limits.acting.reach)
-        return self._acting.take(machine)
-
-    def _start_warming(self, pause: float = 0.0) -> None:
-        self._warming = asyncio.create_task(self._warm(pause))
-        self._warming.add_done_callback(lambda _: self.wake())
-
-    async def _warm(self, pause: float) -> Observation:
-        await asyncio.sleep(pause)
-        hand = await self._open()
-        return await hand.prepare(self.state.task)
-
-    def _is_warm(self) -> bool:
-        return self._warming is not None and self._warming.done()
-
-    async def _begin(self) -> None:
-        """The machine stands ready, or there is none yet, or there never will be."""
-        assert self._warming is not None
-        warming, self._warming = self._warming, None
-        try:
-            observation = warming.result()
-        except (NoMachine, BridgeUnavailable) as error:
-            if self.state.error != str(error):
-                await self._record.change(error=str(error))
-            return self._start_warming(self._limits.warm_again)
-        except BridgeError as error:
-            return await self._acting.fail(str(error))
-        await self._acting.pictures.save(observation)
-        kinds = self._acting.held.kinds
-        await self._record.change(status="running", observation=observation, capabilities=kinds, error="")
-
-    async def _return(self) -> None:
-        """Find the machine again, complete what a crash left open, and look."""
-        intent = await self._store.pending_intent()
-        if self.state.autopilot or self.state.takeover:
-            await self._record.change(autopilot=False, takeover=False)  # nobody may be watching
-        try:
-            await self._open()
-        except BridgeError as error:
-            return await (self._acting.give_up(intent, str(error)) if intent else self._acting.fail(str(error)))
-        await (self._acting.complete(intent) if intent else self._acting.look())
-        if self.state.status == "running" and self.state.steps:
-            await self._follow(self.state.steps[-1])
 
     async def _fail(self) -> None:
         """What a hand was doing is stored first; that alone may tell of the loss."""

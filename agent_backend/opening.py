@@ -1,0 +1,101 @@
+"""How an episode comes by its machine: a fresh one while it warms, the one it had after a restart."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from agent_backend.acting import Acting
+from agent_backend.hand import Hand, reach
+from agent_backend.ports import EpisodeStore
+from agent_backend.record import Record
+from vm_bridge.errors import BridgeError, BridgeUnavailable, NoMachine
+from vm_bridge.machine import Machine
+from vocabulary.messages import EpisodeState
+from vocabulary.observations import Observation
+
+OpenMachine = Callable[[EpisodeState], Awaitable[Machine]]
+"""Leases a machine for an episode that is warming, or finds the one it had. Raises BridgeError."""
+
+
+class Opening:
+    """Opens the machine of one episode beside its loop. `wake` is called when there is news; `within` bounds how long
+    an unreachable bridge is tried, `again` is when a machine is asked for anew (seconds)."""
+
+    def __init__(
+        self,
+        record: Record,
+        store: EpisodeStore,
+        acting: Acting,
+        open_machine: OpenMachine,
+        wake: Callable[[], None],
+        *,
+        within: float,
+        again: float,
+    ) -> None:
+        self._record = record
+        self._store = store
+        self._acting = acting
+        self._open_machine = open_machine
+        self._wake = wake
+        self._within = within
+        self._again = again
+        self._warming: asyncio.Task[Observation] | None = None
+
+    async def resume(self) -> None:
+        """Take up the episode where the store has it: start warming, or find its machine again."""
+        await self._record.load()
+        if self._record.state.status == "warming":
+            self._start()
+        elif self._record.state.status in ("running", "paused"):
+            await self._return()
+
+    @property
+    def done(self) -> bool:
+        """Whether the machine stands ready, or there is none yet, or there never will be."""
+        return self._warming is not None and self._warming.done()
+
+    async def begin(self) -> None:
+        """Take what warming gave."""
+        assert self._warming is not None
+        warming, self._warming = self._warming, None
+        try:
+            observation = warming.result()
+        except (NoMachine, BridgeUnavailable) as error:
+            if self._record.state.error != str(error):
+                await self._record.change(error=str(error))
+            return self._start(self._again)
+        except BridgeError as error:
+            return await self._acting.fail(str(error))
+        await self._acting.pictures.save(observation)
+        kinds = self._acting.held.kinds
+        await self._record.change(status="running", observation=observation, capabilities=kinds, error="")
+
+    async def close(self) -> None:
+        """Warm no longer."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+
+    def _start(self, pause: float = 0.0) -> None:
+        self._warming = asyncio.create_task(self._warm(pause))
+        self._warming.add_done_callback(lambda _: self._wake())
+
+    async def _warm(self, pause: float) -> Observation:
+        await asyncio.sleep(pause)
+        hand = await self._open()
+        return await hand.prepare(self._record.state.task)
+
+    async def _open(self) -> Hand:
+        machine = await reach(lambda: self._open_machine(self._record.state), within=self._within)
+        return self._acting.take(machine)
+
+    async def _return(self) -> None:
+        """Find the machine again, complete what a crash left open, and look."""
+        state = self._record.state
+        intent = await self._store.pending_intent()
+        if state.autopilot or state.takeover:
+            await self._record.change(autopilot=False, takeover=False)  # nobody may be watching
+        try:
+            await self._open()
+        except BridgeError as error:
+            return await (self._acting.give_up(intent, str(error)) if intent else self._acting.fail(str(error)))
+        await (self._acting.complete(intent) if intent else self._acting.look())
