@@ -44,8 +44,8 @@ class Config(Frozen):
     """Shared with the web app: bearer token of its calls and key of its tickets. No default."""
     redis_url: str = "redis://127.0.0.1:6379/0"
     data: Path = Path(".data")
-    tools: Path | None = None
-    """Where the desktops' tools (Jupyter, code editor) are made, once; the folder `tools` of `data` by default."""
+    tools: Path = Path(".data/tools")
+    """Where the desktops' tools (Jupyter, code editor) are made, once for all hosts of this machine."""
     bridge_bind: Bind = Address("127.0.0.1", 8010)
     bridge_url: str = "http://127.0.0.1:8010"
     """How the web app reaches this bridge; written into every lease."""

@@ -16,7 +16,7 @@ from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.hosts.tree import Image, tree_end
 from vm_bridge.images.build import image_names, image_prepare
-from vm_bridge.images.tools import tools_prepare
+from vm_bridge.images.tools import INSTALLED, tools_prepare
 from vm_bridge.network.egress import Egress
 from vm_bridge.network.gate import Gate, MakeEgress
 from vm_bridge.sandbox import Sandbox
@@ -34,20 +34,20 @@ class _Open:
 
 
 class LocalHost:
-    """Makes desktops on this machine. `data` keeps prepared images, `tools` what all of them share (default: in
-    `data`); sandboxes themselves store nothing on disk."""
+    """Makes desktops on this machine. `data` keeps prepared images, `tools` what all of them share; sandboxes
+    themselves store nothing on disk."""
 
     def __init__(
         self,
         data: Path,
         suites: Mapping[str, Suite] | None = None,
         *,
-        tools: Path | None = None,
+        tools: Path = INSTALLED,
         make_egress: MakeEgress = Egress,
     ) -> None:
         self.images = image_names()
         self._data = data
-        self._tools = tools or data / "tools"
+        self._tools = tools
         self._make_egress = make_egress
         self._suites = suites or {}
         self._made: list[LocalSandbox] = []

@@ -17,6 +17,8 @@ from vm_bridge.machine import Service
 
 logger = logging.getLogger(__name__)
 
+INSTALLED = IMAGES.parents[1] / ".data" / "tools"
+"""Where they are made unless another place is named: once for this installation, whatever its data folders."""
 REQUIREMENTS = IMAGES / "tools.txt"
 EDITOR = IMAGES / "editor"
 INSIDE = Path("/image/tools")
