@@ -160,7 +160,7 @@ function timer() {
   const { timer: seconds } = mine();
   const set = (value) => change((clock) => (clock.timer = value));
   const output = h("b", {}, clockOf(seconds * 1000));
-  if (seconds > 0) count(output, (ms) => clockOf(Math.max(0, seconds * 1000 - ms)));
+  if (seconds > 0) count(output, (ms) => clockOf(Math.max(0, Math.ceil(seconds - ms / 1000)) * 1000));
   return [
     bar(t("Timer", "计时器")),
     body(
