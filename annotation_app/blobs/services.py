@@ -10,7 +10,7 @@ from vocabulary.blobs import BlobRef
 
 BLOB_LIMIT = 32 * 1024 * 1024
 """Largest blob (bytes)."""
-MEDIA_TYPES = frozenset({"image/jpeg", "image/png"})
+MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "video/mp4"})
 """What may be stored: nothing a browser would run."""
 
 

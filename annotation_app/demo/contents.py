@@ -119,6 +119,7 @@ def demo_load(*, exposed: bool = False) -> int:
             policy=policy,
             image=each.image,
             practice=each.practice,
+            record=not each.practice,
         )
         new += tasks_add(pool=pool, definitions=each.tasks)
     return new

@@ -8,13 +8,13 @@ from ninja import Path, Query, Router
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.blobs.selectors import blob_read
+from annotation_app.blobs.responses import blob_response
 from annotation_app.endpoint import Plain
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, ReviewState
 from annotation_app.errors import NotFound
 from vocabulary.base import Frozen
-from vocabulary.blobs import Sha256
+from vocabulary.blobs import BlobRef, Sha256
 from vocabulary.messages import EpisodeStatus
 from vocabulary.trajectories import Trajectory
 
@@ -52,16 +52,12 @@ def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
 
 @router.get("/episodes/{uuid:episode_id}/blobs/{sha256}", response={200: None})
 def episode_blob(request: HttpRequest, episode_id: UUID, sha256: Annotated[Sha256, Path()]) -> HttpResponse:
-    """The bytes of a screenshot of this episode."""
+    """The bytes of a picture or video of this episode; a range of them where one is asked for."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     blob = selectors.episode_blob(episode_id=episode_id, sha256=sha256)
     if blob is None:
         raise NotFound("This episode has no such picture.")
-    return HttpResponse(
-        blob_read(blob.sha256),
-        content_type=blob.media_type,
-        headers={"Cache-Control": "private, max-age=31536000, immutable", "ETag": f'"{blob.sha256}"'},
-    )
+    return blob_response(request, BlobRef(sha256=blob.sha256, media_type=blob.media_type, size=blob.size))
 
 
 @router.get("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)

@@ -271,16 +271,19 @@ def trajectories_finished(
 
 
 class StoredMachine(Frozen):
-    """Which image an episode's machine is started from, and the bridge's lease on it (empty: none yet)."""
+    """Which image an episode's machine is started from, the bridge's lease on it (empty: none yet), and whether it is
+    to be recorded."""
 
     image: str
     lease: str
+    record: bool
 
 
 def machine_of(*, episode_id: UUID) -> StoredMachine:
     """What is known of an episode's machine; one that has ended has none. Raises Episode.DoesNotExist."""
-    image, lease, status = Episode.objects.values_list("task__pool__image", "machine", "status").get(pk=episode_id)
-    return StoredMachine(image=image, lease="" if status in ENDED_STATUSES else lease)
+    columns = ("task__pool__image", "machine", "status", "task__pool__record")
+    image, lease, status, record = Episode.objects.values_list(*columns).get(pk=episode_id)
+    return StoredMachine(image=image, lease="" if status in ENDED_STATUSES else lease, record=record)
 
 
 def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:

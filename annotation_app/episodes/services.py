@@ -354,14 +354,15 @@ def proposal_mark(*, episode_id: UUID, token: int, proposal_id: str, mark: Mark 
 def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None:
     """Store bytes and let whoever sees this episode see them. Raises Invalid, TooLarge, Fenced."""
     blob_write(ref=ref, data=data)
-    _blob_link(episode_id=episode_id, token=token, ref=ref)
+    with transaction.atomic(durable=True):
+        _locked(episode_id, token)
+        blob_link(episode_id=episode_id, ref=ref)
 
 
-@transaction.atomic(durable=True)
-def _blob_link(*, episode_id: UUID, token: int, ref: BlobRef) -> None:
-    episode = _locked(episode_id, token)
+def blob_link(*, episode_id: UUID, ref: BlobRef) -> None:
+    """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
     blob_record(ref=ref)
-    link = EpisodeBlob(episode=episode, blob_id=ref.sha256)
+    link = EpisodeBlob(episode_id=episode_id, blob_id=ref.sha256)
     EpisodeBlob.objects.bulk_create([link], ignore_conflicts=True)
 
 

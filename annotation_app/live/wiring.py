@@ -25,6 +25,7 @@ from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.store import DjangoStore
 from annotation_app.live.threads import in_database
 from annotation_app.policies.selectors import PolicyServer
+from annotation_app.recordings.services import recording_note
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.machine import Lease, Machine
@@ -136,6 +137,8 @@ class Driver:
         self._bridge = bridge
         self._policies = policies
         self._lease: Lease | None = None
+        self._record = False
+        self._recording = ""
         self._policy: Policy | None = None
         self._server: PolicyServer | None = None
         self._runner = EpisodeRunner(
@@ -173,6 +176,7 @@ class Driver:
             return
         try:
             self._lease = await self._bridge.renew(lease, ttl=MACHINE_TTL)
+            await self._keep_recording(self._lease)
         except (StaleLease, MachineGone) as error:
             self._runner.lose_machine(str(error))
         except BridgeError as error:
@@ -192,14 +196,35 @@ class Driver:
     async def _open_machine(self, state: EpisodeState) -> Machine:
         """The machine this episode had, else, while it warms, a free one."""
         stored = await in_database(selectors.machine_of, episode_id=self.episode_id)
-        if stored.lease:
-            try:
-                self._lease = await self._bridge.renew(Lease.model_validate_json(stored.lease), ttl=MACHINE_TTL)
-                return self._bridge.machine(self._lease)
-            except (StaleLease, MachineGone) as error:
-                if state.status != "warming":
-                    raise MachineGone("the machine was given to others while nobody was here") from error
-        return self._bridge.machine(await self._allocate(stored.image))
+        self._record = stored.record
+        lease = await self._lease_again(stored.lease, state) or await self._allocate(stored.image)
+        await self._keep_recording(lease)
+        return self._bridge.machine(lease)
+
+    async def _lease_again(self, stored: str, state: EpisodeState) -> Lease | None:
+        """The lease this episode had, where it stands; None where it may take another machine."""
+        if not stored:
+            return None
+        try:
+            self._lease = await self._bridge.renew(Lease.model_validate_json(stored), ttl=MACHINE_TTL)
+        except (StaleLease, MachineGone) as error:
+            if state.status != "warming":
+                raise MachineGone("the machine was given to others while nobody was here") from error
+            return None
+        return self._lease
+
+    async def _keep_recording(self, lease: Lease) -> None:
+        """Have the machine recorded, again if its bridge was started anew; an episode never waits for its video."""
+        if not self._record or "webrtc" not in lease.capabilities.streams:
+            return
+        try:
+            key = (await self._bridge.record_start(lease)).id
+        except BridgeError as error:
+            logger.warning("episode %s is not recorded: %s", self.episode_id, error)
+            return
+        if key != self._recording:
+            await in_database(recording_note, episode_id=self.episode_id, key=key, host_url=lease.host_url)
+            self._recording = key
 
     async def _allocate(self, image: str) -> Lease:
         self._lease = lease = await self._bridge.allocate(

@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "annotation_app.policies",
     "annotation_app.tasks",
     "annotation_app.episodes",
+    "annotation_app.recordings",
     "annotation_app.exports",
     "annotation_app.live",
     "annotation_app.demo",
@@ -85,6 +86,7 @@ CELERY_TASK_TIME_LIMIT = 3600
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
+    "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},
     "exports-again": {"task": "exports.again", "schedule": 60.0, "options": {"expires": 60}},
 }
 

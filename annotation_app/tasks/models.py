@@ -34,6 +34,7 @@ class Pool(models.Model):
     )
     thought_required = models.BooleanField(default=True)
     screenshot_format = models.CharField(max_length=4, default="jpeg", choices=[("jpeg", "jpeg"), ("png", "png")])
+    record = models.BooleanField(default=False, help_text="Keep a video of every episode")
     practice = models.BooleanField(default=False, help_text="Tasks stay available; nothing of it is exported")
     paused = models.BooleanField(default=False)
     lease_minutes = models.PositiveSmallIntegerField(

@@ -1,0 +1,37 @@
+"""Stored bytes as an HTTP answer, whole or in part: a video player asks for the part it shows."""
+
+import re
+
+from django.http import HttpRequest, HttpResponse
+
+from annotation_app.blobs.selectors import blob_path
+from vocabulary.blobs import BlobRef
+
+RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+def blob_response(request: HttpRequest, ref: BlobRef) -> HttpResponse:
+    """200 with everything, 206 with the one range asked for, 416 where there is none such (RFC 9110, section 14)."""
+    headers = {
+        "Cache-Control": "private, max-age=31536000, immutable",
+        "ETag": f'"{ref.sha256}"',
+        "Accept-Ranges": "bytes",
+    }
+    asked = RANGE.fullmatch(request.headers.get("Range", ""))
+    if asked is None or not any(asked.groups()):
+        return HttpResponse(blob_path(ref.sha256).read_bytes(), content_type=ref.media_type, headers=headers)
+    first, last = _bounds(asked[1], asked[2], ref.size)
+    if first > last:
+        return HttpResponse(status=416)
+    with blob_path(ref.sha256).open("rb") as file:
+        file.seek(first)
+        data = file.read(last - first + 1)
+    headers["Content-Range"] = f"bytes {first}-{last}/{ref.size}"
+    return HttpResponse(data, status=206, content_type=ref.media_type, headers=headers)
+
+
+def _bounds(first: str, last: str, size: int) -> tuple[int, int]:
+    """The first and last byte asked for; without a first, so many from the end."""
+    if not first:
+        return max(0, size - int(last)), size - 1
+    return int(first), min(int(last), size - 1) if last else size - 1

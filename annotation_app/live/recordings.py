@@ -1,0 +1,49 @@
+"""Brings the recordings of ended episodes from their bridges into the store."""
+
+import logging
+
+from django.conf import settings
+
+from annotation_app.live.threads import in_database
+from annotation_app.recordings import services
+from annotation_app.recordings.schemas import StoredPart
+from annotation_app.recordings.selectors import Waiting, recordings_waiting
+from vm_bridge.client import BridgeClient
+from vm_bridge.errors import BridgeError, UnknownRecording
+from vocabulary.blobs import BlobRef
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "video/mp4"
+
+
+async def recordings_collect() -> int:
+    """Fetch what can be fetched; how many recordings were stored. What fails is tried again the next time."""
+    stored = 0
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        for waiting in await in_database(recordings_waiting):
+            try:
+                stored += await _collect(bridge, waiting)
+            except UnknownRecording:
+                await in_database(services.recording_lose, key=waiting.key)
+            except BridgeError as error:
+                logger.warning("recording %s could not be fetched: %s", waiting.key, error)
+                if waiting.overdue:
+                    await in_database(services.recording_lose, key=waiting.key)
+    return stored
+
+
+async def _collect(bridge: BridgeClient, waiting: Waiting) -> bool:
+    """Whether the recording is stored now; one that still runs is not."""
+    host_url, key = waiting.host_url, waiting.key
+    recording = await bridge.recording(host_url, key)
+    if recording.running:
+        return False
+    data = tuple([await bridge.recording_part(host_url, key, part.number) for part in recording.parts])
+    parts = tuple(
+        StoredPart(blob=BlobRef.of(content, MEDIA_TYPE), started_at=part.started_at, ended_at=part.ended_at)
+        for part, content in zip(recording.parts, data, strict=True)
+    )
+    await in_database(services.recording_store, key=key, parts=parts, data=data)
+    await bridge.recording_forget(host_url, key)
+    return True

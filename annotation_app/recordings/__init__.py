@@ -1,0 +1,1 @@
+"""The videos of episodes: what the bridge recorded, stored with the record."""

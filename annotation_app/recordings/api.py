@@ -1,0 +1,34 @@
+"""Recordings over HTTP; their bytes are blobs of the episode."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.episodes.selectors import episode_of, episode_trajectory
+from annotation_app.errors import NotFound
+from annotation_app.recordings import selectors
+from annotation_app.recordings.schemas import RecordingOut
+from annotation_app.recordings.vtt import vtt
+
+router = Router(tags=["episodes"])
+
+
+@router.get("/episodes/{uuid:episode_id}/recording", response=RecordingOut)
+def recording_get(request: HttpRequest, episode_id: UUID) -> RecordingOut:
+    """The video of an episode, in parts, and where its steps are in them."""
+    episode_of(user=user_of(request), episode_id=episode_id)
+    return selectors.recording_of(episode_id=episode_id)
+
+
+@router.get("/episodes/{uuid:episode_id}/recording/{int:number}.vtt", response={200: None})
+def recording_track(request: HttpRequest, episode_id: UUID, number: int) -> HttpResponse:
+    """The step track of a part, as WebVTT."""
+    episode_of(user=user_of(request), episode_id=episode_id)
+    parts = selectors.recording_of(episode_id=episode_id).parts
+    if number >= len(parts):
+        raise NotFound("This episode's recording has no such part.")
+    steps = episode_trajectory(episode_id=episode_id).steps
+    titles = {step.index: f"{step.action.kind} {step.thought}" for step in steps}
+    return HttpResponse(vtt(parts[number].steps, titles), content_type="text/vtt; charset=utf-8")

@@ -1,0 +1,39 @@
+"""What is kept and shown of recordings."""
+
+from datetime import datetime
+
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef, Sha256
+
+
+class StoredPart(Frozen):
+    """One video file, and when what it shows began and ended; the end is unknown where a bridge was killed."""
+
+    blob: BlobRef
+    started_at: datetime
+    ended_at: datetime | None
+
+
+class StepMark(Frozen):
+    """When a step began and ended, in seconds of the part that shows it."""
+
+    index: int
+    begins: float
+    ends: float
+
+
+class RecordingPart(Frozen):
+    """One video file (a blob of the episode); `seconds` is its length where that is known."""
+
+    number: int
+    sha256: Sha256
+    started_at: datetime
+    seconds: float | None
+    steps: tuple[StepMark, ...]
+
+
+class RecordingOut(Frozen):
+    """An episode's video; `pending` says that more of it is still to be stored."""
+
+    pending: bool
+    parts: tuple[RecordingPart, ...]
