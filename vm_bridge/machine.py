@@ -44,6 +44,8 @@ class Capabilities(Frozen):
     """Whether it can go back to an earlier state (undo)."""
     services: tuple[Service, ...] = ()
     """Web programs it has, beside whatever else listens inside."""
+    apps: tuple[str, ...] = ()
+    """Names that `open_app` is known to take; it may take others."""
 
 
 class Lease(Frozen):

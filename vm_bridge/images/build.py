@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from vm_bridge.errors import NoMachine
-from vm_bridge.images.manifest import MANIFEST
+from vm_bridge.images.manifest import MANIFEST, manifest_read
 
 PACKAGE = Path(__file__).parent.parent
 IMAGES = PACKAGE / "images"
@@ -18,7 +18,7 @@ GUEST_SOURCES = (
     "settle.py",
     *(f"guest/{path.name}" for path in sorted((PACKAGE / "guest").glob("*.py"))),
 )
-"""What of this package runs inside a sandbox."""
+"""What of this package runs inside every sandbox."""
 REQUIREMENTS = PACKAGE / "guest" / "requirements.txt"
 GUEST_PYTHON = "/usr/bin/python3"
 """The distribution's Python: unlike the developer's it can be read by every user."""
@@ -58,10 +58,10 @@ def _make(name: str, folder: Path) -> None:
     for needed in FOLDERS:
         (folder / needed).mkdir(exist_ok=True)
     site = folder / "site"
-    for source in GUEST_SOURCES:
+    for source in _sources(name):
         target = site / "vm_bridge" / source
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(PACKAGE / source, target)
+        shutil.copy(PACKAGE / source, target)
     run(
         *(
             sys.executable,
@@ -78,6 +78,13 @@ def _make(name: str, folder: Path) -> None:
     # The image is mounted read-only, so the guest could not keep compiled files itself.
     run(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))
     open_to_all(folder)
+
+
+def _sources(name: str) -> tuple[str, ...]:
+    """What of this package runs inside the sandboxes of an image."""
+    modules = manifest_read(IMAGES / name).modules
+    own = (path for module in modules for path in sorted((PACKAGE / module).glob("*.py")))
+    return (*GUEST_SOURCES, *(str(path.relative_to(PACKAGE)) for path in own))
 
 
 def run(*command: str, folder: Path | None = None) -> None:
@@ -98,7 +105,7 @@ def open_to_all(folder: Path) -> None:
 
 def _fingerprint(name: str) -> str:
     sums = hashlib.sha256()
-    sources = [*(PACKAGE / source for source in GUEST_SOURCES), REQUIREMENTS, *(IMAGES / name).rglob("*")]
+    sources = [*(PACKAGE / source for source in _sources(name)), REQUIREMENTS, *(IMAGES / name).rglob("*")]
     for path in sorted(sources):
         if path.is_file():
             sums.update(f"{path.relative_to(PACKAGE)} {path.stat().st_mode:o}\n".encode() + path.read_bytes())

@@ -23,6 +23,8 @@ class Manifest(Frozen):
     """Whether a file manager draws the background and the files of ~/Desktop."""
     start: tuple[tuple[str, ...], ...] = ()
     """Programs started with the desktop, each a command line."""
+    modules: tuple[str, ...] = ()
+    """Packages of `vm_bridge` that its programs come from, beside the guest's."""
     tools: bool = False
     """Whether it has Jupyter, the MCP SDK and the code editor at /image/tools."""
     cores: Annotated[float, Field(gt=0, le=256)] = 2.0

@@ -33,10 +33,16 @@ PROPERTIES = {
     "sys.boot_completed": "",
 }
 BROWSER = (
-    *("/usr/bin/chromium", "--kiosk", "--no-first-run", "--no-default-browser-check", "--disable-gpu"),
+    *("/usr/lib/chromium/chromium", "--kiosk", "--no-first-run", "--no-default-browser-check", "--disable-gpu"),
     *("--password-store=basic", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-extensions", "--disable-pinch", "--overscroll-history-navigation=0", "--touch-events=enabled"),
-    *("--force-device-scale-factor=1", "--no-pings", "--disable-default-apps", "--disable-translate"),
+    *(
+        "--force-device-scale-factor=1",
+        "--no-pings",
+        "--no-proxy-server",
+        "--disable-default-apps",
+        "--disable-translate",
+    ),
 )
 
 

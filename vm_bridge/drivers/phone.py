@@ -1,0 +1,292 @@
+"""A phone driven over adb: real, or simulated in a sandbox."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from vm_bridge.drivers.computer_task import Format, format_of
+from vm_bridge.drivers.journal import Journal
+from vm_bridge.drivers.phone_adb import AdbRefused, Device
+from vm_bridge.drivers.phone_files import Deed, Files
+from vm_bridge.drivers.phone_frames import Shot, Watch, watching
+from vm_bridge.drivers.phone_hands import ActFailed, Hand, Hands
+from vm_bridge.drivers.pictures import picture_encode
+from vm_bridge.errors import (
+    InvalidAction,
+    MachineGone,
+    OutcomeUnknown,
+    StaleLease,
+    UnknownBlob,
+    UnknownTask,
+    UnsupportedAction,
+)
+from vm_bridge.inside import Files as MachineFiles
+from vm_bridge.inside import Terminals
+from vm_bridge.machine import Capabilities, act_bound
+from vm_bridge.sandbox import FrameSource
+from vm_bridge.settle import LIMIT
+from vm_bridge.suites import Desk, Suite
+from vocabulary.actions import MAX_FILE, Action, UploadFile, Wait, off_screen
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
+from vocabulary.tasks import Task
+from vocabulary.tools import Tool
+
+KINDS = (
+    *("click", "long_press", "swipe", "drag", "scroll", "type_text", "press_keys", "wait", "open_app"),
+    *("press_home", "press_back", "run_command", "list_files", "read_file", "write_file", "edit_file"),
+    *("upload_file", "download_file"),
+)
+KEPT_BLOBS = 48
+
+
+class Inside(Protocol):
+    """What a driver needs of the place its phone lives in."""
+
+    async def admit(self, fence: int) -> None:
+        """Raises StaleLease when a higher token was seen, MachineGone when the phone is."""
+        ...
+
+    async def reset(self, fence: int, task: Task) -> None:
+        """Back to the known first state, for a task of this lease. Raises StaleLease, MachineGone."""
+        ...
+
+    def desk(self, fence: int) -> Desk:
+        """The inside, for suites."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """One phone as it is told apart from others: how it is seen, what its apps are called, how long it takes to show
+    what it did (seconds), and where its files begin."""
+
+    frames: FrameSource
+    names: Mapping[str, str]
+    quiet: float
+    home: str
+
+
+class Phone:
+    """One phone, shared by the views of all its leases."""
+
+    def __init__(self, body: Body, inside: Inside, suites: Mapping[str, Suite]) -> None:
+        self.inside, self.suites = inside, suites
+        self.task: Task | None = None
+        self.fence = 1
+        """The lowest fencing token that may still act."""
+        self._body = body
+        self._format: Format = "jpeg"
+        self._used = 0
+        self._device: Device | None = None
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._journal = Journal()
+        self._one_at_a_time = asyncio.Lock()
+        self._hurry = asyncio.Event()
+
+    def attach(self, device: Device) -> None:
+        """Drive this device from now on."""
+        self._device = device
+
+    def detach(self) -> None:
+        """There is no device for now; what runs fails by itself."""
+        self._device = None
+        self._hurry.set()
+
+    def end_lease(self) -> None:
+        """No view used so far may act from now on."""
+        self.fence = self._used + 1
+
+    def restored(self, task: Task | None) -> None:
+        """The task that is set up, or about to be. Raises InvalidAction for pictures it cannot have."""
+        self._format, self.task = format_of(task), task
+
+    async def observe(self, fence: int, *, settle: bool) -> Observation:
+        """See `Machine.observe`."""
+        async with self._one_at_a_time:
+            await self.admit(fence)
+            self._hurry.clear()
+            async with watching(self._body.frames) as watch:
+                rest, took = await self._rest(watch, time.monotonic()) if settle else ("skipped", 0.0)
+                return await self._observation(watch.shot, rest, took)
+
+    async def perform(self, fence: int, command_id: str, action: Action, *, settle: bool) -> Transition:
+        """See `Machine.perform`."""
+        if fence < self.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self.fence}")
+        act = partial(self._act, fence, action, settle=settle)
+        return await self._journal.once(command_id, action, settle=settle, act=act)
+
+    async def hurry(self, fence: int) -> None:
+        """See `Machine.hurry`."""
+        await self.admit(fence)
+        self._hurry.set()
+
+    async def admit(self, fence: int) -> None:
+        """Raises StaleLease, MachineGone."""
+        if fence < self.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self.fence}")
+        await self.inside.admit(fence)
+        self.fence = self._used = max(self.fence, fence)
+
+    def suite_of(self, task: Task) -> Suite | None:
+        """The suite a task names. Raises UnknownTask."""
+        if task.suite is None:
+            return None
+        suite = self.suites.get(task.suite)
+        if suite is None or not any(known.name == task.name for known in suite.tasks):
+            raise UnknownTask(f"there is no task {task.name!r} in a suite {task.suite!r}")
+        return suite
+
+    def stage(self, data: bytes, media_type: str) -> BlobRef:
+        """See `Machine.stage`."""
+        if len(data) > MAX_FILE:
+            raise InvalidAction(f"a file has at most {MAX_FILE} bytes")
+        return self._keep(data, media_type)
+
+    def bytes_of(self, ref: BlobRef) -> bytes:
+        """Raises UnknownBlob."""
+        try:
+            return self._blobs[ref.sha256]
+        except KeyError:
+            raise UnknownBlob(f"blob {ref.sha256} is no longer kept") from None
+
+    async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
+        async with self._one_at_a_time:
+            if action.kind not in KINDS:
+                raise UnsupportedAction(f"a phone cannot {action.kind}")
+            if isinstance(action, UploadFile):
+                self.bytes_of(action.blob)
+            await self.admit(fence)
+            self._hurry.clear()
+            async with watching(self._body.frames) as watch:
+                return await self._watched(watch, action, settle=settle)
+
+    async def _watched(self, watch: Watch, action: Action, *, settle: bool) -> Transition:
+        started, seen = datetime.now(UTC), watch.shot
+        point = off_screen(action, seen.width, seen.height)
+        if point is not None:
+            raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+        before = await self._observation(seen, "skipped", 0.0)
+        given, error = await self._done(action, (seen.width, seen.height))
+        rest, took = await self._rest(watch, time.monotonic()) if settle else ("skipped", 0.0)
+        after = await self._observation(watch.shot, rest, took, given)
+        return Transition(before=before, after=after, error=error, started_at=started, ended_at=datetime.now(UTC))
+
+    async def _done(self, action: Action, size: tuple[int, int]) -> tuple[str | bytes | None, ActionError | None]:
+        """What the act gave, and why it failed if it did. Raises MachineGone, OutcomeUnknown."""
+        if self._device is None:
+            raise MachineGone("the phone is not there")
+        try:
+            async with asyncio.timeout(act_bound(action)):
+                return await self._do(self._device, action, size), None
+        except ActFailed as failure:
+            return failure.text, ActionError(code=failure.code, message=str(failure))
+        except (AdbRefused, TimeoutError) as refused:
+            raise OutcomeUnknown(f"whether the act happened is not known: {refused}") from refused
+
+    async def _do(self, device: Device, action: Action, size: tuple[int, int]) -> str | bytes | None:
+        if isinstance(action, Wait):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), action.seconds)
+            return None
+        if isinstance(action, Hand):
+            await Hands(device, self._body.names).do(action, size)
+            return None
+        assert isinstance(action, Deed)
+        return await Files(device, self._body.home).do(action, self._blobs)
+
+    async def _rest(self, watch: Watch, since: float) -> tuple[Rest, float]:
+        """How the settle ended, and how long it took (milliseconds)."""
+        rest = await watch.settle(self._hurry, since=since, quiet=self._body.quiet, limit=LIMIT)
+        return rest, (time.monotonic() - since) * 1000
+
+    async def _observation(
+        self, shot: Shot, rest: Rest, settle_ms: float, given: str | bytes | None = None
+    ) -> Observation:
+        image = np.frombuffer(shot.pixels, np.uint8).reshape(shot.height, shot.width, 4)
+        picture = await asyncio.to_thread(picture_encode, image, self._format)
+        return Observation(
+            screenshot=self._keep(picture, f"image/{self._format}"),
+            width=shot.width,
+            height=shot.height,
+            captured_at=datetime.fromtimestamp(shot.at, UTC),
+            settled=rest == "rested",
+            rest=rest,
+            settle_ms=settle_ms,
+            text=given if isinstance(given, str) else None,
+            attachment=self._keep(given, "application/octet-stream") if isinstance(given, bytes) else None,
+        )
+
+    def _keep(self, data: bytes, media_type: str) -> BlobRef:
+        ref = BlobRef.of(data, media_type)
+        self._blobs[ref.sha256] = data
+        self._blobs.move_to_end(ref.sha256)
+        while len(self._blobs) > KEPT_BLOBS:
+            self._blobs.popitem(last=False)
+        return ref
+
+
+class PhoneMachine:
+    """A phone seen through one lease."""
+
+    def __init__(self, phone: Phone, fence: int, capabilities: Capabilities) -> None:
+        self._phone, self._fence = phone, fence
+        self.capabilities = capabilities
+
+    async def prepare(self, task: Task) -> Observation:
+        phone = self._phone
+        suite = phone.suite_of(task)
+        format_of(task)  # refused before anything is thrown away
+        await phone.admit(self._fence)
+        await phone.inside.reset(self._fence, task)
+        phone.restored(task)
+        if suite is not None:
+            await suite.prepare(task, phone.inside.desk(self._fence))
+        return await self.observe(settle=True)
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return await self._phone.observe(self._fence, settle=settle)
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        return await self._phone.perform(self._fence, command_id, action, settle=settle)
+
+    async def hurry(self) -> None:
+        await self._phone.hurry(self._fence)
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        await self._phone.admit(self._fence)
+        task = self._phone.task
+        suite = self._phone.suite_of(task) if task is not None else None
+        if task is None or suite is None:
+            return Verdict(success=None, score=0.0, reason="nothing can judge this task")
+        return await suite.evaluate(task, self._phone.inside.desk(self._fence), answer)
+
+    async def blob(self, ref: BlobRef) -> bytes:
+        return self._phone.bytes_of(ref)
+
+    @property
+    def files(self) -> MachineFiles:
+        raise UnsupportedAction("a phone's files are reached by its actions")
+
+    @property
+    def terminals(self) -> Terminals:
+        raise UnsupportedAction("a phone has no interactive terminals")
+
+    async def tools(self) -> tuple[Tool, ...]:
+        return ()
+
+    async def stage(self, data: bytes, media_type: str) -> BlobRef:
+        await self._phone.admit(self._fence)
+        return self._phone.stage(data, media_type)
+
+    async def close(self) -> None:
+        """Nothing is held."""

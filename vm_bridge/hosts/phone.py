@@ -1,0 +1,189 @@
+"""Simulated phones: sandboxes of this machine whose image is a phone, driven over adb."""
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from vm_bridge.drivers.phone import KINDS, Body, Phone, PhoneMachine
+from vm_bridge.drivers.phone_adb import AdbRefused, AdbServer, Device
+from vm_bridge.errors import BridgeError, MachineGone, NoMachine
+from vm_bridge.guest.relay import relay
+from vm_bridge.hosts.confine import HOME
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.images.build import IMAGES
+from vm_bridge.images.manifest import manifest_read
+from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.phone.main import PORT, TRUSTED
+from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.suites import Desk, Suite
+from vocabulary.tasks import Task
+
+logger = logging.getLogger(__name__)
+
+BOOT_SECONDS = 40.0
+BOOT_POLL = 0.03
+HEALTH_SECONDS = 4.0
+QUIET = 0.3
+"""How long the picture stands still before the phone is taken to rest (seconds)."""
+IDLE = 3600.0
+"""The daemon's connection may say nothing for so long (seconds)."""
+
+
+class PhoneSandbox:
+    """One simulated phone: a sandbox, and adb's way to the daemon inside."""
+
+    def __init__(self, local: LocalSandbox, adb: AdbServer, suites: Mapping[str, Suite]) -> None:
+        assert local.frames is not None
+        self.id, self.image = local.id, local.image
+        self.frames: FrameSource | None = local.frames
+        self.vnc_socket: Path | None = local.vnc_socket
+        self._local, self._adb = local, adb
+        self._names = names_read(IMAGES / local.image / "apps")
+        self._phone = Phone(Body(local.frames, self._names, QUIET, HOME), self, suites)
+        self._socket = local.folder / "adb.sock"
+        self._relay: asyncio.Server | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        local = self._local.capabilities
+        return Capabilities(
+            kinds=KINDS, width=local.width, height=local.height, streams=local.streams, apps=tuple(self._names)
+        )
+
+    @property
+    def address(self) -> str:
+        """What adb knows it by."""
+        return f"localfilesystem:{self._socket}"
+
+    def bind(self, fencing_token: int) -> Machine:
+        return PhoneMachine(self._phone, fencing_token, self.capabilities)
+
+    async def start(self) -> None:
+        """Reach the phone that starts inside. Raises MachineGone when it does not come up."""
+        if self._relay is None:
+            self._socket.unlink(missing_ok=True)
+            self._relay = await asyncio.start_unix_server(self._lead, self._socket)
+            self._socket.chmod(0o600)
+        await self._local.desk(self._phone.fence).write(str(TRUSTED), self._adb.public_key)
+        await self._adb.disconnect(self.address)
+        try:
+            async with asyncio.timeout(BOOT_SECONDS):
+                self._phone.attach(await self._booted())
+        except TimeoutError:
+            raise MachineGone(f"the phone of {self.id} does not start") from None
+
+    async def adopt(self, task: Task | None) -> None:
+        """Go on with the phone an earlier bridge left. Raises MachineGone."""
+        self._phone.restored(task)
+        await self.start()
+
+    async def admit(self, fence: int) -> None:
+        """See `Inside.admit`."""
+        await self._local.bind(fence).hurry()
+
+    async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
+        """See `Sandbox.reset`; for a task of a lease, see `Inside.reset`."""
+        self._phone.detach()
+        if fence is None or task is None:
+            self._phone.end_lease()
+            await self._local.reset()
+        else:
+            await self._local.bind(fence).prepare(task.model_copy(update={"suite": None, "name": None}))
+        await self.start()
+
+    def desk(self, fence: int) -> Desk:
+        """See `Inside.desk`."""
+        return self._local.desk(fence)
+
+    async def healthy(self) -> bool:
+        if not await self._local.healthy():
+            return False
+        try:
+            async with asyncio.timeout(HEALTH_SECONDS):
+                return (await Device(self._adb, self.address).run("getprop", "sys.boot_completed")).code == 0
+        except (AdbRefused, TimeoutError):
+            return False
+
+    async def dial(self, port: int) -> socket.socket:
+        return await self._local.dial(port)
+
+    async def usage(self) -> Usage:
+        return await self._local.usage()
+
+    async def destroy(self) -> None:
+        self._phone.detach()
+        if self._relay is not None:
+            self._relay.close()
+            self._relay = None
+        await self._adb.disconnect(self.address)
+        await self._local.destroy()
+
+    async def _booted(self) -> Device:
+        while True:
+            with suppress(AdbRefused):
+                device = await self._adb.connect(self.address)
+                if await device.said("getprop", "sys.boot_completed") == "1":
+                    return device
+            await asyncio.sleep(BOOT_POLL)
+
+    async def _lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Carry one connection of adb's to the daemon inside."""
+        try:
+            inside = await asyncio.open_connection(sock=await self._local.dial(PORT))
+        except (OSError, TimeoutError):
+            writer.close()
+            return
+        await relay((reader, writer), inside, idle=IDLE)
+
+
+class PhoneHost:
+    """The machines of a local host, of which those with a phone's image are phones."""
+
+    def __init__(self, local: LocalHost, data: Path, suites: Mapping[str, Suite] | None = None) -> None:
+        self.images = local.images
+        self._local, self._suites = local, suites or {}
+        self._phones = {name for name in local.images if manifest_read(IMAGES / name).platform == "phone"}
+        self._adb = AdbServer(data / "adb")
+
+    async def create(self, image: str) -> Sandbox:
+        made = await self._local.create(image)
+        if image not in self._phones:
+            return made
+        try:
+            return await self._phone(made)
+        except BridgeError as error:
+            await made.destroy()
+            raise NoMachine(str(error)) from error
+
+    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
+        adopted: list[Sandbox] = []
+        for left in await self._local.adopt(ids):
+            try:
+                adopted.append(await self._phone(left) if left.image in self._phones else left)
+            except BridgeError as error:
+                logger.warning("%s could not be adopted: %s", left.id, error)
+                await left.destroy()
+        return adopted
+
+    async def close(self) -> None:
+        await self._local.close()
+        await self._adb.close()
+
+    async def _phone(self, made: Sandbox) -> Sandbox:
+        """Raises MachineGone."""
+        assert isinstance(made, LocalSandbox)
+        await self._adb.start()
+        phone = PhoneSandbox(made, self._adb, self._suites)
+        await phone.start()
+        return phone
+
+
+def names_read(folder: Path) -> dict[str, str]:
+    """The packages of a simulated phone's apps, by the names people call them."""
+    apps = json.loads((folder / "manifest.json").read_text("utf-8"))["apps"]
+    return {app[name]: app["package"] for name in ("name", "name_zh") for app in apps}
