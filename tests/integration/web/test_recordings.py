@@ -34,7 +34,9 @@ async def finish(desk: Desk) -> None:
 async def collected() -> None:
     """Wait until a recording was stored."""
     async with asyncio.timeout(BOUND):
-        while not await recordings_collect():
+        while True:
+            if await recordings_collect():
+                return
             await asyncio.sleep(0.05)
 
 
@@ -66,9 +68,9 @@ async def test_the_video_of_a_finished_episode_shows_its_steps(stack: Stack, des
 
     video = await get(stack, desk, f"blobs/{part['sha256']}")
     assert (video.status_code, video["Content-Type"]) == (200, "video/mp4")
-    with av.open(BytesIO(video.content)) as file:
+    with av.open(BytesIO(video.content), "r") as file:
         assert (file.duration or 0) / 1e6 == pytest.approx(part["seconds"], abs=0.1)
-        assert [(frame.width, frame.height) for frame in file.decode(video=0)][0] == (1280, 720)
+        assert next((frame.width, frame.height) for frame in file.decode(video=0)) == (1280, 720)
 
     track = (await get(stack, desk, "recording/0.vtt")).content.decode()
     assert track.startswith("WEBVTT\n\n1\n00:00:")
@@ -100,10 +102,11 @@ async def test_who_may_not_see_the_episode_does_not_see_its_video(stack: Stack, 
 async def test_a_recording_that_its_bridge_lost_is_not_waited_for(stack: Stack, desk: Desk) -> None:
     key = await in_database(lambda: Recording.objects.get(episode_id=desk.episode_id).key)
     await finish(desk)
-    async with BridgeClient(stack.bridge_url, SECRET) as bridge:
-        async with asyncio.timeout(BOUND):
-            while (await bridge.recording(stack.bridge_url, key)).running:
-                await asyncio.sleep(0.05)
+    async with BridgeClient(stack.bridge_url, SECRET) as bridge, asyncio.timeout(BOUND):
+        running = True
+        while running:
+            running = (await bridge.recording(stack.bridge_url, key)).running
+            await asyncio.sleep(0.05)
         await bridge.recording_forget(stack.bridge_url, key)
     assert await recordings_collect() == 0
     assert await in_database(lambda: Recording.objects.get(key=key).state) == RecordingState.LOST
