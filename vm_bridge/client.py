@@ -1,8 +1,10 @@
 """The bridge as its callers see it: `BridgeClient` leases machines, `RemoteMachine` drives one."""
 
 import asyncio
+import contextlib
+import uuid
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
@@ -10,7 +12,9 @@ from typing import Self
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
-from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable
+from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, NoMachine
+from vm_bridge.fleet import Renewal, Waiting
+from vm_bridge.fleet_client import FleetClient
 from vm_bridge.inside_client import RemoteFiles, RemoteTerminals
 from vm_bridge.machine import Capabilities, Lease, Machine, act_bound
 from vm_bridge.wire import (
@@ -18,10 +22,12 @@ from vm_bridge.wire import (
     Allocate,
     Evaluate,
     Failure,
+    Held,
     Observe,
     Perform,
     Recording,
     Renew,
+    RenewMany,
     Warm,
     answer_unpack,
 )
@@ -40,9 +46,12 @@ PAUSES = (0.05, 0.2, 0.8)
 """Before each further try after a lost connection (seconds)."""
 RECORD_TIMEOUT = 30.0
 """A recording that ends is indexed first (seconds)."""
+REPEATABLE = (httpx.NetworkError, httpx.RemoteProtocolError)
 KEPT_BLOBS = 24
 TASKS = TypeAdapter(tuple[Task, ...])
 TOOLS = TypeAdapter(tuple[Tool, ...])
+GIVEN: TypeAdapter[Lease | Waiting] = TypeAdapter(Lease | Waiting)
+RENEWALS = TypeAdapter(tuple[Renewal, ...])
 RECORDED: TypeAdapter[Recording | None] = TypeAdapter(Recording | None)
 
 
@@ -70,17 +79,60 @@ class BridgeClient:
     ) -> None:
         await self._http.aclose()
 
-    async def allocate(self, *, image: str, holder: str, ttl: float = 60, wait: float = 30) -> Lease:
-        """A lease on a machine of `image` for `ttl` seconds, waiting at most `wait`. Raises NoMachine."""
-        body = Allocate(image=image, holder=holder, ttl=ttl, wait=wait)
+    async def allocate(
+        self,
+        *,
+        image: str,
+        holder: str,
+        user: str = "",
+        pool: str = "",
+        session: str = "",
+        request_id: str | None = None,
+        ttl: float = 60,
+        wait: float = 30,
+    ) -> Lease:
+        """A lease on a machine of `image` for `ttl` seconds, waiting at most `wait`.
+
+        Raises NoMachine. Who comes again soon under the same `request_id` has kept its place in the queue; without one
+        the place is given up.
+        """
+        request = request_id or uuid.uuid4().hex
+        body = Allocate(
+            image=image, holder=holder, user=user, pool=pool, session=session, request_id=request, ttl=ttl, wait=wait
+        )
+        try:
+            given = await self.claim(body)
+            if isinstance(given, Lease):
+                return given
+            raise NoMachine(f"no {image} became free within {wait:g} s; {_place(given)}")
+        except BaseException:
+            if request_id is None:
+                await self._give_up(request)
+            raise
+
+    async def claim(self, body: Allocate) -> Lease | Waiting:
+        """The lease, or the place in the queue after `body.wait` seconds. Raises NoMachine, StaleLease."""
         url = f"{self._base_url}/v1/leases"
-        answer = await self.call("POST", url, body, patience=wait + CALL_TIMEOUT, repeat=False)
-        return Lease.model_validate_json(answer)
+        return GIVEN.validate_json(await self.call("POST", url, body, patience=body.wait + CALL_TIMEOUT))
+
+    async def claimed(self, request_id: str) -> Lease | Waiting:
+        """How a request stands; asking keeps its place. Raises UnknownClaim, NoMachine, StaleLease."""
+        return GIVEN.validate_json(await self.call("GET", f"{self._base_url}/v1/claims/{request_id}"))
+
+    async def give_up(self, request_id: str) -> None:
+        """Give a request up, whether it waits or has its machine. Idempotent."""
+        await self.call("DELETE", f"{self._base_url}/v1/claims/{request_id}")
 
     async def renew(self, lease: Lease, *, ttl: float = 60) -> Lease:
-        """The same lease with a later end. Raises StaleLease when it has ended."""
+        """The same lease with a later end. Raises StaleLease or MachineGone with the reason when it has ended."""
         url = f"{self._base_url}/v1/leases/{lease.machine_id}/renew"
         return Lease.model_validate_json(await self.call("POST", url, Renew(ttl=ttl), headers=fence(lease)))
+
+    async def renew_many(self, leases: Iterable[Lease], *, ttl: float = 60) -> tuple[Renewal, ...]:
+        """Put the ends of up to 500 leases off at once; what became of each."""
+        held = tuple(Held(machine_id=lease.machine_id, fencing_token=lease.fencing_token) for lease in leases)
+        body = RenewMany(leases=held, ttl=ttl)
+        return RENEWALS.validate_json(await self.call("POST", f"{self._base_url}/v1/leases/renew", body))
 
     async def release(self, lease: Lease) -> None:
         """End a lease. Idempotent."""
@@ -88,7 +140,7 @@ class BridgeClient:
 
     async def warm(self, *, image: str, count: int) -> None:
         """Make sure that `count` machines of `image` stand ready, as far as there is room."""
-        await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", Warm(count=count))
+        await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", Warm(count=count, at_least=True))
 
     async def suite_tasks(self, suite: str) -> tuple[Task, ...]:
         """The bundled tasks of a suite. Raises UnknownTask."""
@@ -117,9 +169,19 @@ class BridgeClient:
         """Remove a recording that has ended. Idempotent."""
         await self.call("DELETE", f"{host_url.rstrip('/')}/v1/recordings/{key}")
 
+    @property
+    def fleet(self) -> "FleetClient":
+        """What an operator reads and sets."""
+        return FleetClient(self, f"{self._base_url}/v1")
+
     def machine(self, lease: Lease) -> Machine:
         """The machine a lease holds."""
         return RemoteMachine(self, lease)
+
+    async def _give_up(self, request: str) -> None:
+        """Nobody waits any more; where that cannot be said, the place is lost by itself soon."""
+        with contextlib.suppress(BridgeError):
+            await asyncio.shield(self.give_up(request))
 
     async def call(
         self,
@@ -131,7 +193,8 @@ class BridgeClient:
         patience: float = CALL_TIMEOUT,
         repeat: bool = True,
     ) -> bytes:
-        """One request's answer; `patience` bounds each silence, `repeat` says that doing it twice does no harm."""
+        """One request's answer; `patience` bounds each silence. Repeated after a lost connection, unless the call does
+        harm when it is done twice."""
         request = self._http.build_request(
             method,
             url,
@@ -139,7 +202,7 @@ class BridgeClient:
             headers={"Content-Type": "application/json", **(headers or {})},
             timeout=httpx.Timeout(patience, connect=CONNECT_TIMEOUT),
         )
-        repeatable = (httpx.NetworkError, httpx.RemoteProtocolError) if repeat else (httpx.ConnectError,)
+        repeatable = REPEATABLE if repeat else (httpx.ConnectError,)
         pauses = iter(PAUSES)
         while True:
             try:
@@ -149,7 +212,6 @@ class BridgeClient:
                 if pause is None or not isinstance(error, repeatable):
                     raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
             await asyncio.sleep(pause)
-
 
     @asynccontextmanager
     async def lines(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[str]]:
@@ -241,6 +303,13 @@ class RemoteMachine:
 def fence(lease: Lease) -> dict[str, str]:
     """The header that says under which lease a call is made."""
     return {FENCING_HEADER: str(lease.fencing_token)}
+
+
+def _place(waiting: Waiting) -> str:
+    """A place in the queue for people."""
+    soon = "" if waiting.estimated_seconds is None else f", about {waiting.estimated_seconds:.0f} s to go"
+    own = {"none_free": "", "user_quota": ", as many as you may have", "pool_quota": ", as many as the pool may have"}
+    return f"place {waiting.position} of {waiting.waiting}{soon}{own[waiting.why]}"
 
 
 def _content(response: httpx.Response) -> bytes:

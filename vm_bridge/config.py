@@ -1,12 +1,15 @@
 """The bridge's environment variables, read once."""
 
 import json
+import re
+import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
+from vm_bridge.fleet import Quota
 from vm_bridge.ice import IceServer
 from vocabulary.base import Frozen
 
@@ -37,6 +40,13 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Bind = Annotated[Address, BeforeValidator(_address)]
 
 
+HOST_ID = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
+
+
+def _host_name() -> str:
+    return re.sub(r"[^a-z0-9_.-]", "-", socket.gethostname().lower()).lstrip("_.-")[:64] or "host"
+
+
 class Config(Frozen):
     """Every setting of the bridge and the VNC gateway; the variable is `PILOTHOUSE_` and the name in capitals."""
 
@@ -46,6 +56,12 @@ class Config(Frozen):
     data: Path = Path(".data")
     tools: Path = Path(".data/tools")
     """Where the desktops' tools (Jupyter, code editor) are made, once for all hosts of this machine."""
+    role: Literal["both", "manager", "host"] = "both"
+    """`manager` gives machines out, `host` makes them and takes their calls."""
+    workers: int = Field(default=1, ge=1, le=64)
+    """Processes of a manager; one that has machines must be alone."""
+    host_id: Annotated[str, Field(pattern=HOST_ID)] = Field(default_factory=_host_name)
+    """This host among those on one Redis; its machines are adopted again under the same name."""
     bridge_bind: Bind = Address("127.0.0.1", 8010)
     bridge_url: str = "http://127.0.0.1:8010"
     """How the web app reaches this bridge; written into every lease."""
@@ -57,6 +73,10 @@ class Config(Frozen):
     max_machines: int = Field(default=8, ge=1, le=10_000)
     warm: Annotated[dict[str, int], BeforeValidator(_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""
+    quotas: Annotated[tuple[Quota, ...], BeforeValidator(_json)] = ()
+    """How many machines users and pools may hold, set at the start: `[{"scope": "user", "name": "*", "limit": 4}]`."""
+    journal: Path | None = None
+    """Where fake machines write down every call with its token, for tests of fences."""
     ice_servers: Annotated[tuple[IceServer, ...], BeforeValidator(_json)] = ()
     """STUN and TURN servers, told to browsers by the web app and used by the bridge."""
     ice_addresses: Words = ()
@@ -65,6 +85,12 @@ class Config(Frozen):
     stream_fps: float = Field(default=30, gt=0, le=60)
     stream_bitrate: int = Field(default=6_000_000, ge=200_000, le=100_000_000)
     """Ceiling of one WebRTC stream (bits per second)."""
+
+    @model_validator(mode="after")
+    def _alone(self) -> Self:
+        if self.workers > 1 and self.role != "manager":
+            raise ValueError(f"{PREFIX}WORKERS: only a manager alone can have more than one")
+        return self
 
 
 CONFIG: TypeAdapter[Config] = TypeAdapter(Config)
@@ -83,5 +109,9 @@ def config_read(environment: Mapping[str, str]) -> Config:
     try:
         return Config.model_validate(given)
     except ValidationError as error:
-        problems = "; ".join(f"{PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+        problems = "; ".join(_variable(e["loc"]) + e["msg"] for e in error.errors())
         raise ConfigError(problems) from None
+
+
+def _variable(place: tuple[int | str, ...]) -> str:
+    return f"{PREFIX}{str(place[0]).upper()}: " if place else ""

@@ -8,6 +8,8 @@ BridgeError                 every error of this package; `code` is stable
 ├── CommandConflict         a command_id was resent with another body
 ├── OutcomeUnknown          a crash left open whether the act happened
 ├── NoMachine               nothing free within the wait
+├── UnknownClaim            nobody knows this request for a machine, or no longer
+├── UnknownHost             no such host
 ├── UnknownTask             no such suite or task
 ├── UnknownBlob             the bytes of a picture are no longer kept
 ├── UnknownRecording        no such recording, or it was given up for room
@@ -62,6 +64,16 @@ class NoMachine(BridgeError):
     status = 503
 
 
+class UnknownClaim(BridgeError):
+    code = "unknown_claim"
+    status = 404
+
+
+class UnknownHost(BridgeError):
+    code = "unknown_host"
+    status = 404
+
+
 class UnknownTask(BridgeError):
     code = "unknown_task"
     status = 404
@@ -103,6 +115,8 @@ ERRORS: dict[str, type[BridgeError]] = {
         CommandConflict,
         OutcomeUnknown,
         NoMachine,
+        UnknownClaim,
+        UnknownHost,
         UnknownTask,
         UnknownBlob,
         UnknownRecording,

@@ -1,52 +1,34 @@
-"""Machines and their leases: kept warm, claimed in order of asking, taken back when a lease ends."""
+"""The machines of this host: made, kept warm, reset when a lease ends, replaced when they die."""
 
 import asyncio
 import contextlib
-import itertools
 import logging
-from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 
 from redis.exceptions import RedisError
 
-from vm_bridge.errors import BridgeError, MachineGone, NoMachine
-from vm_bridge.ledger import Claim, Ledger
-from vm_bridge.machine import Lease, Machine
+from vm_bridge.errors import BridgeError, MachineGone
+from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.shelves import Shelves, Work
+from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
 
 logger = logging.getLogger(__name__)
 
-TICK = 0.5
-"""How often ended leases are looked for (seconds)."""
-HEALTH_EVERY = 5.0
-"""How often idle machines are asked whether they live (seconds)."""
+BEAT_EVERY = 1.0
+"""How often this host says that it lives, and looks whether enough machines stand ready (seconds)."""
+TEND_EVERY = 3.0
+"""How often machines are asked whether they live, and looked for where the ledger has lost them (seconds)."""
+TEND_AT_ONCE = 100
+NOTE_EVERY = 5.0
+"""How often it is told what machines cost (seconds)."""
 HEALTH_TIMEOUT = 5.0
+RESET_TIMEOUT = 60.0
 CLOSE_TIMEOUT = 5.0
-MAX_WAITING = 64
-"""Most callers that may wait for one image."""
 RETRY_AFTER = 5.0
 """Pause after a machine could not be made, unless somebody waits for one (seconds)."""
-
-
-@dataclass(slots=True)
-class _Waiter:
-    holder: str
-    ttl: float
-    lease: "asyncio.Future[Lease]"
-
-
-@dataclass(slots=True)
-class _Shelf:
-    """What the pool knows of one image."""
-
-    target: int = 0
-    """How many should stand ready."""
-    coming: int = 0
-    """How many are being made or reset and will be free soon."""
-    waiting: deque[_Waiter] = field(default_factory=deque)
-    retry_at: float = 0.0
 
 
 class Pool:
@@ -56,89 +38,67 @@ class Pool:
         self,
         host: Host,
         ledger: Ledger,
+        shelves: Shelves,
         *,
-        host_url: str,
         capacity: int,
-        warm: Mapping[str, int],
         ended: Callable[[str], Awaitable[None]],
     ) -> None:
         self._host = host
         self._ledger = ledger
-        self._host_url = host_url
+        self._shelves = shelves
         self._capacity = capacity
         self._ended = ended
         self._machines: dict[str, Sandbox] = {}
         self._moving: set[str] = set()
-        """Machines between a lease and the shelf."""
-        self._creating = 0
+        """Machines on their way to the shelf or out of the house."""
+        self._begun: set[str] = set()
+        """Names of machines being made."""
         self._highest = 0
-        self._warm = warm
-        self._shelves = {image: _Shelf(target=warm.get(image, 0)) for image in host.images}
-        self._serving: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """The highest token a call came with."""
+        self._acted: dict[str, float] = {}
+        self._noted: dict[str, dict[str, float]] = {}
+        self._used: dict[str, tuple[float, float]] = {}
+        """Processor seconds of each machine, and when they were read."""
+        self._retry_at: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
 
     async def start(self) -> None:
-        """Forget the machines of an earlier life, which died with it, and begin to warm."""
-        await self._ledger.clear()
-        self._spawn(self._every(TICK, self._keep))
-        self._spawn(self._every(HEALTH_EVERY, self._tend))
+        """Take over what an earlier bridge left running, and begin to warm."""
+        known = await self._register()
+        for sandbox in await self._host.adopt(known):
+            self._machines[sandbox.id] = sandbox
+        for machine_id in known - self._machines.keys():
+            await self._shelves.lose(machine_id, f"{machine_id} did not outlive its bridge")
+        for sandbox in self._machines.values():
+            if await self._shelves.adopt(sandbox) not in ("leased", "free", "stranded"):
+                self._spawn(self._recycle(sandbox.id))
+        self._spawn(self._again(0, self._work))
+        self._spawn(self._again(BEAT_EVERY, self._beat))
+        self._spawn(self._again(TEND_EVERY, self._tend))
+        self._spawn(self._again(NOTE_EVERY, self._note_all))
 
-    async def close(self) -> None:
-        """Stop, and destroy every machine."""
+    async def close(self, *, leave: bool = False) -> None:
+        """Stop, and destroy every machine; with `leave` they run on for the next bridge to adopt."""
         self._closing = True
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSE_TIMEOUT)
+        if leave:
+            return
         with contextlib.suppress(RedisError):
-            await self._ledger.clear()
+            await self._shelves.quit("the bridge was shut down")
         await self._host.close()
-
-    async def allocate(self, *, image: str, holder: str, ttl: float, wait: float) -> Lease:
-        """A lease on a machine of `image`: a free one, or the next to become free within `wait` seconds.
-
-        First come, first served. Raises NoMachine.
-        """
-        shelf = self._shelf(image)
-        if len(shelf.waiting) >= MAX_WAITING:
-            raise NoMachine(f"{MAX_WAITING} others wait for {image} already")
-        waiter = _Waiter(holder, ttl, asyncio.get_running_loop().create_future())
-        shelf.waiting.append(waiter)
-        try:
-            await self._serve(image)
-            return await asyncio.wait_for(waiter.lease, wait)
-        except TimeoutError:
-            raise NoMachine(f"no {image} became free within {wait:g} s") from None
-        finally:
-            if waiter in shelf.waiting:
-                shelf.waiting.remove(waiter)
-
-    async def renew(self, machine_id: str, token: int, *, ttl: float) -> Lease:
-        """Raises StaleLease when the lease has ended."""
-        claim = await self._ledger.renew(machine_id, token, ttl=ttl)
-        return self._lease(claim, await self._ledger.holder(machine_id) or "")
-
-    async def release(self, machine_id: str, token: int) -> None:
-        """End a lease and make the machine ready for the next; nothing happens when it had ended before."""
-        if await self._ledger.release(machine_id, token):
-            self._spawn(self._recycle(machine_id))
-
-    async def warm(self, image: str, count: int) -> None:
-        """From now on keep `count` machines ready, as far as there is room; never fewer than the operator wants."""
-        self._shelf(image).target = max(count, self._warm.get(image, 0))
-        await self._serve(image)
 
     async def machine(self, machine_id: str, token: int) -> Machine:
         """The machine a lease holds. Raises MachineGone, StaleLease."""
-        sandbox = self.sandbox(machine_id)
         await self._ledger.check(machine_id, token)
+        sandbox = self.sandbox(machine_id)
+        self._highest = max(self._highest, token)
+        self._acted[machine_id] = time.time()
         return sandbox.bind(token)
-
-    async def ping(self) -> None:
-        """Raises redis.RedisError when Redis does not answer."""
-        await self._ledger.ping()
 
     def sandbox(self, machine_id: str) -> Sandbox:
         """Raises MachineGone."""
@@ -147,87 +107,68 @@ class Pool:
         except KeyError:
             raise MachineGone(f"there is no machine {machine_id}") from None
 
-    def _shelf(self, image: str) -> _Shelf:
-        try:
-            return self._shelves[image]
-        except KeyError:
-            raise NoMachine(f"there is no image {image}") from None
+    async def _register(self) -> frozenset[str]:
+        return await self._shelves.register(images=self._host.images, capacity=self._capacity)
 
-    def _lease(self, claim: Claim, holder: str) -> Lease:
-        sandbox = self.sandbox(claim.machine_id)
-        return Lease(
-            machine_id=claim.machine_id,
-            fencing_token=claim.token,
-            holder=holder,
-            image=sandbox.image,
-            host_url=self._host_url,
-            expires_at=datetime.fromtimestamp(claim.ends / 1000, UTC),
-            capabilities=sandbox.capabilities,
-        )
+    async def _work(self) -> None:
+        """Do what the ledger hands over; `_tend` finds what was handed over and not done."""
+        for work in await self._shelves.work(BEAT_EVERY):
+            self._spawn(self._do(work))
 
-    async def _serve(self, image: str) -> None:
-        """Hand free machines to those who wait, in their order; then see that enough are coming."""
-        shelf = self._shelves[image]
-        async with self._serving[image]:
-            while shelf.waiting:
-                first = shelf.waiting[0]
-                claim = await self._ledger.claim(image, holder=first.holder, ttl=first.ttl, above=self._highest)
-                if claim is None:
-                    break
-                self._highest = max(self._highest, claim.token)
-                if first in shelf.waiting and not first.lease.done():
-                    shelf.waiting.remove(first)
-                    first.lease.set_result(self._lease(claim, first.holder))
-                else:
-                    await self.release(claim.machine_id, claim.token)
-        await self._supply(image)
+    async def _do(self, work: Work) -> None:
+        match work.verb:
+            case "want":
+                await self._supply(work.name)
+            case "reset":
+                await self._recycle(work.name)
+            case "drop":
+                await self._dismiss(work.name)
+
+    async def _beat(self) -> None:
+        if not await self._shelves.beat():
+            logger.warning("Redis has forgotten this host")
+            await self._register()
+            await self._find_lost()
+        for image in self._host.images:
+            await self._supply(image)
 
     async def _supply(self, image: str) -> None:
         """Start as many machines as are wanted and there is room for."""
-        shelf = self._shelves[image]
-        free = len(await self._ledger.free(image))
-        wanted = shelf.target + len(shelf.waiting) - free - shelf.coming
-        if not shelf.waiting and asyncio.get_running_loop().time() < shelf.retry_at:
-            return
-        for _ in range(wanted):
-            full = len(self._machines) + self._creating >= self._capacity
-            # Counted before room is made, or another image would take the room.
-            shelf.coming += 1
-            self._creating += 1
-            if full and not await self._evict(image):
-                shelf.coming -= 1
-                self._creating -= 1
+        while not self._closing:
+            full = len(self._machines) + len(self._begun) >= self._capacity
+            resting = time.monotonic() < self._retry_at.get(image, 0)
+            name = f"new-{secrets.token_hex(6)}"
+            self._begun.add(name)  # counted before anything is awaited, or another image would take the room
+            if not await self._shelves.begin(image, name, urgent=full or resting):
+                self._begun.discard(name)
                 return
-            self._spawn(self._create(image))
+            if full and not await self._make_room(image):
+                self._begun.discard(name)
+                await self._shelves.lose(name, "there is no room")
+                return
+            self._spawn(self._create(image, name))
 
-    async def _evict(self, image: str) -> bool:
-        """Give up one idle machine of another image, when somebody waits for this one."""
-        if not self._shelves[image].waiting:
-            return False
-        for other in itertools.filterfalse(image.__eq__, self._shelves):
-            for machine_id in await self._ledger.free(other):
-                if await self._ledger.take(machine_id, image=other):
-                    await self._drop(self.sandbox(machine_id))
-                    return True
+    async def _make_room(self, image: str) -> bool:
+        """Give up one idle machine of another image."""
+        for sandbox in tuple(self._machines.values()):
+            if sandbox.image != image and sandbox.id not in self._moving and await self._shelves.take(sandbox.id):
+                await self._drop(sandbox, "its room was needed")
+                return True
         return False
 
-    async def _create(self, image: str) -> None:
-        shelf = self._shelves[image]
+    async def _create(self, image: str, name: str) -> None:
         try:
             sandbox = await self._host.create(image)
         except (BridgeError, OSError) as error:
             logger.warning("no new %s: %s", image, error)
-            shelf.retry_at = asyncio.get_running_loop().time() + RETRY_AFTER
-            if shelf.waiting and not shelf.waiting[0].lease.done():
-                shelf.waiting.popleft().lease.set_exception(NoMachine(str(error)))
+            self._retry_at[image] = time.monotonic() + RETRY_AFTER
+            await self._shelves.fail(image, name, str(error))
             return
         finally:
-            self._creating -= 1
-            shelf.coming -= 1
+            self._begun.discard(name)
         self._machines[sandbox.id] = sandbox
         with self._on_its_way(sandbox):
-            await self._shelve(sandbox)
-        await self._serve(image)
+            await self._shelves.shelve(sandbox, above=self._highest, begun=name)
 
     async def _recycle(self, machine_id: str) -> None:
         """Make a machine whose lease ended ready for the next, or replace it."""
@@ -238,98 +179,112 @@ class Pool:
             await self._ended(machine_id)
             ready = await self._reset(sandbox)
             if ready:
-                await self._shelve(sandbox)
+                await self._shelves.shelve(sandbox, above=self._highest)
         if not ready:
-            await self._drop(sandbox)
-        await self._serve(sandbox.image)
+            await self._drop(sandbox, f"{machine_id} could not be reset")
+
+    async def _dismiss(self, machine_id: str) -> None:
+        """End a machine nobody wants again."""
+        sandbox = self._machines.get(machine_id)
+        if sandbox is not None and machine_id not in self._moving:
+            await self._drop(sandbox, f"{machine_id} was no longer needed")
 
     @contextlib.contextmanager
     def _on_its_way(self, sandbox: Sandbox) -> Iterator[None]:
-        """Count a machine as coming; where that fails, whatever the reason, `_find_lost` finds it."""
-        shelf = self._shelves[sandbox.image]
+        """Nobody else may move this machine; where the way breaks off, whatever the reason, `_find_lost` finds it."""
         self._moving.add(sandbox.id)
-        shelf.coming += 1
         try:
             yield
         finally:
             self._moving.discard(sandbox.id)
-            shelf.coming -= 1
 
     async def _reset(self, sandbox: Sandbox) -> bool:
-        """Whether the machine is as new; not tried where nobody wants another one of its image."""
-        shelf = self._shelves[sandbox.image]
-        others = shelf.coming - 1 + await self._ready(sandbox.image)
-        if others >= max(1, shelf.target) and not shelf.waiting:
-            return False
+        """Whether the machine is as new."""
         try:
-            await sandbox.reset()
-        except (BridgeError, OSError) as error:
-            logger.warning("%s could not be reset: %s", sandbox.id, error)
+            async with asyncio.timeout(RESET_TIMEOUT):
+                await sandbox.reset()
+        except (BridgeError, OSError, TimeoutError) as error:
+            logger.warning("%s could not be reset: %s", sandbox.id, error or "it takes too long")
             return False
         return await self._lives(sandbox)
 
-    async def _ready(self, image: str) -> int:
-        try:
-            return len(await self._ledger.free(image))
-        except RedisError:
-            return 0
-
     async def _lives(self, sandbox: Sandbox) -> bool:
         try:
-            return await asyncio.wait_for(sandbox.healthy(), HEALTH_TIMEOUT)
+            async with asyncio.timeout(HEALTH_TIMEOUT):
+                return await sandbox.healthy()
         except TimeoutError:
             return False
 
-    async def _shelve(self, sandbox: Sandbox) -> None:
-        socket = sandbox.vnc_socket
-        await self._ledger.add(sandbox.id, image=sandbox.image, vnc_socket=str(socket) if socket else None)
-
-    async def _drop(self, sandbox: Sandbox) -> None:
-        self._machines.pop(sandbox.id, None)
-        await sandbox.destroy()
-        await self._ledger.forget(sandbox.id, image=sandbox.image)
-
-    async def _keep(self) -> None:
-        """End leases in time, and keep enough machines warm."""
-        for machine_id in await self._ledger.expire():
-            logger.info("the lease of %s ran out", machine_id)
-            self._spawn(self._recycle(machine_id))
-        for image in self._shelves:
-            await self._serve(image)
+    async def _drop(self, sandbox: Sandbox, reason: str) -> None:
+        """End a machine; who holds it is told why, and who watches is let go."""
+        with self._on_its_way(sandbox):
+            await self._shelves.lose(sandbox.id, reason)
+            self._machines.pop(sandbox.id, None)
+            self._acted.pop(sandbox.id, None)
+            self._noted.pop(sandbox.id, None)
+            self._used.pop(sandbox.id, None)
+            await self._ended(sandbox.id)
+            await sandbox.destroy()
 
     async def _tend(self) -> None:
-        """Take lost machines back and replace idle ones that died; may take as long as a machine hangs."""
+        """Take lost machines back and replace those that died; a machine that hangs delays only its neighbours."""
         await self._find_lost()
-        for image in self._shelves:
-            await self._bury(image)
+        still = [sandbox for sandbox in self._machines.values() if sandbox.id not in self._moving]
+        for first in range(0, len(still), TEND_AT_ONCE):
+            await asyncio.gather(*map(self._look_after, still[first : first + TEND_AT_ONCE]))
 
-    async def _every(self, pause: float, work: Callable[[], Awaitable[None]]) -> None:
+    async def _look_after(self, sandbox: Sandbox) -> None:
+        if await self._lives(sandbox) or await self._lives(sandbox):  # asked twice: a busy machine may be late once
+            return
+        if self._machines.get(sandbox.id) is sandbox and sandbox.id not in self._moving:
+            logger.warning("%s does not answer", sandbox.id)
+            await self._drop(sandbox, f"{sandbox.id} died or hung; what was done on it is lost")
+
+    async def _find_lost(self) -> None:
+        """Put right what the ledger and this host do not agree about: Redis lost its memory, or a way broke off."""
+        here = self._machines.keys() - self._moving  # before asking: what moves meanwhile is not lost
+        begun = set(self._begun)
+        states = await self._shelves.states()
+        for machine_id in here:
+            if states.get(machine_id) in ("leased", "free"):
+                continue
+            if machine_id in self._machines and machine_id not in self._moving:
+                logger.warning("%s was lost from the ledger", machine_id)
+                self._spawn(self._recycle(machine_id))
+        for machine_id in states.keys() - self._machines.keys() - begun - self._begun:
+            await self._shelves.lose(machine_id, f"{machine_id} is no more")
+
+    async def _note_all(self) -> None:
+        for sandbox in tuple(self._machines.values()):
+            if sandbox.id not in self._moving:
+                await self._note(sandbox)
+
+    async def _note(self, sandbox: Sandbox) -> None:
+        """Let the operator see what a machine costs and when it last acted, where that has changed."""
+        try:
+            usage = await sandbox.usage()
+        except (BridgeError, OSError):  # it died just now, and is found by the next round
+            return
+        now = time.monotonic()
+        before, at = self._used.get(sandbox.id, (usage.cpu_seconds, now))
+        self._used[sandbox.id] = (usage.cpu_seconds, now)
+        share = max(0.0, usage.cpu_seconds - before) / (now - at) if now > at else 0.0
+        facts = {"cpu_seconds": usage.cpu_seconds, "cpu_share": round(share, 2), "memory_bytes": usage.pss}
+        if acted := self._acted.get(sandbox.id):
+            facts["last_act"] = acted
+        if self._noted.get(sandbox.id) != facts:
+            self._noted[sandbox.id] = facts
+            await self._shelves.note(sandbox.id, **facts)
+
+    async def _again(self, pause: float, work: Callable[[], Awaitable[None]]) -> None:
         """Do `work` again and again, through outages of Redis."""
         while not self._closing:  # redis-py may swallow a cancellation that meets a time limit of its own
             try:
                 await work()
             except RedisError as error:
                 logger.warning("Redis does not answer: %s", error)
+                await asyncio.sleep(BEAT_EVERY)
             await asyncio.sleep(pause)
-
-    async def _find_lost(self) -> None:
-        """Take back machines that are neither free nor leased: Redis lost its memory, or failed half-way."""
-        arrived = self._machines.keys() - self._moving  # before asking: one that arrives meanwhile is not lost
-        free = {machine_id for image in self._shelves for machine_id in await self._ledger.free(image)}
-        for machine_id in arrived - free:
-            if await self._ledger.holder(machine_id) is None:
-                logger.warning("%s was lost from the ledger", machine_id)
-                self._spawn(self._recycle(machine_id))
-
-    async def _bury(self, image: str) -> None:
-        """Drop the free machines that died."""
-        for machine_id in await self._ledger.free(image):
-            sandbox = self._machines.get(machine_id)
-            if sandbox is None or await self._lives(sandbox):
-                continue
-            if await self._ledger.take(machine_id, image=image):
-                logger.warning("%s died while idle", machine_id)
-                await self._drop(sandbox)
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         if self._closing:

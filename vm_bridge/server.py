@@ -1,7 +1,7 @@
 """The bridge over HTTP: leases, machine calls and streams, with an OpenAPI document at `/openapi.json`."""
 
 import hmac
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -15,19 +15,19 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vm_bridge.errors import BridgeError, BridgeUnavailable
-from vm_bridge.machine import Lease, Machine
+from vm_bridge.machine import Machine
+from vm_bridge.manager.manager import Manager
+from vm_bridge.manager.routes import routes as manager_routes
 from vm_bridge.pool import Pool
+from vm_bridge.thumbnail import thumbnail_of
 from vm_bridge.wire import (
     FENCING_HEADER,
     MEDIA_TYPE,
-    Allocate,
     Evaluate,
     Failure,
     Name,
     Observe,
     Perform,
-    Renew,
-    Warm,
     answer_pack,
 )
 from vocabulary.actions import MAX_FILE
@@ -45,20 +45,35 @@ PACKED: dict[int | str, dict[str, Any]] = {
         "description": "A msgpack map: `json` is the Observation or Transition, `blobs` its pictures by sha256.",
     }
 }
+JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
 Token = Annotated[int, Header(alias=FENCING_HEADER, ge=1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """What the server serves."""
+    """What the server serves: the manager's calls, those on this host's machines, or both."""
 
-    pool: Pool
     secret: str
     web_origins: tuple[str, ...]
-    streams: APIRouter
-    recordings: APIRouter
+    ping: Callable[[], Awaitable[None]]
+    """Raises redis.RedisError when Redis does not answer."""
     suite_tasks: Callable[[str], tuple[Task, ...]]
     """Raises UnknownTask."""
+    manager: Manager | None = None
+    pool: Pool | None = None
+    guarded: tuple[APIRouter, ...] = ()
+    """More routes for who has the secret."""
+    ticketed: tuple[APIRouter, ...] = ()
+    """Routes for browsers, which bring tickets."""
+
+    def guarded_routes(self) -> Iterator[APIRouter]:
+        """Every router whose calls need the secret; those asked most often come first."""
+        if self.manager is not None:
+            yield manager_routes
+        if self.pool is not None:
+            yield machine_calls
+        yield suite_calls
+        yield from self.guarded
 
 
 def app_of(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
@@ -71,11 +86,11 @@ def app_of(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
 
     app = FastAPI(title="Pilothouse bridge", version="1", lifespan=run, docs_url=None, redoc_url=None)
     app.state.bridge = bridge
-    app.include_router(calls, responses={"default": {"model": Failure}})
-    app.include_router(
-        bridge.recordings, dependencies=[Depends(_authorized)], responses={"default": {"model": Failure}}
-    )
-    app.include_router(bridge.streams, responses={"default": {"model": Failure}})
+    refusals: dict[int | str, dict[str, Any]] = {"default": {"model": Failure}}
+    for router in bridge.guarded_routes():
+        app.include_router(router, dependencies=[Depends(_authorized)], responses=refusals)
+    for router in bridge.ticketed:
+        app.include_router(router, responses=refusals)
     app.add_middleware(BodyLimit)
     app.add_middleware(
         CORSMiddleware,
@@ -93,7 +108,7 @@ def app_of(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
     @app.get("/healthz")
     async def healthz() -> dict[str, bool]:
         """Whether this process answers and Redis does."""
-        await bridge.pool.ping()
+        await bridge.ping()
         return {"ok": True}
 
     return app
@@ -111,79 +126,62 @@ def _authorized(request: Request) -> None:
 
 
 async def _machine(request: Request, machine_id: Name, token: Token) -> Machine:
-    return await _bridge(request).pool.machine(machine_id, token)
+    pool = _bridge(request).pool
+    assert pool is not None, "these routes are served where a pool is"
+    return await pool.machine(machine_id, token)
 
 
 Leased = Annotated[Machine, Depends(_machine)]
-calls = APIRouter(prefix="/v1", dependencies=[Depends(_authorized)])
+machine_calls = APIRouter(prefix="/v1")
+suite_calls = APIRouter(prefix="/v1")
 
 
-@calls.post("/leases")
-async def allocate(request: Request, body: Allocate) -> Lease:
-    """Lease a machine, waiting for one if need be."""
+@machine_calls.get("/machines/{machine_id}/thumbnail", response_class=Response, responses=JPEG)
+async def thumbnail(request: Request, machine_id: Name) -> Response:
+    """A small picture of what a machine shows now, whoever has it."""
     pool = _bridge(request).pool
-    lease = await pool.allocate(image=body.image, holder=body.holder, ttl=body.ttl, wait=body.wait)
-    if await request.is_disconnected():  # nobody is left to have it
-        await pool.release(lease.machine_id, lease.fencing_token)
-    return lease
+    assert pool is not None
+    return Response(await thumbnail_of(pool.sandbox(machine_id)), media_type="image/jpeg")
 
 
-@calls.post("/leases/{machine_id}/renew")
-async def renew(request: Request, machine_id: Name, token: Token, body: Renew) -> Lease:
-    """Put the end of a lease off."""
-    return await _bridge(request).pool.renew(machine_id, token, ttl=body.ttl)
-
-
-@calls.delete("/leases/{machine_id}", status_code=204)
-async def release(request: Request, machine_id: Name, token: Token) -> None:
-    """End a lease; idempotent."""
-    await _bridge(request).pool.release(machine_id, token)
-
-
-@calls.put("/images/{image}/warm", status_code=204)
-async def warm(request: Request, image: Name, body: Warm) -> None:
-    """Keep so many machines of an image ready."""
-    await _bridge(request).pool.warm(image, body.count)
-
-
-@calls.get("/suites/{suite}/tasks")
+@suite_calls.get("/suites/{suite}/tasks")
 async def suite_tasks(request: Request, suite: Name) -> tuple[Task, ...]:
     """The bundled tasks of a suite."""
     return _bridge(request).suite_tasks(suite)
 
 
-@calls.post("/machines/{machine_id}/prepare", response_class=Response, responses=PACKED)
+@machine_calls.post("/machines/{machine_id}/prepare", response_class=Response, responses=PACKED)
 async def prepare(machine: Leased, body: Task) -> Response:
     """Reset, set up the task's start state, and look."""
     return Response(await answer_pack(machine, await machine.prepare(body)), media_type=MEDIA_TYPE)
 
 
-@calls.post("/machines/{machine_id}/observe", response_class=Response, responses=PACKED)
+@machine_calls.post("/machines/{machine_id}/observe", response_class=Response, responses=PACKED)
 async def observe(machine: Leased, body: Observe) -> Response:
     """Look."""
     return Response(await answer_pack(machine, await machine.observe(settle=body.settle)), media_type=MEDIA_TYPE)
 
 
-@calls.post("/machines/{machine_id}/perform", response_class=Response, responses=PACKED)
+@machine_calls.post("/machines/{machine_id}/perform", response_class=Response, responses=PACKED)
 async def perform(machine: Leased, body: Perform) -> Response:
     """Do one action once; a resend of the same command gives the stored transition."""
     transition = await machine.perform(body.command_id, body.action, settle=body.settle)
     return Response(await answer_pack(machine, transition), media_type=MEDIA_TYPE)
 
 
-@calls.post("/machines/{machine_id}/hurry", status_code=204)
+@machine_calls.post("/machines/{machine_id}/hurry", status_code=204)
 async def hurry(machine: Leased) -> None:
     """Cut a running settle short."""
     await machine.hurry()
 
 
-@calls.post("/machines/{machine_id}/evaluate")
+@machine_calls.post("/machines/{machine_id}/evaluate")
 async def evaluate(machine: Leased, body: Evaluate) -> Verdict:
     """Judge the present state."""
     return await machine.evaluate(answer=body.answer)
 
 
-@calls.get("/machines/{machine_id}/blobs/{sha256}", response_class=Response)
+@machine_calls.get("/machines/{machine_id}/blobs/{sha256}", response_class=Response)
 async def blob(machine: Leased, sha256: Sha256) -> Response:
     """The bytes of a recent picture."""
     data = await machine.blob(BlobRef(sha256=sha256, media_type="application/octet-stream", size=0))

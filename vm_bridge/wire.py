@@ -20,13 +20,24 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
 Ttl = Annotated[float, Field(ge=1, le=3600)]
 
 
+RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
+"""A wish for a machine, so that asking twice gives one."""
+Words = Annotated[str, StringConstraints(max_length=200)]
+
+
 class Allocate(Frozen):
-    """`POST /v1/leases`; seconds."""
+    """`POST /v1/leases`; seconds. `user` and `pool` are whom quotas and fairness know; `session` is the episode."""
 
     image: Name
     holder: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    user: Words = ""
+    pool: Words = ""
+    session: Words = ""
+    request_id: RequestId | None = None
+    """Asked again with the same one, this is the same wish; None for one of the manager's making."""
     ttl: Ttl = 60
     wait: Annotated[float, Field(ge=0, le=300)] = 30
+    """How long the answer may take while nothing is free; then it is the place in the queue."""
 
 
 class Renew(Frozen):
@@ -35,10 +46,39 @@ class Renew(Frozen):
     ttl: Ttl = 60
 
 
+class Held(Frozen):
+    """A lease as its holder knows it."""
+
+    machine_id: Name
+    fencing_token: Annotated[int, Field(ge=1)]
+
+
+class RenewMany(Frozen):
+    """`POST /v1/leases/renew`; seconds."""
+
+    leases: Annotated[tuple[Held, ...], Field(min_length=1, max_length=500)]
+    ttl: Ttl = 60
+
+
 class Warm(Frozen):
     """`PUT /v1/images/{image}/warm`."""
 
-    count: Annotated[int, Field(ge=0, le=1_000)]
+    count: Annotated[int, Field(ge=0, le=10_000)]
+    at_least: bool = False
+    """Whether a higher target stays."""
+
+
+class Drain(Frozen):
+    """`PUT /v1/hosts/{host}/draining`."""
+
+    draining: bool
+
+
+class Reclaim(Frozen):
+    """`POST /v1/machines/{machine_id}/reclaim`."""
+
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+    """Told to who held the machine."""
 
 
 class Observe(Frozen):

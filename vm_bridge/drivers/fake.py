@@ -2,12 +2,11 @@
 
 import asyncio
 import hashlib
-import itertools
+import secrets
 import socket
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +15,10 @@ from typing import TypeVar
 import numpy as np
 import simplejpeg
 
+from vm_bridge.drivers.fake_inside import KINDS as INSIDE_KINDS
+from vm_bridge.drivers.fake_inside import TOOLS, FakeFiles, FakeInside, FakeTerminals, Outcome
+from vm_bridge.drivers.fake_journal import Journal
+from vm_bridge.drivers.fake_screen import FakeScreen, Pixels
 from vm_bridge.errors import (
     CommandConflict,
     InvalidAction,
@@ -28,69 +31,26 @@ from vm_bridge.errors import (
     UnsupportedAction,
 )
 from vm_bridge.machine import Capabilities, Machine
-from vm_bridge.sandbox import Frame, FrameSource, Sandbox, Usage
-from vocabulary.actions import Action, GetClipboard, ReadFile, SetClipboard, TypeText, WriteFile, off_screen, points_of
+from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vocabulary.actions import Action, GetClipboard, SetClipboard, TypeText, off_screen, points_of
 from vocabulary.blobs import BlobRef
-from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
+from vocabulary.observations import Observation, Rest, Transition, Verdict
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
     *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "set_clipboard", "get_clipboard"),
-    *("read_file", "write_file", "gesture"),
+    *("gesture", *INSIDE_KINDS),
 )
 SUITE = "fake"
 """The suite this driver knows: `type` wants `parameters["text"]` typed, `answer` wants it as the answer."""
+STREAMS = ("webrtc", "stills", "terminal")
 KEPT_BLOBS = 32
 KEPT_COMMANDS = 512
 V = TypeVar("V")
 MARK = 10
 """Half the side of the square an act leaves where it pointed (pixels)."""
-
-
-class FakeScreen:
-    """BGRX pixels that tests may paint on; `touch` tells the viewers that they changed."""
-
-    def __init__(self, width: int, height: int) -> None:
-        self.pixels = np.zeros((height, width, 4), np.uint8)
-        self.serial = 0
-        self.viewers = 0
-        self.closed = False
-        self._changed = asyncio.Event()
-
-    def touch(self) -> None:
-        self.serial += 1
-        self._wake()
-
-    def close(self) -> None:
-        self.closed = True
-        self._wake()
-
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    @asynccontextmanager
-    async def subscribe(self, *, fps: float) -> AsyncIterator[AsyncIterator[Frame]]:
-        """See `FrameSource.subscribe`."""
-        self.viewers += 1
-        try:
-            yield self._frames(1 / fps)
-        finally:
-            self.viewers -= 1
-
-    async def _frames(self, interval: float) -> AsyncIterator[Frame]:
-        shown, due = -1, 0.0
-        while not self.closed:
-            changed = self._changed
-            if self.serial == shown:
-                await changed.wait()
-                continue
-            await asyncio.sleep(max(0.0, due - time.monotonic()))
-            due = time.monotonic() + interval
-            shown = self.serial
-            height, width = self.pixels.shape[:2]
-            yield Frame(shown, time.time(), width, height, self.pixels.copy().data.cast("B"))
 
 
 @dataclass(slots=True)
@@ -108,11 +68,19 @@ class FakeSandbox:
     outcome is lost as in a crash; `acts`: every action really done, in order.
     """
 
-    def __init__(self, image: str, *, width: int = 1280, height: int = 720, name: str = "fake-1") -> None:
+    def __init__(
+        self,
+        image: str,
+        *,
+        width: int = 1280,
+        height: int = 720,
+        name: str = "fake-1",
+        journal: "Journal | None" = None,
+    ) -> None:
         self.id = name
         self.image = image
-        self.capabilities = Capabilities(kinds=KINDS, width=width, height=height, streams=("webrtc", "stills"))
-        self.screen = FakeScreen(width, height)
+        self.capabilities = Capabilities(kinds=KINDS, width=width, height=height, streams=STREAMS)
+        self.screen = FakeScreen(width, height, self._ramp)
         self.frames: FrameSource | None = self.screen
         self.vnc_socket: Path | None = None
         self.settle_seconds = 0.0
@@ -121,12 +89,13 @@ class FakeSandbox:
         self.resets = 0
         self.typed = ""
         self.clipboard = ""
+        self.inside = FakeInside()
         self.ports: dict[int, int] = {}
         """Which port of this machine stands for which of the painted one's."""
-        self.files: dict[str, str] = {}
         self.task: Task | None = None
         self.blobs: OrderedDict[str, bytes] = OrderedDict()
         self.commands: OrderedDict[str, _Record] = OrderedDict()
+        self._journal = journal
         self._fence = 1
         self._used = 0
         self._dead = False
@@ -159,7 +128,7 @@ class FakeSandbox:
         return connection
 
     async def usage(self) -> Usage:
-        return Usage(pss=self.screen.pixels.nbytes, cpu_seconds=0.0, processes=0)
+        return Usage(pss=self.screen.nbytes, cpu_seconds=0.0, processes=0)
 
     async def destroy(self) -> None:
         self.crash()
@@ -178,7 +147,10 @@ class FakeSandbox:
     def admit(self, fencing_token: int) -> None:
         """What the guest does first on every call."""
         self.alive()
-        if fencing_token < self._fence:
+        stale = fencing_token < self._fence
+        if self._journal is not None:
+            self._journal.note(self.id, fencing_token, stale=stale)
+        if stale:
             raise StaleLease(f"fencing token {fencing_token} is behind {self._fence}")
         self._fence = self._used = fencing_token
 
@@ -190,7 +162,7 @@ class FakeSandbox:
         self._hurry.clear()
         return await self.look(settle=settle)
 
-    async def look(self, *, settle: bool, text: str | None = None) -> Observation:
+    async def look(self, *, settle: bool, text: str | None = None, attachment: BlobRef | None = None) -> Observation:
         """An observation of the present picture; with `settle` after `settle_seconds` or a hurry."""
         started = time.monotonic()
         rest: Rest = await self._settle() if settle else "skipped"
@@ -208,6 +180,7 @@ class FakeSandbox:
             rest=rest,
             settle_ms=(time.monotonic() - started) * 1000,
             text=text,
+            attachment=attachment,
         )
 
     async def perform(self, command_id: str, action: Action, *, settle: bool) -> Transition:
@@ -234,15 +207,15 @@ class FakeSandbox:
             self._hurry.clear()
             started = datetime.now(UTC)
             before = await self.look(settle=False)
-            text, error = self._do(action)
+            text, error, attachment = self._do(action)
             if self.lose_next_result:
                 self.lose_next_result = False
                 raise OutcomeUnknown("the machine crashed during the act")
-            after = await self.look(settle=settle, text=text)
+            after = await self.look(settle=settle, text=text, attachment=attachment)
             return Transition(before=before, after=after, error=error, started_at=started, ended_at=datetime.now(UTC))
 
-    def _do(self, action: Action) -> tuple[str | None, ActionError | None]:
-        """Change the state and the picture; the text the act gave, and why it failed if it did."""
+    def _do(self, action: Action) -> Outcome:
+        """Change the state and the picture."""
         self.acts.append(action)
         self._paint(action)
         match action:
@@ -251,14 +224,10 @@ class FakeSandbox:
             case SetClipboard():
                 self.clipboard = action.text
             case GetClipboard():
-                return self.clipboard, None
-            case WriteFile():
-                self.files[action.path] = action.text
-            case ReadFile():
-                if action.path not in self.files:
-                    return None, ActionError(code="no_such_file", message=f"there is no file {action.path}")
-                return self.files[action.path], None
-        return None, None
+                return self.clipboard, None, None
+            case _:
+                return self.inside.do(action)
+        return None, None, None
 
     def _paint(self, action: Action) -> None:
         """Leave a mark that depends on the action and on how many came before, so that every act shows."""
@@ -270,15 +239,19 @@ class FakeSandbox:
         self.screen.touch()
 
     def _clear(self) -> None:
-        """The image's first state: a diagonal ramp tinted by the image's name, nothing typed, no files."""
+        """The image's first state: nothing typed, no files, a fresh picture."""
         self.typed, self.clipboard, self.task = "", "", None
-        self.files.clear()
+        self.inside.clear()
         self.acts.clear()
-        height, width = self.screen.pixels.shape[:2]
+        self.screen.clear()
+
+    def _ramp(self, width: int, height: int) -> Pixels:
+        """A diagonal ramp tinted by the image's name."""
         ramp = (np.arange(height)[:, None] + np.arange(width)[None, :]) * 200 // (height + width)
+        pixels = np.zeros((height, width, 4), np.uint8)
         for channel, tint in enumerate(hashlib.sha256(self.image.encode()).digest()[:3]):
-            self.screen.pixels[:, :, channel] = ramp + tint % 56
-        self.screen.touch()
+            pixels[:, :, channel] = ramp + tint % 56
+        return pixels
 
     async def _settle(self) -> Rest:
         try:
@@ -330,10 +303,27 @@ class FakeMachine:
 
     async def blob(self, ref: BlobRef) -> bytes:
         self._sandbox.admit(self._token)
-        try:
-            return self._sandbox.blobs[ref.sha256]
-        except KeyError:
-            raise UnknownBlob(f"blob {ref.sha256} is no longer kept") from None
+        data = self._sandbox.blobs.get(ref.sha256) or self._sandbox.inside.cargo.find(ref)
+        if data is None:
+            raise UnknownBlob(f"blob {ref.sha256} is no longer kept")
+        return data
+
+    @property
+    def files(self) -> FakeFiles:
+        self._sandbox.admit(self._token)
+        return FakeFiles(self._sandbox.inside)
+
+    @property
+    def terminals(self) -> FakeTerminals:
+        self._sandbox.admit(self._token)
+        return FakeTerminals(self._sandbox.inside)
+
+    async def tools(self) -> tuple[Tool, ...]:
+        self._sandbox.admit(self._token)
+        return TOOLS
+
+    async def stage(self, data: bytes, media_type: str) -> BlobRef:
+        return self._sandbox.inside.cargo.keep(data, media_type)
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -342,19 +332,21 @@ class FakeMachine:
 class FakeHost:
     """Makes `FakeSandbox`es; `made` lists them all, `capacity` bounds those alive."""
 
-    def __init__(self, images: tuple[str, ...] = ("desktop",), *, capacity: int = 8) -> None:
+    def __init__(
+        self, images: tuple[str, ...] = ("desktop",), *, capacity: int = 8, journal: Path | None = None
+    ) -> None:
         self.images = images
         self.capacity = capacity
         self.made: list[FakeSandbox] = []
-        self._numbers = itertools.count(1)
+        self._journal = None if journal is None else Journal(journal)
 
     async def create(self, image: str) -> Sandbox:
         if image not in self.images:
             raise NoMachine(f"no image {image}")
-        alive = [sandbox for sandbox in self.made if await sandbox.healthy()]
-        if len(alive) >= self.capacity:
+        full = len(self.made) >= self.capacity
+        if full and len([sandbox for sandbox in self.made if await sandbox.healthy()]) >= self.capacity:
             raise NoMachine(f"all {self.capacity} machines are in use")
-        sandbox = FakeSandbox(image, name=f"fake-{next(self._numbers)}")
+        sandbox = FakeSandbox(image, name=f"fake-{secrets.token_hex(4)}", journal=self._journal)
         self.made.append(sandbox)
         return sandbox
 

@@ -17,9 +17,12 @@ from tests.waiting import eventually, wait_until
 from vm_bridge.__main__ import bridge_app
 from vm_bridge.client import BridgeClient
 from vm_bridge.config import Config
-from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.drivers.fake import FakeHost, FakeSandbox
 from vm_bridge.ledger import Ledger
-from vm_bridge.pool import Pool
+from vm_bridge.ledger.leases import Leases
+from vm_bridge.ledger.overview import Overview
+from vm_bridge.ledger.scripts import Scripts
+from vm_bridge.ledger.shelves import Shelves
 
 SECRET = "a secret of the tests only"
 
@@ -57,11 +60,16 @@ def bridge_redis(private_redis: str) -> str:
 
 
 @pytest.fixture
-async def ledger(bridge_redis: str) -> AsyncIterator[Ledger]:
-    """What Redis knows, asked directly."""
-    redis = Redis.from_url(bridge_redis, decode_responses=True)
-    yield Ledger(redis)
-    await redis.aclose()
+async def redis(bridge_redis: str) -> AsyncIterator[Redis]:
+    """A connection to it."""
+    async with Redis.from_url(bridge_redis, decode_responses=True) as redis:
+        yield redis
+
+
+@pytest.fixture
+def ledger(redis: Redis) -> Ledger:
+    """Who may act and watch, asked directly."""
+    return Ledger(redis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,6 @@ class RunningBridge:
     url: str
     host: FakeHost
     config: Config
-    pool: Pool
 
 
 @pytest.fixture
@@ -91,10 +98,10 @@ async def bridge(bridge_redis: str, fake_host: FakeHost, tmp_path: Path) -> Asyn
     config = Config(
         secret=SECRET, redis_url=bridge_redis, bridge_url=url, web_origins=(url,), max_machines=3, data=tmp_path
     )
-    server.config.app = app = bridge_app(config, fake_host)
+    server.config.app = bridge_app(config, fake_host)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     await eventually(lambda: server.started or serving.done())
-    yield RunningBridge(url, fake_host, config, app.state.bridge.pool)
+    yield RunningBridge(url, fake_host, config)
     server.should_exit = True
     await serving
     listener.close()
@@ -105,3 +112,39 @@ async def client(bridge: RunningBridge) -> AsyncIterator[BridgeClient]:
     """A client that knows the secret."""
     async with BridgeClient(bridge.url, SECRET) as client:
         yield client
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A host without a pool: the test itself puts machines on the shelf and hears what is to be done."""
+
+    shelves: Shelves
+
+    async def put(self, *names: str, image: str = "desktop") -> None:
+        """Make machines free."""
+        for name in names:
+            await self.shelves.shelve(FakeSandbox(image, name=name), above=0)
+
+    async def work(self) -> list[tuple[str, str]]:
+        """What the host is to do now."""
+        return [(work.verb, work.name) for work in await self.shelves.work(0.05)]
+
+
+@pytest.fixture
+async def shelf(redis: Redis) -> Shelf:
+    """A host of two images, with no machine yet."""
+    shelf = Shelf(Shelves(redis, Scripts(redis), "host-1", "http://host-1"))
+    await shelf.shelves.register(images=("desktop", "phone"), capacity=10)
+    return shelf
+
+
+@pytest.fixture
+def leases(redis: Redis) -> Leases:
+    """The ledger of leases, asked directly."""
+    return Leases(redis)
+
+
+@pytest.fixture
+def overview(redis: Redis) -> Overview:
+    """What an operator reads, asked directly."""
+    return Overview(redis)

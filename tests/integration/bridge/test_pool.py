@@ -1,8 +1,10 @@
-"""Leases over a real Redis: claims, fences, expiry, fairness, warm machines, and machines that die."""
+"""The machines of a host over a real Redis: kept warm, reset, adopted, drained, and replaced when they die."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import pytest
 from redis.asyncio import Redis
@@ -10,10 +12,18 @@ from redis.asyncio import Redis
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeHost, FakeSandbox
 from vm_bridge.errors import MachineGone, NoMachine, StaleLease
+from vm_bridge.fleet import Waiting
 from vm_bridge.ledger import Ledger
-from vm_bridge.machine import Lease
+from vm_bridge.ledger.leases import Ask
+from vm_bridge.ledger.scripts import Scripts
+from vm_bridge.ledger.shelves import Shelves
+from vm_bridge.machine import Lease, Machine
+from vm_bridge.manager.manager import Manager
 from vm_bridge.pool import Pool
 from vm_bridge.sandbox import Sandbox
+from vocabulary.actions import TypeText
+
+NUMBERS = itertools.count()
 
 
 @pytest.fixture
@@ -27,13 +37,44 @@ def ended() -> list[str]:
     return []
 
 
+async def never() -> object:
+    """Who asks stays."""
+    return await asyncio.get_running_loop().create_future()
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """A pool that runs, with a manager beside it."""
+
+    pool: Pool
+    manager: Manager
+
+    async def lease(self, image: str = "desktop", *, ttl: float = 60, wait: float = 5) -> Lease:
+        """Raises NoMachine when none is free in time."""
+        ask = Ask(f"request-{next(NUMBERS)}", image, "somebody", ttl=ttl)
+        given = await self.manager.allocate(ask, wait=wait, gone=never)
+        if isinstance(given, Waiting):
+            await self.manager.leases.cancel(ask.request)
+            raise NoMachine("none is free")
+        return given
+
+    async def release(self, lease: Lease) -> None:
+        await self.manager.leases.release(lease.machine_id, lease.fencing_token)
+
+    async def machine(self, lease: Lease) -> Machine:
+        return await self.pool.machine(lease.machine_id, lease.fencing_token)
+
+    async def warm(self, count: int, image: str = "desktop") -> None:
+        await self.manager.overview.warm_set(image, count, at_least=False)
+
+
 @pytest.fixture
-async def pool(fake_host: FakeHost, ledger: Ledger, ended: list[str]) -> AsyncIterator[Pool]:
+async def bridge(fake_host: FakeHost, redis: Redis, ended: list[str]) -> AsyncIterator[Bridge]:
     async def end(machine_id: str) -> None:
         ended.append(machine_id)
 
-    async with pool_of(fake_host, ledger, ended=end) as pool:
-        yield pool
+    async with bridge_over(fake_host, redis, ended=end) as bridge:
+        yield bridge
 
 
 class ClumsyHost(FakeHost):
@@ -48,187 +89,180 @@ class ClumsyHost(FakeHost):
         return await super().create(image)
 
 
+class BrokenHost(FakeHost):
+    """Cannot make anything."""
+
+    async def create(self, image: str) -> Sandbox:
+        raise NoMachine("a program is not installed")
+
+
 async def nobody_watches(machine_id: str) -> None:
     """What the pool tells when nobody looks at a machine."""
 
 
 @asynccontextmanager
-async def pool_of(
+async def bridge_over(
     host: FakeHost,
-    ledger: Ledger,
+    redis: Redis,
     *,
-    warm: Mapping[str, int] = {},
     ended: Callable[[str], Awaitable[None]] = nobody_watches,
-) -> AsyncIterator[Pool]:
-    """A pool that runs."""
-    pool = Pool(host, ledger, host_url="http://host", capacity=2, warm=warm, ended=ended)
+    leave: bool = False,
+) -> AsyncIterator[Bridge]:
+    """A bridge that runs, and with `leave` leaves its machines behind."""
+    shelves = Shelves(redis, Scripts(redis), "host-1", "http://host-1")
+    pool = Pool(host, Ledger(redis), shelves, capacity=2, ended=ended)
+    manager = Manager(redis)
     await pool.start()
-    yield pool
-    await pool.close()
-
-
-async def lease_of(pool: Pool, image: str = "desktop", *, ttl: float = 60, wait: float = 5) -> Lease:
-    return await pool.allocate(image=image, holder="somebody", ttl=ttl, wait=wait)
+    async with manager.running():
+        yield Bridge(pool, manager)
+    await pool.close(leave=leave)
 
 
 def sandbox_of(host: FakeHost, lease: Lease) -> FakeSandbox:
     return next(sandbox for sandbox in host.made if sandbox.id == lease.machine_id)
 
 
-async def test_a_lease_lets_its_holder_drive_one_machine(pool: Pool) -> None:
-    lease = await lease_of(pool)
-    machine = await pool.machine(lease.machine_id, lease.fencing_token)
+async def test_a_lease_lets_its_holder_drive_one_machine(bridge: Bridge) -> None:
+    lease = await bridge.lease()
+    machine = await bridge.machine(lease)
     assert (await machine.observe()).width == lease.capabilities.width
-    assert (lease.holder, lease.image, lease.host_url) == ("somebody", "desktop", "http://host")
 
 
-async def test_no_two_hold_the_same_machine(pool: Pool) -> None:
-    first, second = await asyncio.gather(lease_of(pool), lease_of(pool))
+async def test_no_two_hold_the_same_machine(bridge: Bridge) -> None:
+    first, second = await asyncio.gather(bridge.lease(), bridge.lease())
     assert first.machine_id != second.machine_id
     with pytest.raises(NoMachine):
-        await lease_of(pool, wait=0.2)
-
-
-async def test_every_token_is_higher_than_those_before(pool: Pool) -> None:
-    tokens = []
-    for _ in range(4):
-        lease = await lease_of(pool)
-        tokens.append(lease.fencing_token)
-        await pool.release(lease.machine_id, lease.fencing_token)
-    assert tokens == sorted(set(tokens))
-
-
-async def test_tokens_rise_even_when_redis_forgot_the_fence(pool: Pool, bridge_redis: str) -> None:
-    before = await lease_of(pool)
-    async with Redis.from_url(bridge_redis) as redis:
-        await redis.delete("pilothouse:bridge:fence")
-    after = await lease_of(pool)
-    assert after.fencing_token > before.fencing_token
-
-
-async def test_who_waits_is_served_first_come_first_served(pool: Pool) -> None:
-    held = [await lease_of(pool), await lease_of(pool)]
-    order: list[int] = []
-
-    async def wait(number: int) -> None:
-        await lease_of(pool)
-        order.append(number)
-
-    waiting = []
-    for number in range(2):
-        waiting.append(asyncio.create_task(wait(number)))
-        await eventually(lambda: len(pool._shelves["desktop"].waiting) == len(waiting))
-    for lease in held:
-        await pool.release(lease.machine_id, lease.fencing_token)
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    await asyncio.gather(*waiting)
-    assert order == [0, 1]
+        await bridge.lease(wait=0.2)
 
 
 async def test_a_released_machine_is_reset_before_the_next_has_it(
-    pool: Pool, ledger: Ledger, fake_host: FakeHost, ended: list[str]
+    bridge: Bridge, fake_host: FakeHost, ended: list[str]
 ) -> None:
-    await pool.warm("desktop", 1)
-    lease = await lease_of(pool)
+    await bridge.warm(1)
+    lease, other = await bridge.lease(), await bridge.lease()
     sandbox = sandbox_of(fake_host, lease)
-    sandbox.files["secret.txt"] = "mine"
-    other = await lease_of(pool)
-    await pool.release(lease.machine_id, lease.fencing_token)
-    again = await lease_of(pool)
+    sandbox.inside.files["secret.txt"] = b"mine"
+    await bridge.release(lease)
+    again = await bridge.lease()
     assert other.machine_id != lease.machine_id
     assert again.machine_id == lease.machine_id
-    assert (sandbox.files, sandbox.resets, ended) == ({}, 1, [lease.machine_id])
+    assert (sandbox.inside.files, sandbox.resets, ended) == ({}, 1, [lease.machine_id])
 
 
-async def test_releasing_twice_changes_nothing(pool: Pool) -> None:
-    lease = await lease_of(pool)
-    await pool.release(lease.machine_id, lease.fencing_token)
-    again = await lease_of(pool)
-    await pool.release(lease.machine_id, lease.fencing_token)
-    await pool.machine(again.machine_id, again.fencing_token)
+async def test_who_waits_has_the_machine_as_soon_as_it_is_free(bridge: Bridge) -> None:
+    held = [await bridge.lease(), await bridge.lease()]
+    waiting = asyncio.create_task(bridge.lease(wait=10))
+    await bridge.release(held[0])
+    assert (await waiting).machine_id == held[0].machine_id
 
 
-async def test_an_ended_lease_drives_nothing_and_cannot_be_renewed(pool: Pool) -> None:
-    lease = await lease_of(pool)
-    await pool.release(lease.machine_id, lease.fencing_token)
+async def test_who_goes_away_while_waiting_leaves_the_machine_to_the_next(bridge: Bridge) -> None:
+    held = [await bridge.lease(), await bridge.lease()]
+    going = asyncio.Event()
+    ask = Ask("impatient", "desktop", "somebody")
+    impatient = asyncio.create_task(bridge.manager.allocate(ask, wait=60, gone=going.wait))
+    patient = asyncio.create_task(bridge.lease(wait=10))
+    going.set()
+    assert isinstance(await impatient, Waiting)
+    await bridge.release(held[0])
+    assert (await patient).machine_id == held[0].machine_id
+
+
+async def test_an_ended_lease_drives_nothing(bridge: Bridge) -> None:
+    lease = await bridge.lease()
+    await bridge.release(lease)
     with pytest.raises(StaleLease):
-        await pool.machine(lease.machine_id, lease.fencing_token)
-    with pytest.raises(StaleLease):
-        await pool.renew(lease.machine_id, lease.fencing_token, ttl=60)
+        await bridge.machine(lease)
 
 
-async def test_a_lease_that_runs_out_is_taken_back(pool: Pool, fake_host: FakeHost, ended: list[str]) -> None:
-    lease = await lease_of(pool, ttl=0.2)
+async def test_a_lease_that_runs_out_is_taken_back(bridge: Bridge, fake_host: FakeHost, ended: list[str]) -> None:
+    lease = await bridge.lease(ttl=0.2)
     sandbox = sandbox_of(fake_host, lease)
     await eventually(lambda: sandbox.resets == 1)
     assert ended == [lease.machine_id]
-    with pytest.raises(StaleLease):
-        await pool.machine(lease.machine_id, lease.fencing_token)
+    with pytest.raises(StaleLease, match="ran out"):
+        await bridge.machine(lease)
 
 
-async def test_a_renewed_lease_lasts(pool: Pool, fake_host: FakeHost) -> None:
-    short, other = await lease_of(pool, ttl=0.4), await lease_of(pool, ttl=0.4)
-    renewed = await pool.renew(short.machine_id, short.fencing_token, ttl=60)
+async def test_a_renewed_lease_lasts(bridge: Bridge, fake_host: FakeHost) -> None:
+    short, other = await bridge.lease(ttl=0.4), await bridge.lease(ttl=0.4)
+    renewed = await bridge.manager.leases.extend(short.machine_id, short.fencing_token, ttl=60)
     assert renewed.expires_at > short.expires_at
     await eventually(lambda: sandbox_of(fake_host, other).resets == 1)
-    await pool.machine(short.machine_id, short.fencing_token)
+    await bridge.machine(short)
 
 
-async def test_a_machine_that_died_under_its_lease_is_replaced(pool: Pool, fake_host: FakeHost) -> None:
-    lease = await lease_of(pool)
+async def test_a_machine_that_died_under_its_lease_is_replaced_and_its_holder_told(
+    bridge: Bridge, fake_host: FakeHost, ended: list[str]
+) -> None:
+    lease = await bridge.lease()
     sandbox_of(fake_host, lease).crash()
-    machine = await pool.machine(lease.machine_id, lease.fencing_token)
-    with pytest.raises(MachineGone):
-        await machine.observe()
-    await pool.release(lease.machine_id, lease.fencing_token)
-    again = await lease_of(pool)
-    assert again.machine_id != lease.machine_id
+    await eventually(lambda: lease.machine_id in ended)
+    with pytest.raises(MachineGone, match="died or hung"):
+        await bridge.machine(lease)
+    with pytest.raises(MachineGone, match="died or hung"):
+        await bridge.manager.leases.extend(lease.machine_id, lease.fencing_token, ttl=60)
+    assert (await bridge.lease()).machine_id != lease.machine_id
 
 
-async def test_a_machine_that_died_idle_is_replaced(pool: Pool, fake_host: FakeHost) -> None:
-    await pool.warm("desktop", 1)
+async def test_a_machine_that_died_idle_is_replaced(bridge: Bridge, fake_host: FakeHost) -> None:
+    await bridge.warm(1)
     await eventually(lambda: len(fake_host.made) == 1)
     fake_host.made[0].crash()
     await eventually(lambda: len(fake_host.made) == 2)
-    assert (await lease_of(pool)).machine_id == fake_host.made[1].id
+    assert (await bridge.lease()).machine_id == fake_host.made[1].id
 
 
-async def test_warm_keeps_so_many_ready(pool: Pool, fake_host: FakeHost, ledger: Ledger) -> None:
-    await pool.warm("desktop", 1)
+async def test_warm_keeps_so_many_ready(bridge: Bridge, fake_host: FakeHost) -> None:
+    await bridge.warm(1)
     await eventually(lambda: len(fake_host.made) == 1)
-    await lease_of(pool)
+    await bridge.lease()
     await eventually(lambda: len(fake_host.made) == 2)
 
 
-async def test_the_operator_s_number_of_ready_machines_is_the_least(fake_host: FakeHost, ledger: Ledger) -> None:
-    async with pool_of(fake_host, ledger, warm={"desktop": 2}) as pool:
-        await pool.warm("desktop", 1)
-        await eventually(lambda: len(fake_host.made) == 2)
-
-
-async def test_an_idle_machine_makes_room_for_another_image(pool: Pool, fake_host: FakeHost) -> None:
-    await pool.warm("desktop", 2)
+async def test_the_operator_s_number_of_ready_machines_is_the_least(bridge: Bridge, fake_host: FakeHost) -> None:
+    await bridge.warm(2)
+    await bridge.manager.configure(warm={"desktop": 1}, quotas=())
     await eventually(lambda: len(fake_host.made) == 2)
-    lease = await lease_of(pool, "phone")
-    assert lease.image == "phone"
+    assert {image.name: image.target for image in await bridge.manager.overview.images()}["desktop"] == 2
 
 
-async def test_a_machine_lost_from_redis_is_taken_back(pool: Pool, fake_host: FakeHost, bridge_redis: str) -> None:
-    lease = await lease_of(pool)
-    async with Redis.from_url(bridge_redis) as redis:
-        await redis.flushall()
+async def test_an_idle_machine_makes_room_for_another_image(bridge: Bridge, fake_host: FakeHost) -> None:
+    await bridge.warm(2)
+    await eventually(lambda: len(fake_host.made) == 2)
+    assert (await bridge.lease("phone")).image == "phone"
+
+
+async def test_a_machine_nobody_wants_again_is_destroyed(bridge: Bridge, fake_host: FakeHost) -> None:
+    held = [await bridge.lease(), await bridge.lease()]
+    for lease in held:
+        await bridge.release(lease)
+    await eventually(lambda: sum(sandbox.screen.closed for sandbox in fake_host.made) == 1)
+
+
+async def test_a_machine_lost_from_redis_is_taken_back(bridge: Bridge, fake_host: FakeHost, redis: Redis) -> None:
+    lease = await bridge.lease()
+    await bridge.machine(lease)
+    await redis.flushall()
     await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
-    again = await lease_of(pool)
+    again = await bridge.lease()
     assert (again.machine_id, again.fencing_token > lease.fencing_token) == (lease.machine_id, True)
 
 
-async def test_a_machine_whose_making_broke_does_not_count_as_coming(ledger: Ledger) -> None:
+async def test_a_machine_whose_making_broke_does_not_count_as_coming(redis: Redis) -> None:
     host = ClumsyHost()
-    async with pool_of(host, ledger, warm={"desktop": 1}):
+    async with bridge_over(host, redis) as bridge:
+        await bridge.warm(1)
         await eventually(lambda: len(host.made) == 1)
 
 
-async def test_a_machine_whose_taking_back_broke_is_taken_back(fake_host: FakeHost, ledger: Ledger) -> None:
+async def test_who_waits_is_told_why_no_machine_can_be_made(redis: Redis) -> None:
+    async with bridge_over(BrokenHost(), redis) as bridge:
+        with pytest.raises(NoMachine, match="not installed"):
+            await bridge.lease()
+
+
+async def test_a_machine_whose_taking_back_broke_is_taken_back(fake_host: FakeHost, redis: Redis) -> None:
     told: list[str] = []
 
     async def fails_once(machine_id: str) -> None:
@@ -236,19 +270,81 @@ async def test_a_machine_whose_taking_back_broke_is_taken_back(fake_host: FakeHo
         if len(told) == 1:
             raise ArithmeticError("no viewer can be told")
 
-    async with pool_of(fake_host, ledger, ended=fails_once) as pool:
-        lease = await lease_of(pool)
-        await pool.release(lease.machine_id, lease.fencing_token)
+    async with bridge_over(fake_host, redis, ended=fails_once) as bridge:
+        lease = await bridge.lease()
+        await bridge.release(lease)
         await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
-        assert (await lease_of(pool)).machine_id == lease.machine_id
+        assert (await bridge.lease()).machine_id == lease.machine_id
 
 
-async def test_an_unknown_image_is_refused_at_once(pool: Pool) -> None:
+async def test_the_next_bridge_adopts_what_an_earlier_one_left(fake_host: FakeHost, redis: Redis) -> None:
+    async with bridge_over(fake_host, redis, leave=True) as bridge:
+        lease = await bridge.lease()
+        await (await bridge.machine(lease)).perform("command-1", TypeText(text="half done"))
+    sandbox = sandbox_of(fake_host, lease)
+    async with bridge_over(fake_host, redis) as bridge:
+        await (await bridge.machine(lease)).observe()
+        await bridge.manager.leases.extend(lease.machine_id, lease.fencing_token, ttl=60)
+        assert (sandbox.typed, sandbox.resets) == ("half done", 0)
+
+
+async def test_what_did_not_outlive_its_bridge_is_told_as_lost(fake_host: FakeHost, redis: Redis) -> None:
+    async with bridge_over(fake_host, redis, leave=True) as bridge:
+        lease = await bridge.lease()
+    sandbox_of(fake_host, lease).crash()
+    async with bridge_over(fake_host, redis) as bridge:
+        with pytest.raises(MachineGone, match="did not outlive"):
+            await bridge.machine(lease)
+
+
+async def test_a_machine_released_while_no_bridge_ran_is_reset(fake_host: FakeHost, redis: Redis) -> None:
+    async with bridge_over(fake_host, redis, leave=True) as bridge:
+        lease = await bridge.lease()
+    await Manager(redis).leases.release(lease.machine_id, lease.fencing_token)
+    async with bridge_over(fake_host, redis):
+        await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
+
+
+async def test_a_drained_host_ends_idle_machines_now_and_held_ones_later(bridge: Bridge, fake_host: FakeHost) -> None:
+    await bridge.warm(1)
+    lease = await bridge.lease()
+    await eventually(lambda: len(fake_host.made) == 2)
+    held, idle = sandbox_of(fake_host, lease), next(s for s in fake_host.made if s.id != lease.machine_id)
+    await bridge.manager.overview.drain("host-1", True)
+    await eventually(lambda: idle.screen.closed)
+    await (await bridge.machine(lease)).observe()
+    await bridge.release(lease)
+    await eventually(lambda: held.screen.closed)
+    with pytest.raises(NoMachine):
+        await bridge.lease(wait=0.2)
+    await bridge.manager.overview.drain("host-1", False)
+    assert await bridge.lease()
+
+
+async def test_an_operator_sees_what_a_machine_costs(bridge: Bridge, fake_host: FakeHost) -> None:
+    lease = await bridge.lease()
+    await (await bridge.machine(lease)).observe()
+    seen: list[int | None] = []
+
+    async def look() -> None:
+        while not seen:
+            (machine,) = await bridge.manager.overview.machines()
+            if machine.last_act is not None:
+                seen.append(machine.memory_bytes)
+            await asyncio.sleep(0.05)
+
+    await asyncio.wait_for(look(), 15)
+    assert seen == [sandbox_of(fake_host, lease).screen.nbytes]
+
+
+async def test_an_unknown_image_is_refused_at_once(bridge: Bridge) -> None:
     with pytest.raises(NoMachine, match="toaster"):
-        await lease_of(pool, "toaster")
+        await bridge.lease("toaster")
 
 
-async def test_closing_destroys_every_machine(fake_host: FakeHost, pool: Pool) -> None:
-    await lease_of(pool)
-    await pool.close()
+async def test_closing_destroys_every_machine(fake_host: FakeHost, redis: Redis) -> None:
+    async with bridge_over(fake_host, redis) as bridge:
+        lease = await bridge.lease()
     assert not any([await sandbox.healthy() for sandbox in fake_host.made])
+    with pytest.raises(MachineGone, match="shut down"):
+        await Ledger(redis).check(lease.machine_id, lease.fencing_token)

@@ -4,54 +4,54 @@ import asyncio
 
 import pytest
 
+from tests.integration.bridge.conftest import Shelf
 from vm_bridge.errors import TicketRefused
 from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.leases import Ask, Leases
+from vm_bridge.machine import Lease
 from vm_bridge.tickets import Ticket, TicketClaim, mint, verify
 
 SECRET = "a secret of the tests only"
 
 
-async def ticket_for(ledger: Ledger, *, ttl: float = 60) -> Ticket:
-    await ledger.add("m-1", image="desktop", vnc_socket="/run/m-1")
-    claim = await ledger.claim("desktop", holder="h", ttl=ttl, above=0)
-    assert claim is not None
-    text = mint(
-        SECRET,
-        TicketClaim(kind="vnc", user="7", episode="e", machine_id=claim.machine_id, fencing_token=claim.token),
-    )
-    return verify(SECRET, text, "vnc")
+@pytest.fixture
+async def ticket(shelf: Shelf, leases: Leases) -> Ticket:
+    """Of a lease on m-1."""
+    await shelf.put("m-1")
+    lease = await leases.claim(Ask("request-1", "desktop", "h"))
+    assert isinstance(lease, Lease)
+    bound = TicketClaim(kind="vnc", user="7", episode="e", machine_id="m-1", fencing_token=lease.fencing_token)
+    return verify(SECRET, mint(SECRET, bound), "vnc")
 
 
-async def test_a_ticket_is_good_once(ledger: Ledger) -> None:
-    ticket = await ticket_for(ledger)
+async def test_a_ticket_is_good_once(ledger: Ledger, ticket: Ticket) -> None:
     await ledger.redeem(ticket)
     with pytest.raises(TicketRefused, match="used"):
         await ledger.redeem(ticket)
 
 
-async def test_of_many_at_once_one_is_admitted(ledger: Ledger) -> None:
-    ticket = await ticket_for(ledger)
+async def test_of_many_at_once_one_is_admitted(ledger: Ledger, ticket: Ticket) -> None:
     outcomes = await asyncio.gather(*(ledger.redeem(ticket) for _ in range(20)), return_exceptions=True)
     assert outcomes.count(None) == 1
 
 
-async def test_a_ticket_of_a_released_lease_is_refused(ledger: Ledger) -> None:
-    ticket = await ticket_for(ledger)
-    await ledger.release("m-1", ticket.claim.fencing_token)
+async def test_a_ticket_of_a_released_lease_is_refused(ledger: Ledger, leases: Leases, ticket: Ticket) -> None:
+    await leases.release("m-1", ticket.claim.fencing_token)
     with pytest.raises(TicketRefused, match="ended"):
         await ledger.redeem(ticket)
 
 
-async def test_a_ticket_of_a_superseded_lease_is_refused(ledger: Ledger) -> None:
-    ticket = await ticket_for(ledger)
-    await ledger.release("m-1", ticket.claim.fencing_token)
-    await ledger.add("m-1", image="desktop", vnc_socket=None)
-    assert await ledger.claim("desktop", holder="other", ttl=60, above=0)
+async def test_a_ticket_of_a_superseded_lease_is_refused(
+    ledger: Ledger, leases: Leases, shelf: Shelf, ticket: Ticket
+) -> None:
+    await leases.release("m-1", ticket.claim.fencing_token)
+    await shelf.put("m-1")
+    assert isinstance(await leases.claim(Ask("request-2", "desktop", "other")), Lease)
     with pytest.raises(TicketRefused, match="ended"):
         await ledger.redeem(ticket)
 
 
-async def test_a_ticket_of_a_lease_that_ran_out_is_refused(ledger: Ledger) -> None:
-    ticket = await ticket_for(ledger, ttl=0)
+async def test_a_ticket_of_a_lease_that_ran_out_is_refused(ledger: Ledger, leases: Leases, ticket: Ticket) -> None:
+    await leases.renew([("m-1", ticket.claim.fencing_token)], ttl=0)
     with pytest.raises(TicketRefused, match="ended"):
         await ledger.redeem(ticket)

@@ -18,12 +18,14 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 from Xlib.display import Display
 
-from tests.integration.bridge.conftest import SECRET, ledger
+from tests.integration.bridge.conftest import SECRET, Shelf, leases, redis, shelf
 from tests.waiting import wait_until
-from vm_bridge.ledger import Claim, Ledger
+from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.ledger.leases import Ask, Leases
+from vm_bridge.machine import Lease
 from vm_bridge.tickets import StreamKind, TicketClaim, mint
 
-__all__ = ["ledger"]
+__all__ = ["leases", "redis", "shelf"]
 
 ORIGIN = "http://desk.example"
 Ticket = Callable[[StreamKind], str]
@@ -109,18 +111,20 @@ def _listens(port: int) -> bool:
 
 
 @pytest.fixture
-async def claim(ledger: Ledger, desktop: Desktop) -> Claim:
+async def lease(shelf: Shelf, leases: Leases, desktop: Desktop) -> Lease:
     """A lease on that desktop."""
-    await ledger.add("m-1", image="desktop", vnc_socket=str(desktop.rfb_socket))
-    claim = await ledger.claim("desktop", holder="h", ttl=60, above=0)
-    assert claim
-    return claim
+    sandbox = FakeSandbox("desktop", name="m-1")
+    sandbox.vnc_socket = desktop.rfb_socket
+    await shelf.shelves.shelve(sandbox, above=0)
+    lease = await leases.claim(Ask("request-1", "desktop", "h"))
+    assert isinstance(lease, Lease)
+    return lease
 
 
 @pytest.fixture
-def ticket(claim: Claim) -> Ticket:
+def ticket(lease: Lease) -> Ticket:
     def fresh(kind: StreamKind) -> str:
-        bound = TicketClaim(kind=kind, user="1", episode="e", machine_id="m-1", fencing_token=claim.token)
+        bound = TicketClaim(kind=kind, user="1", episode="e", machine_id="m-1", fencing_token=lease.fencing_token)
         return mint(SECRET, bound)
 
     return fresh
@@ -243,9 +247,9 @@ async def test_a_page_of_another_origin_is_refused(gateway: RunningGateway, tick
         pass
 
 
-async def test_the_end_of_the_lease_ends_the_connection(viewer: Viewer, ledger: Ledger, claim: Claim) -> None:
+async def test_the_end_of_the_lease_ends_the_connection(viewer: Viewer, leases: Leases, lease: Lease) -> None:
     viewer.greet()
-    await ledger.release("m-1", claim.token)
+    await leases.release("m-1", lease.fencing_token)
     with pytest.raises(Closed, match="ended"):
         viewer.read(1)
 

@@ -1,0 +1,123 @@
+"""Machines, hosts, images, queues and quotas as those see them who look after them; answers of the manager."""
+
+from typing import Literal
+
+from pydantic import AwareDatetime, Field
+
+from vocabulary.base import Frozen
+
+MachineState = Literal["starting", "free", "leased", "resetting", "draining", "stranded"]
+"""`resetting`: on its way from a lease to the next; `draining`: about to be destroyed; `stranded`: idle on a host
+that fell silent."""
+
+MachineKind = Literal["desktop", "phone", "terminal"]
+
+
+class Waiting(Frozen):
+    """A place in the queue. It is kept for ten seconds after each time its request is asked for."""
+
+    request_id: str
+    image: str
+    position: int = Field(ge=1)
+    """1 is next."""
+    waiting: int
+    """How many wait for this image."""
+    estimated_seconds: float | None
+    """By the pace of the last machines given out; None while there is none."""
+    why: Literal["none_free", "user_quota", "pool_quota"]
+
+
+class Renewal(Frozen):
+    """What became of one lease of a batch: its new end, or the error it would raise alone."""
+
+    machine_id: str
+    fencing_token: int
+    expires_at: AwareDatetime | None = None
+    code: str | None = None
+    message: str | None = None
+
+
+class MachineInfo(Frozen):
+    """One machine, and who has it."""
+
+    id: str
+    kind: MachineKind | None
+    """None while it is being made."""
+    image: str
+    host: str
+    state: MachineState
+    since: AwareDatetime
+    holder: str | None = None
+    user: str | None = None
+    pool: str | None = None
+    session: str | None = None
+    fencing_token: int | None = None
+    expires_at: AwareDatetime | None = None
+    last_act: AwareDatetime | None = None
+    cpu_seconds: float | None = None
+    cpu_share: float | None = None
+    """Of one core, between the last two looks of its host."""
+    memory_bytes: int | None = None
+    thumbnail: str | None = None
+    """Where its host gives a small JPEG, to who has the secret."""
+
+
+class HostInfo(Frozen):
+    """A place that makes machines."""
+
+    id: str
+    url: str
+    images: tuple[str, ...]
+    capacity: int
+    machines: int
+    draining: bool
+    last_seen: AwareDatetime
+
+
+class ImageInfo(Frozen):
+    """How many machines of an image there are for whom."""
+
+    name: str
+    target: int
+    """How many are kept ready."""
+    free: int
+    coming: int
+    waiting: int
+
+
+class Waiter(Frozen):
+    """Who waits, as the operator sees it."""
+
+    request_id: str
+    image: str
+    position: int
+    holder: str
+    user: str
+    pool: str
+    session: str
+    since: AwareDatetime
+
+
+class Loss(Frozen):
+    """A machine that ended under its lease."""
+
+    machine_id: str
+    image: str
+    host: str
+    holder: str
+    user: str
+    pool: str
+    session: str
+    reason: str
+    at: AwareDatetime
+
+
+class Quota(Frozen):
+    """How many machines a user or a pool may hold at once; name `*` is for all without one of their own."""
+
+    scope: Literal["user", "pool"]
+    name: str = Field(min_length=1, max_length=200)
+    limit: int | None = Field(ge=0, le=100_000)
+    """None lifts it."""
+    held: int = 0
+    """How many it holds now; not read when a limit is set."""

@@ -1,0 +1,44 @@
+"""Who may act on a machine or watch it now."""
+
+from typing import cast
+
+from redis.asyncio import Redis
+
+from vm_bridge.errors import TicketRefused
+from vm_bridge.ledger.scripts import PREFIX, Scripts, error_of
+from vm_bridge.tickets import Ticket
+
+TICKET_MARGIN = 60
+"""How much longer a used ticket is remembered than it is good for, against clocks that differ (seconds)."""
+
+
+class Ledger:
+    """Fences and used tickets. Raises redis.RedisError when Redis cannot be reached."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._scripts = Scripts(redis)
+
+    async def ping(self) -> None:
+        """Nothing, when Redis answers."""
+        await self._redis.ping()
+
+    async def check(self, machine_id: str, token: int) -> None:
+        """Raises StaleLease or MachineGone, with the reason, unless this token holds this machine now."""
+        refusal = await self._scripts.run("check", machine_id, token)
+        if refusal is not None:
+            raise error_of(refusal)
+
+    async def redeem(self, ticket: Ticket) -> None:
+        """Use a verified ticket, once. Raises TicketRefused when it was used before or its lease has ended."""
+        claim = ticket.claim
+        until = int((ticket.expires + TICKET_MARGIN) * 1000)
+        answer = await self._scripts.run("redeem", claim.machine_id, claim.fencing_token, ticket.nonce, until)
+        if answer == "used":
+            raise TicketRefused("this ticket was used before")
+        if answer != "redeemed":
+            raise TicketRefused("the lease of this ticket has ended")
+
+    async def vnc_socket(self, machine_id: str) -> str | None:
+        """The unix socket of a machine's RFB server."""
+        return cast("str | None", await self._redis.hget(f"{PREFIX}machine:{machine_id}", "vnc_socket")) or None

@@ -1,0 +1,139 @@
+"""Who gets which machine, until when: claims, places in the queue, renewals and ends of leases."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, NamedTuple, cast
+
+from redis.asyncio import Redis
+
+from vm_bridge.errors import CommandConflict
+from vm_bridge.fleet import Renewal, Waiting
+from vm_bridge.ledger.scripts import PREFIX, Scripts, capabilities_of, error_of, moment
+from vm_bridge.machine import Lease
+
+HOST_FREE = 5.0
+"""After so much silence of a host its idle machines are given to nobody (seconds)."""
+HOST_GONE = 60.0
+"""And after so much all its machines count as lost."""
+
+SILENCE = 1.0
+
+
+class Ask(NamedTuple):
+    """A wish for a machine. Asked again under the same `request` it is the same wish. `ttl` in seconds."""
+
+    request: str
+    image: str
+    holder: str
+    user: str = ""
+    pool: str = ""
+    session: str = ""
+    ttl: float = 60.0
+
+
+class Leases:
+    """Raises redis.RedisError when Redis cannot be reached."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._scripts = Scripts(redis)
+
+    async def claim(self, ask: Ask) -> Lease | Waiting:
+        """A machine under a token higher than every earlier one, or a place in the queue.
+
+        Raises NoMachine when no host has such an image or could make one, StaleLease when the lease of this request
+        has ended, CommandConflict when the request was for another image.
+        """
+        given = _given(await self._scripts.run("claim", *ask[:-1], int(ask.ttl * 1000)))
+        if given.image != ask.image:
+            raise CommandConflict(f"request {ask.request} was for {given.image} before")
+        return given
+
+    async def look(self, request: str) -> Lease | Waiting:
+        """How a request stands; a waiter keeps its place. Raises what `claim` raised, and UnknownClaim."""
+        return _given(await self._scripts.run("look", request))
+
+    async def away(self, request: str) -> None:
+        """Who waited has gone; its place is kept for a moment."""
+        await self._scripts.run("away", request)
+
+    async def cancel(self, request: str) -> None:
+        """Give up a request, whether it waits or has its machine. Idempotent."""
+        await self._scripts.run("cancel", request)
+
+    async def renew(self, leases: Sequence[tuple[str, int]], *, ttl: float) -> tuple[Renewal, ...]:
+        """Put the ends of leases (machine, token) off to `ttl` seconds from now; what became of each."""
+        flat = [part for lease in leases for part in lease]
+        answers = await self._scripts.run("renew", int(ttl * 1000), *flat)
+        return tuple(_renewal(*lease, answer) for lease, answer in zip(leases, answers, strict=True))
+
+    async def extend(self, machine_id: str, token: int, *, ttl: float) -> Lease:
+        """The same for one, as a lease. Raises StaleLease or MachineGone with the reason when it has ended."""
+        (answer,) = await self._scripts.run("renew", int(ttl * 1000), machine_id, token)
+        if not answer.isdigit():
+            raise error_of(answer)
+        known = await self._redis.hmget(f"{PREFIX}machine:{machine_id}", ["holder", "image", "url", "capabilities"])
+        return _lease(machine_id, str(token), answer, *cast("list[str]", known))
+
+    async def release(self, machine_id: str, token: int) -> None:
+        """End a lease; nothing happens when it had ended before."""
+        await self._scripts.run("release", machine_id, token)
+
+    async def reclaim(self, machine_id: str, reason: str) -> bool:
+        """Take a machine from its holder, who is told why; False when nobody holds it."""
+        return bool(await self._scripts.run("reclaim", machine_id, reason))
+
+    async def expire(self) -> tuple[int, float | None]:
+        """End what is over: leases, places of those who went away, hosts that fell silent.
+
+        How many leases ended, and in how many seconds the next one will.
+        """
+        ended, rest = await self._scripts.run("expire", int(HOST_FREE * 1000), int(HOST_GONE * 1000))
+        return int(ended), float(rest) / 1000 if rest else None
+
+    async def told(self) -> AsyncIterator[str | None]:
+        """The requests that have just been granted or refused, for ever; None now and then while there are none.
+
+        Some may be missed; asking again tells.
+        """
+        async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
+            await channel.subscribe(f"{PREFIX}told")
+            while True:
+                message = await channel.get_message(timeout=SILENCE)
+                yield None if message is None else message["data"]
+
+
+def _given(answer: list[Any]) -> Lease | Waiting:
+    """The lease or the place a script gives. Raises the error it speaks of."""
+    match answer:
+        case ["leased", machine_id, token, ends, holder, image, url, capabilities]:
+            return _lease(machine_id, token, ends, holder, image, url, capabilities)
+        case ["waiting", request, image, position, waiting, estimate, why]:
+            return Waiting(
+                request_id=request,
+                image=image,
+                position=position,
+                waiting=waiting,
+                estimated_seconds=float(estimate) / 1000 if estimate else None,
+                why=why,
+            )
+        case _:
+            raise error_of(answer[1])
+
+
+def _lease(machine_id: str, token: str, ends: str, holder: str, image: str, url: str, capabilities: str) -> Lease:
+    return Lease(
+        machine_id=machine_id,
+        fencing_token=int(token),
+        holder=holder,
+        image=image,
+        host_url=url,
+        expires_at=moment(ends),
+        capabilities=capabilities_of(capabilities),
+    )
+
+
+def _renewal(machine_id: str, token: int, answer: str) -> Renewal:
+    if answer.isdigit():
+        return Renewal(machine_id=machine_id, fencing_token=token, expires_at=moment(answer))
+    error = error_of(answer)
+    return Renewal(machine_id=machine_id, fencing_token=token, code=error.code, message=str(error))

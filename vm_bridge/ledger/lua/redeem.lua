@@ -1,0 +1,6 @@
+-- Use a ticket, once, while its lease stands: machine, token, nonce, until when it must be remembered.
+local id, token = ARGV[1], ARGV[2]
+local no = refusal(id, token, redis.call('HGET', TOKENS, id), redis.call('ZSCORE', LEASES, id))
+if no then return 'ended' end
+if not redis.call('SET', key('ticket', ARGV[3]), 1, 'NX', 'PXAT', ARGV[4]) then return 'used' end
+return 'redeemed'

@@ -1,0 +1,94 @@
+"""What a host says of its machines, and what it is told to do with them."""
+
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple, cast
+
+from redis.asyncio import Redis
+
+from vm_bridge.ledger.scripts import PREFIX, Scripts
+from vm_bridge.sandbox import Sandbox
+
+WORK_AT_ONCE = 100
+
+
+class Work(NamedTuple):
+    """Something for a host to do: `reset` or `drop` a machine whose lease ended, or see to an image somebody wants."""
+
+    verb: Literal["reset", "drop", "want"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """The machines of one host. Raises redis.RedisError when Redis cannot be reached."""
+
+    redis: Redis
+    scripts: Scripts
+    host: str
+    url: str
+    """Where the calls on its machines go."""
+
+    async def register(self, *, images: tuple[str, ...], capacity: int) -> frozenset[str]:
+        """Make this host known; the machines it is known to have."""
+        return frozenset(await self.scripts.run("register", self.host, self.url, capacity, json.dumps(images)))
+
+    async def beat(self) -> bool:
+        """Say that this host lives; False when Redis has forgotten it."""
+        return bool(await self.scripts.run("beat", self.host))
+
+    async def quit(self, reason: str) -> None:
+        """This host ends with all its machines; holders are told why."""
+        await self.scripts.run("quit", self.host, reason)
+
+    async def work(self, patience: float) -> tuple[Work, ...]:
+        """What there is to do, waiting at most `patience` seconds for the first of it."""
+        key = f"{PREFIX}work:{self.host}"
+        first = await self.redis.blpop([key], timeout=patience)
+        if first is None:
+            return ()
+        more = await self.redis.lpop(key, WORK_AT_ONCE) or []
+        return tuple(_work(item) for item in cast("list[str]", [first[1], *more]))
+
+    async def begin(self, image: str, name: str, *, urgent: bool) -> bool:
+        """Whether another machine is wanted, where `urgent` only by those who wait; it counts as coming as `name`."""
+        return bool(await self.scripts.run("begin", self.host, image, name, int(urgent)))
+
+    async def fail(self, image: str, name: str, reason: str) -> None:
+        """The machine begun as `name` could not be made; the first who waits for one is told why."""
+        await self.scripts.run("fail", name, image, reason)
+
+    async def shelve(self, sandbox: Sandbox, *, above: int, begun: str = "") -> None:
+        """A machine is free for whoever comes next, under a token higher than `above`."""
+        await self.scripts.run("shelve", self.host, sandbox.id, sandbox.image, begun, above, *self._described(sandbox))
+
+    async def adopt(self, sandbox: Sandbox) -> str:
+        """The state of a machine that outlived its bridge."""
+        return cast(str, await self.scripts.run("adopt", sandbox.id, *self._described(sandbox)))
+
+    async def take(self, machine_id: str) -> bool:
+        """Withdraw a free machine, so that nobody can claim it; False when somebody was faster."""
+        return bool(await self.scripts.run("take", machine_id))
+
+    async def lose(self, machine_id: str, reason: str) -> None:
+        """A machine is no more; who held it is told why."""
+        await self.scripts.run("lose", machine_id, reason)
+
+    async def states(self) -> dict[str, str]:
+        """The machines this host is known to have, each with its state."""
+        flat = await self.scripts.run("states", self.host)
+        return dict(list(pairwise(flat))[::2])
+
+    async def note(self, machine_id: str, **facts: float) -> None:
+        """What a machine costs and when it last acted."""
+        flat = [part for fact in facts.items() for part in fact]
+        await self.scripts.run("note", machine_id, *flat)
+
+    def _described(self, sandbox: Sandbox) -> tuple[str, str, str]:
+        return self.url, str(sandbox.vnc_socket or ""), sandbox.capabilities.model_dump_json()
+
+
+def _work(item: str) -> Work:
+    verb, _, name = item.partition(" ")
+    return Work(cast('Literal["reset", "drop", "want"]', verb), name)
