@@ -64,5 +64,12 @@ describe("paths", () => {
     ["/", "etc", "/etc"],
     ["/home/user", "..", "/home"],
     ["/home", "..", "/"],
+    ["/", "..", "/"],
+    [".", "a", "a"],
+    ["a", "b", "a/b"],
+    ["a", "..", "."],
+    [".", "..", ".."],
+    ["..", "..", "../.."],
+    ["~/a", "..", "~"],
   ])("%s and %s make %s", (folder, name, path) => expect(pathIn(folder, name)).toBe(path));
 });

@@ -63,8 +63,11 @@ function lines(text: string): string[] {
   return text.split(/(?<=\n)/);
 }
 
-/** A name in a folder, as a path. */
+/** A name in a folder, or the folder above it (".."), as a path; one that is not absolute begins at the home folder. */
 export function pathIn(folder: string, name: string): string {
-  if (name === "..") return folder.replace(/\/[^/]+\/?$/, "") || "/";
-  return folder.endsWith("/") ? folder + name : `${folder}/${name}`;
+  const parts = folder.split("/").filter((part) => part !== "" && part !== ".");
+  const above = parts.at(-1);
+  const path = name !== ".." || above === undefined || above === ".." ? [...parts, name] : parts.slice(0, -1);
+  if (folder.startsWith("/")) return `/${path.filter((part) => part !== "..").join("/")}`;
+  return path.join("/") || ".";
 }

@@ -4,12 +4,13 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { ArrowUp, FilePlus, ListPlus, Upload } from "lucide-react";
 import { useState, type DragEvent, type Ref } from "react";
 
+import type { FileEntry } from "@/generated/api";
 import { MAX_FILE } from "@/generated/vocabulary";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useDesk } from "@/features/annotate/use-desk";
 
-import { folderQuery, stage, type FolderEntry } from "./api";
+import { folderQuery, stage } from "./api";
 import { pathIn } from "./contents";
 import styles from "@/features/annotate/panels/panels.module.css";
 
@@ -26,9 +27,8 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
   const { t } = i18n;
   const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
   const found = useQuery(folderQuery(episode.id, folder, episode.steps.length));
-  const here = found.data?.path ?? folder;
   const [written, setWritten] = useState<string | null>(null);
-  const upload = useUpload(here);
+  const upload = useUpload(folder);
   const can = (kind: string) => mine && episode.capabilities.includes(kind);
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -41,18 +41,18 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
         className={styles.bar}
         onSubmit={(event) => {
           event.preventDefault();
-          onFolder(written ?? here);
+          onFolder(written ?? folder);
           setWritten(null);
         }}
       >
-        <ActionIcon size="sm" aria-label={t("files.up")} disabled={here === "/"} onClick={() => onFolder(pathIn(here, ".."))}>
+        <ActionIcon size="sm" aria-label={t("files.up")} disabled={folder === "/"} onClick={() => onFolder(pathIn(folder, ".."))}>
           <ArrowUp size={14} />
         </ActionIcon>
         <TextInput
           ref={panelRef as Ref<HTMLInputElement>}
           className={styles.grow}
           aria-label={t("files.path")}
-          value={written ?? here}
+          value={written ?? folder}
           onChange={(event) => setWritten(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== "Escape") return;
@@ -61,12 +61,12 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
           }}
         />
         <Tooltip label={t("files.record.help")} multiline w={240}>
-          <ActionIcon size="sm" aria-label={t("files.record")} disabled={!can("list_files")} onClick={() => perform({ kind: "list_files", path: here })}>
+          <ActionIcon size="sm" aria-label={t("files.record")} disabled={!can("list_files")} onClick={() => perform({ kind: "list_files", path: folder })}>
             <ListPlus size={15} />
           </ActionIcon>
         </Tooltip>
         <Tooltip label={t("files.new.help")} multiline w={240}>
-          <ActionIcon size="sm" aria-label={t("files.new")} disabled={!can("write_file")} onClick={() => onNew(written ?? pathIn(here, "new.txt"))}>
+          <ActionIcon size="sm" aria-label={t("files.new")} disabled={!can("write_file")} onClick={() => onNew(written ?? pathIn(folder, "new.txt"))}>
             <FilePlus size={14} />
           </ActionIcon>
         </Tooltip>
@@ -92,7 +92,7 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
       <ul className={styles.entries} aria-label={t("files.folder")}>
         {found.data?.entries.map((entry) => (
           <li key={entry.name}>
-            <Entry entry={entry} onClick={() => (entry.kind === "folder" ? onFolder : onOpen)(pathIn(here, entry.name))} />
+            <Entry entry={entry} onClick={() => (entry.kind === "folder" ? onFolder : onOpen)(pathIn(folder, entry.name))} />
           </li>
         ))}
       </ul>
@@ -100,12 +100,12 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
   );
 }
 
-const SIGNS: Readonly<Record<FolderEntry["kind"], string>> = { folder: "▸", file: "", link: "↪", other: "·" };
+const SIGNS: Readonly<Record<FileEntry["kind"], string>> = { folder: "▸", file: "", link: "↪", other: "·" };
 
-function Entry({ entry: { name, kind, size, modified_at }, onClick }: { entry: FolderEntry; onClick: () => void }) {
+function Entry({ entry: { name, kind, size, modified }, onClick }: { entry: FileEntry; onClick: () => void }) {
   const { bytes, moment } = useI18n();
   return (
-    <UnstyledButton className={styles.entry} onClick={onClick} disabled={kind === "other"} title={moment(modified_at)}>
+    <UnstyledButton className={styles.entry} onClick={onClick} disabled={kind === "other"} title={moment(modified)}>
       <span className={styles.sign} aria-hidden>{SIGNS[kind]}</span>
       <span className={styles.name}>{kind === "folder" ? `${name}/` : name}</span>
       <span className={styles.size}>{kind === "folder" ? "" : bytes(size)}</span>
