@@ -17,6 +17,9 @@ from redis.asyncio import Redis
 from vm_bridge.config import Config, ConfigError, config_read
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.phone import PhoneHost
+from vm_bridge.hosts.phone_devices import DeviceHost
+from vm_bridge.hosts.several import SeveralHosts
 from vm_bridge.ice import ice_passes
 from vm_bridge.inside_routes import inside_routes
 from vm_bridge.ledger import Ledger
@@ -136,7 +139,10 @@ def host_of(config: Config) -> Host | None:
         return None
     if config.machines == "fake":
         return FakeHost(capacity=config.max_machines, journal=config.journal)
-    return LocalHost(config.data, SUITES, tools=config.tools)
+    here = PhoneHost(LocalHost(config.data, SUITES, tools=config.tools), config.data, SUITES)
+    if not config.adb_devices:
+        return here
+    return SeveralHosts((here, DeviceHost(config.data, config.adb_devices, config.adb_clear)))
 
 
 def app() -> FastAPI:

@@ -70,6 +70,10 @@ class Config(Frozen):
     """Pages that may open a stream."""
     machines: Literal["local", "fake"] = "local"
     """What they are; `fake` paints pictures and needs nothing."""
+    adb_devices: Words = ()
+    """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
+    adb_clear: Words = ()
+    """Packages on them whose data every reset throws away."""
     max_machines: int = Field(default=8, ge=1, le=10_000)
     warm: Annotated[dict[str, int], BeforeValidator(_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""

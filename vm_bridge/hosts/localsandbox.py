@@ -58,7 +58,7 @@ class LocalSandbox:
         return self._computer.capabilities.model_copy(update={"services": self._image.services})
 
     def bind(self, fencing_token: int) -> Machine:
-        return ComputerMachine(self._computer, fencing_token, self._prepare)
+        return ComputerMachine(self._computer, fencing_token, self.prepare)
 
     def desk(self, fencing_token: int) -> Desk:
         """The inside, as suites use it."""
@@ -71,6 +71,16 @@ class LocalSandbox:
             raise MachineGone(f"machine {self.id} is gone")
         return self._tree
 
+    @property
+    def fence(self) -> int:
+        """The lowest fencing token that may act."""
+        return self._computer.fence
+
+    @property
+    def task(self) -> Task | None:
+        """What it was last prepared for."""
+        return self._computer.task
+
     async def start(self) -> None:
         """Raises MachineGone when the desktop does not come up."""
         async with self._changing:
@@ -81,6 +91,13 @@ class LocalSandbox:
         kept = _kept(self.folder)
         await self._take(await Tree.adopt(self._nursery.folder / kept.tree), kept.task)
         self._computer.restored(kept.task)
+
+    async def prepare(self, fencing_token: int, task: Task) -> None:
+        """The reset a lease asks for. Raises StaleLease when that lease has ended meanwhile."""
+        async with self._changing:
+            # The guest must have seen this token before anything is thrown away.
+            await self._computer.hurry(fencing_token)
+            await self._replace(task)
 
     async def reset(self) -> None:
         self._computer.end_lease()
@@ -115,13 +132,6 @@ class LocalSandbox:
         await self._gate.close()
         self._computer.frames.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    async def _prepare(self, fencing_token: int, task: Task) -> None:
-        """The reset a lease asks for. Raises StaleLease when that lease has ended meanwhile."""
-        async with self._changing:
-            # The guest must have seen this token before anything is thrown away.
-            await self._computer.hurry(fencing_token)
-            await self._replace(task)
 
     async def _replace(self, task: Task | None) -> None:
         """A new tree starts while the old one ends; returns when the one is up and nothing is left of the other."""

@@ -46,7 +46,9 @@ class PhoneSandbox:
         self._names = names_read(IMAGES / local.image / "apps")
         self._phone = Phone(Body(local.frames, self._names, QUIET, HOME), self, suites)
         self._socket = local.folder / "adb.sock"
+        self._phone.restored(local.task)
         self._relay: asyncio.Server | None = None
+        self._changing = asyncio.Lock()
 
     @property
     def capabilities(self) -> Capabilities:
@@ -64,23 +66,15 @@ class PhoneSandbox:
         return PhoneMachine(self._phone, fencing_token, self.capabilities)
 
     async def start(self) -> None:
-        """Reach the phone that starts inside. Raises MachineGone when it does not come up."""
-        if self._relay is None:
-            self._socket.unlink(missing_ok=True)
-            self._relay = await asyncio.start_unix_server(self._lead, self._socket)
-            self._socket.chmod(0o600)
-        await self._local.desk(self._phone.fence).write(str(TRUSTED), self._adb.public_key)
-        await self._adb.disconnect(self.address)
-        try:
-            async with asyncio.timeout(BOOT_SECONDS):
-                self._phone.attach(await self._booted())
-        except TimeoutError:
-            raise MachineGone(f"the phone of {self.id} does not start") from None
+        """Raises MachineGone when the phone inside does not come up."""
+        async with self._changing:
+            await self._trust()
+            await self._reach()
 
-    async def adopt(self, task: Task | None) -> None:
-        """Go on with the phone an earlier bridge left. Raises MachineGone."""
-        self._phone.restored(task)
-        await self.start()
+    async def adopt(self) -> None:
+        """Go on with the phone that an earlier bridge left in the sandbox. Raises MachineGone."""
+        async with self._changing:
+            await self._reach()
 
     async def admit(self, fence: int) -> None:
         """See `Inside.admit`."""
@@ -88,13 +82,18 @@ class PhoneSandbox:
 
     async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
         """See `Sandbox.reset`; for a task of a lease, see `Inside.reset`."""
-        self._phone.detach()
-        if fence is None or task is None:
+        if fence is None:
             self._phone.end_lease()
-            await self._local.reset()
-        else:
-            await self._local.bind(fence).prepare(task.model_copy(update={"suite": None, "name": None}))
-        await self.start()
+        async with self._changing:
+            if fence is not None and task is not None:
+                await self._phone.admit(fence)
+                self._phone.detach()
+                await self._local.prepare(fence, task)
+            else:
+                self._phone.detach()
+                await self._local.reset()
+            await self._trust()
+            await self._reach()
 
     def desk(self, fence: int) -> Desk:
         """See `Inside.desk`."""
@@ -122,6 +121,23 @@ class PhoneSandbox:
             self._relay = None
         await self._adb.disconnect(self.address)
         await self._local.destroy()
+
+    async def _trust(self) -> None:
+        """Let the phone know this server's key."""
+        await self._local.desk(self._local.fence).write(str(TRUSTED), self._adb.public_key)
+
+    async def _reach(self) -> None:
+        """Sign in to the phone that starts inside. Raises MachineGone."""
+        if self._relay is None:
+            self._socket.unlink(missing_ok=True)
+            self._relay = await asyncio.start_unix_server(self._lead, self._socket)
+            self._socket.chmod(0o600)
+        await self._adb.disconnect(self.address)
+        try:
+            async with asyncio.timeout(BOOT_SECONDS):
+                self._phone.attach(await self._booted())
+        except TimeoutError:
+            raise MachineGone(f"the phone of {self.id} does not start") from None
 
     async def _booted(self) -> Device:
         while True:
@@ -155,32 +171,36 @@ class PhoneHost:
         if image not in self._phones:
             return made
         try:
-            return await self._phone(made)
+            phone = await self._phone(made)
+            await phone.start()
         except BridgeError as error:
             await made.destroy()
             raise NoMachine(str(error)) from error
+        return phone
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        adopted: list[Sandbox] = []
-        for left in await self._local.adopt(ids):
-            try:
-                adopted.append(await self._phone(left) if left.image in self._phones else left)
-            except BridgeError as error:
-                logger.warning("%s could not be adopted: %s", left.id, error)
-                await left.destroy()
-        return adopted
+        return [await self._adopted(left) for left in await self._local.adopt(ids)]
+
+    async def _adopted(self, left: Sandbox) -> Sandbox:
+        """One that does not answer is found by its health checks, like any other."""
+        if left.image not in self._phones:
+            return left
+        phone = await self._phone(left)
+        try:
+            await phone.adopt()
+        except BridgeError as error:
+            logger.warning("the phone of %s could not be reached again: %s", left.id, error)
+        return phone
 
     async def close(self) -> None:
         await self._local.close()
         await self._adb.close()
 
-    async def _phone(self, made: Sandbox) -> Sandbox:
+    async def _phone(self, made: Sandbox) -> PhoneSandbox:
         """Raises MachineGone."""
         assert isinstance(made, LocalSandbox)
         await self._adb.start()
-        phone = PhoneSandbox(made, self._adb, self._suites)
-        await phone.start()
-        return phone
+        return PhoneSandbox(made, self._adb, self._suites)
 
 
 def names_read(folder: Path) -> dict[str, str]:
