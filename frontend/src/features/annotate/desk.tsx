@@ -4,6 +4,7 @@ import { Timeline } from "@/shared/ui/timeline";
 import { PagePath } from "@/shared/ui/top-bar";
 import type { EpisodeView } from "@/session/reducer";
 import type { LiveSession } from "@/session/use-session";
+import { useStream } from "@/streams/use-stream";
 
 import { DeskFooter } from "./desk-footer";
 import { DeskStatus } from "./desk-status";
@@ -12,7 +13,6 @@ import { Drawer, PanelButtons } from "./panels/dock";
 import { hasScreen } from "./panels/panels";
 import { ProposalsPanel } from "./proposals/proposals-panel";
 import { Stage } from "./stage/stage";
-import { useStream } from "./stage/use-stream";
 import { YourStep } from "./step/your-step";
 import { TaskPanel } from "./task-panel";
 import { DeskProvider, useDeskModel } from "./use-desk";
@@ -25,7 +25,7 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
   useDeskCommands(desk);
   const { episode } = view;
   const hasPicture = episode.observation !== null && hasScreen(episode);
-  const stream = useStream(episode.id, hasPicture && (episode.status === "running" || episode.status === "paused"));
+  const stream = useStream(`/episodes/${encodeURIComponent(episode.id)}`, hasPicture && (episode.status === "running" || episode.status === "paused"));
   const blobUrl = (sha256: string) => `/api/episodes/${encodeURIComponent(episode.id)}/blobs/${sha256}`;
   return (
     <DeskProvider value={desk}>

@@ -6,6 +6,7 @@ import type { Observation } from "@/generated/vocabulary";
 import { StageOverlay } from "@/features/annotate/states/stage-overlay";
 import { Dock } from "@/features/annotate/panels/dock";
 import { hasScreen } from "@/features/annotate/panels/panels";
+import type { LiveStream } from "@/streams/use-stream";
 import { useDesk, type Desk } from "@/features/annotate/use-desk";
 import { useI18n } from "@/shared/i18n/i18n";
 import { MarkerLayer } from "@/shared/markers/marker-layer";
@@ -17,7 +18,6 @@ import { marksOf } from "./marks";
 import { PointerLayer } from "./pointer-layer";
 import { TakeoverLayer } from "./takeover-layer";
 import { TextObservation } from "./text-observation";
-import type { LiveStream } from "./use-stream";
 import styles from "./stage.module.css";
 
 interface Props {

@@ -1,17 +1,18 @@
 /** A live picture in an element of the page, and how it fares. */
 import { useEffect, useRef, useState, type RefObject } from "react";
 
-import { attach, type StreamStatus } from "@/streams/attach";
-import type { Connector, StreamKind, Surface, Ticket } from "@/streams/connector";
-import { connectStills } from "@/streams/stills";
-import { connectWebRtc } from "@/streams/webrtc";
 import { request } from "@/shared/api/http";
+
+import { attach, type StreamStatus } from "./attach";
+import type { Connector, StreamKind, Surface, Ticket } from "./connector";
+import { connectStills } from "./stills";
+import { connectWebRtc } from "./webrtc";
 
 /** noVNC is large and rarely needed: it is loaded when WebRTC failed. */
 const connectVncLazily: Connector = (host, ticket, listener) => {
   let stop: (() => void) | null = null;
   let stopped = false;
-  import("@/streams/vnc").then(
+  import("./vnc").then(
     ({ connectVnc }) => {
       if (!stopped) stop = connectVnc(host, ticket, listener);
     },
@@ -35,20 +36,19 @@ export interface LiveStream {
   readonly status: StreamStatus | null;
 }
 
-/** Runs while `on`; a machine without a picture has no stream. */
-export function useStream(episodeId: string, on: boolean): LiveStream {
+/** Runs while `on`, with tickets of `owner`: the API's path of an episode or a machine. */
+export function useStream(owner: string, on: boolean): LiveStream {
   const hostRef = useRef<HTMLDivElement>(null);
   const [surface, setSurface] = useState<Surface | null>(null);
   const [status, setStatus] = useState<StreamStatus | null>(null);
   useEffect(() => {
     if (!on || hostRef.current === null) return;
-    const ticket = (kind: StreamKind) =>
-      request<Ticket>("POST", `/episodes/${encodeURIComponent(episodeId)}/tickets`, { kind });
+    const ticket = (kind: StreamKind) => request<Ticket>("POST", `${owner}/tickets`, { kind });
     const detach = attach(hostRef.current, { ticket, connectors: CONNECTORS, onStatus: setStatus, onSurface: setSurface });
     return () => {
       detach();
       setStatus(null);
     };
-  }, [episodeId, on]);
+  }, [owner, on]);
   return { hostRef, surface, status };
 }
