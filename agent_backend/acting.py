@@ -111,7 +111,8 @@ class Acting:
             observation = await self.held.look()
         except BridgeError as error:
             return await self.fail(str(error))
-        if observation.screenshot != self._record.seen.screenshot:
+        seen = self._record.seen
+        if (observation.screenshot, observation.text) != (seen.screenshot, seen.text):
             await self.pictures.save(observation)
             await self._record.change(observation=observation)
 

@@ -19,10 +19,11 @@ from vm_bridge.errors import (
     UnsupportedAction,
 )
 from vm_bridge.machine import Machine
-from vocabulary.actions import CONTROL_KINDS, Action, Gesture
+from vocabulary.actions import CONTROL_KINDS, Action, Gesture, UploadFile
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Verdict
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 T = TypeVar("T")
 
@@ -50,8 +51,13 @@ async def reach(call: Callable[[], Awaitable[T]], *, within: float) -> T:
             pause *= 2
 
 
+MAX_AT_HAND = 96 * 2**20
+"""Most bytes of pictures and files at hand; the latest stays, however large."""
+
+
 class Pictures:
-    """The screenshots of one episode: the latest at hand, every one in the store."""
+    """The screenshots of one episode and the files that were brought out: the latest at hand, every one in the
+    store."""
 
     def __init__(self, store: EpisodeStore, *, kept: int) -> None:
         self._store = store
@@ -60,15 +66,18 @@ class Pictures:
         self._saved: OrderedDict[str, None] = OrderedDict()
 
     async def fetch(self, machine: Machine, observation: Observation) -> None:
-        """Bring a screenshot to hand. Raises BridgeError."""
-        ref = observation.screenshot
-        if ref is not None and ref.sha256 not in self._bytes:
-            self._remember(ref, await machine.blob(ref))
+        """Bring what an observation refers to, to hand. Raises BridgeError."""
+        for ref in _refs(observation):
+            if ref.sha256 not in self._bytes:
+                self._remember(ref, await machine.blob(ref))
 
     async def save(self, observation: Observation | None) -> None:
-        """Store a screenshot at hand, once."""
-        ref = observation.screenshot if observation else None
-        if ref is None or ref.sha256 in self._saved or ref.sha256 not in self._bytes:
+        """Store what is at hand of it, each once."""
+        for ref in _refs(observation):
+            await self._save(ref)
+
+    async def _save(self, ref: BlobRef) -> None:
+        if ref.sha256 in self._saved or ref.sha256 not in self._bytes:
             return
         await self._store.save_blob(ref, self._bytes[ref.sha256])
         self._saved[ref.sha256] = None
@@ -83,8 +92,17 @@ class Pictures:
 
     def _remember(self, ref: BlobRef, data: bytes) -> None:
         self._bytes[ref.sha256] = data
-        while len(self._bytes) > self._kept:
+        while len(self._bytes) > self._kept or (len(self._bytes) > 1 and self._size() > MAX_AT_HAND):
             self._bytes.popitem(last=False)
+
+    def _size(self) -> int:
+        return sum(map(len, self._bytes.values()))
+
+
+def _refs(observation: Observation | None) -> tuple[BlobRef, ...]:
+    """Everything an observation refers to."""
+    refs = (observation.screenshot, observation.attachment) if observation else ()
+    return tuple(ref for ref in refs if ref is not None)
 
 
 class Hand:
@@ -94,6 +112,8 @@ class Hand:
         self._machine = machine
         self._pictures = pictures
         self._within = within
+        self.tools: tuple[Tool, ...] = ()
+        """What can be called by name, once the task is prepared."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -102,7 +122,9 @@ class Hand:
 
     async def prepare(self, task: Task) -> Observation:
         """The task's start state. Raises BridgeError."""
-        return await self._seen(await reach(lambda: self._machine.prepare(task), within=self._within))
+        seen = await self._seen(await reach(lambda: self._machine.prepare(task), within=self._within))
+        self.tools = await reach(self._machine.tools, within=self._within)
+        return seen
 
     async def look(self) -> Observation:
         """The rested screen. Raises BridgeError."""
@@ -114,6 +136,8 @@ class Hand:
         if action.kind in CONTROL_KINDS:
             return Deed(seen, seen, started, started)
         try:
+            if isinstance(action, UploadFile):
+                await self._stage(action.blob)
             done = await reach(lambda: self._machine.perform(command_id, action, settle=settle), within=self._within)
             await self._seen(done.before)
             await self._seen(done.after)
@@ -156,6 +180,14 @@ class Hand:
         """Let go of this view of the machine."""
         with contextlib.suppress(BridgeError):
             await self._machine.close()
+
+    async def _stage(self, ref: BlobRef) -> None:
+        """Hand a file's bytes over. Raises InvalidAction when they are no file of this episode."""
+        try:
+            data = await self._pictures.read(ref)
+        except KeyError:
+            raise InvalidAction("this file was not uploaded to this episode") from None
+        await reach(lambda: self._machine.stage(data, ref.media_type), within=self._within)
 
     async def _seen(self, observation: Observation) -> Observation:
         await self._pictures.fetch(self._machine, observation)

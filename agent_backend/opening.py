@@ -66,8 +66,10 @@ class Opening:
         except BridgeError as error:
             return await self._acting.fail(str(error))
         await self._acting.pictures.save(observation)
-        kinds = self._acting.held.kinds
-        await self._record.change(status="running", observation=observation, capabilities=kinds, error="")
+        hand = self._acting.held
+        await self._record.change(
+            status="running", observation=observation, capabilities=hand.kinds, tools=hand.tools, error=""
+        )
 
     async def close(self) -> None:
         """Warm no longer."""

@@ -30,6 +30,7 @@ from vocabulary.observations import Observation
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Actor, Decision, Step
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 EpisodeCommand = (
     Act
@@ -143,10 +144,12 @@ class Policy(Protocol):
         observation: Observation,
         *,
         kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
     ) -> tuple[Proposal, ...]:
-        """Candidates for the next action, merged by equivalence and ranked; `partial` hears the texts grow.
+        """Candidates for the next action, of these kinds or calling these tools, merged by equivalence and ranked;
+        `partial` hears the texts grow.
 
         Raises PolicyError. Cancelling the task cancels the request.
         """

@@ -63,6 +63,7 @@ def trajectory_of(store: MemoryStore) -> Trajectory:
         task=state.task,
         origin="rollout",
         capabilities=state.capabilities,
+        tools=state.tools,
         steps=steps,
         proposals=tuple(store.offered.get(step.index, ()) for step in steps),
         outcome=state.outcome,

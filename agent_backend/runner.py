@@ -344,7 +344,7 @@ class EpisodeRunner:
         policy = self._current_policy()
         if policy is not None:
             kinds = frozenset(self.state.capabilities) | CONTROL_KINDS
-            self._thinking.ask(policy, Question(self.state.task, steps, observation, kinds))
+            self._thinking.ask(policy, Question(self.state.task, steps, observation, kinds, self.state.tools))
 
     async def _take_answer(self) -> None:
         """Store what the policy offers, or say that it is silent; it is asked again by itself."""

@@ -12,6 +12,7 @@ from vocabulary.observations import Observation
 from vocabulary.proposals import PolicyRef, Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 PARTIAL_EVERY = 0.1
 """Seconds between two looks at growing texts: ten a second read as flowing and do not flood a socket."""
@@ -27,6 +28,7 @@ class Question:
     steps: tuple[Step, ...]
     observation: Observation
     kinds: frozenset[str]
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ class Thinking:
             question.steps,
             question.observation,
             kinds=question.kinds,
+            tools=question.tools,
             blob=self._blob,
             partial=partial,
         )

@@ -48,6 +48,7 @@ def samples_of(
                 step.before,
                 images=budget.images,
                 kinds=offered,
+                tools=trajectory.tools,
                 language=language,
             ),
             target=dialect.write(step.thought, said, Screen.of(step.before)),

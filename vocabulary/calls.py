@@ -39,6 +39,7 @@ _NEXT_ARGUMENT = r"[,，]\s*[A-Za-z_]\w*\s*[=＝]"
 _PROSE = re.compile(r"[^'\"(（]*$")
 _BARE_END = re.compile(_NEXT_ARGUMENT + r"|[()\[\]（）]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 _MAX_CALLS = 50
 
@@ -80,7 +81,7 @@ def write_call(call: Call) -> str:
 def _escaped(value: str) -> str:
     for plain, escaped in (("\\", "\\\\"), ("'", "\\'"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
         value = value.replace(plain, escaped)
-    return value
+    return _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", value)
 
 
 def _unescaped(value: str) -> str:

@@ -54,10 +54,13 @@ def _message(role: str, *parts: TextPart | ImagePart) -> ChatMessage:
 def _look(observation: Observation, last: Step | None) -> ChatMessage:
     """What the user shows: what came of the last step, where there is more than a picture, and the screen."""
     notes = [] if last is None else _notes(last)
+    said = last is not None and last.after is not None and last.after.text
+    if observation.screenshot is None and observation.text and observation.text != said:
+        notes.append(f"The terminal shows:\n{_shortened(plain(observation.text))}")
     parts: list[TextPart | ImagePart] = [TextPart(text="\n".join(notes))] if notes else []
     if observation.screenshot is not None:
         parts.append(ImagePart(image=observation.screenshot))
-    return _message("user", *(parts or [TextPart(text="There is no screenshot.")]))
+    return _message("user", *(parts or [TextPart(text="There is nothing to see.")]))
 
 
 def _notes(step: Step) -> list[str]:

@@ -11,6 +11,7 @@ from vocabulary.observations import Observation
 from vocabulary.proposals import ParseError
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 
 class Screen(Frozen):
@@ -88,10 +89,11 @@ class Dialect(Protocol):
         *,
         images: int = 5,
         kinds: frozenset[str] | None = None,
+        tools: tuple[Tool, ...] = (),
         language: str = "English",
     ) -> tuple[ChatMessage, ...]:
         """The conversation that asks for the next action: the last `images` screenshots in full, older
-        steps as text; only `kinds` are offered."""
+        steps as text; only `kinds` are offered, and `tools` to be called."""
         ...
 
     def write(self, thought: str, action: Action, screen: Screen) -> str:

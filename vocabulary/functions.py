@@ -14,15 +14,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from vocabulary.actions import (
     Action,
+    CallTool,
     CallUser,
     Click,
     DoubleClick,
+    DownloadFile,
     Drag,
+    EditFile,
     Finish,
+    ListFiles,
     LongPress,
     MiddleClick,
     MouseDown,
@@ -36,13 +40,18 @@ from vocabulary.actions import (
     PressBack,
     PressHome,
     PressKeys,
+    ReadFile,
     Release,
     RightClick,
+    RunCode,
+    RunCommand,
     Scroll,
     Swipe,
     TripleClick,
+    TypeTerminal,
     TypeText,
     Wait,
+    WriteFile,
 )
 from vocabulary.calls import Call, Unreadable
 from vocabulary.dialect import Screen
@@ -96,7 +105,7 @@ class Arguments:
 
     def seconds(self, default: float) -> float:
         """A duration; the function's own where none is given."""
-        text = (self.take("time", "seconds", "duration") or "").strip()
+        text = (self.take("time", "seconds", "duration", "timeout") or "").strip()
         if not text:
             return default
         seconds = _SECONDS.fullmatch(text)
@@ -199,6 +208,33 @@ def _choice(value: str) -> Any:
     return value.strip().lower()
 
 
+def _command(arguments: Arguments) -> Action:
+    return RunCommand(
+        command=arguments.need("content", "command"), timeout=arguments.seconds(RunCommand(command="").timeout)
+    )
+
+
+def _code(arguments: Arguments) -> Action:
+    return RunCode(code=arguments.need("content", "code"), timeout=arguments.seconds(RunCode(code="").timeout))
+
+
+def _terminal(arguments: Arguments) -> Action:
+    return TypeTerminal(text=arguments.need("content", "text"), session=arguments.take("session") or "main")
+
+
+def _edit(arguments: Arguments) -> Action:
+    return EditFile(path=arguments.need("path"), old=arguments.need("old"), new=arguments.need("new"))
+
+
+_JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
+
+
+def _call_tool(arguments: Arguments) -> Action:
+    return CallTool(
+        name=arguments.need("name"), arguments=_JSON_OBJECT.validate_json(arguments.take("arguments") or "{}")
+    )
+
+
 READERS: dict[str, Callable[[Arguments], Action]] = {
     "click": _at(Click),
     "left_single": _at(Click),
@@ -227,6 +263,15 @@ READERS: dict[str, Callable[[Arguments], Action]] = {
     "open_app": lambda a: OpenApp(name=a.need("app_name", "name")),
     "press_home": lambda a: PressHome(),
     "press_back": lambda a: PressBack(),
+    "run_command": _command,
+    "type_terminal": _terminal,
+    "list_files": lambda a: ListFiles(path=a.take("path") or "."),
+    "read_file": lambda a: ReadFile(path=a.need("path")),
+    "write_file": lambda a: WriteFile(path=a.need("path"), text=a.need("content", "text")),
+    "edit_file": _edit,
+    "download_file": lambda a: DownloadFile(path=a.need("path")),
+    "run_code": _code,
+    "call_tool": _call_tool,
     "finished": lambda a: Finish(answer=a.take("content") or ""),
     "call_user": lambda a: CallUser(message=a.take("content", "message") or ""),
 }
@@ -302,6 +347,15 @@ def _long_press_call(action: LongPress, pen: Pen) -> Call:
     return Call("long_press", {**pen.at(Point(x=action.x, y=action.y)), **_unusual(action, "seconds", "time")})
 
 
+def _run_call(name: str, field: str) -> _Write:
+    return lambda action, pen: Call(name, {"content": getattr(action, field), **_unusual(action, "timeout")})
+
+
+def _call_tool_call(action: CallTool, pen: Pen) -> Call:
+    given = {"arguments": _JSON_OBJECT.dump_json(action.arguments).decode()} if action.arguments else {}
+    return Call("call_tool", {"name": action.name, **given})
+
+
 def _unusual(action: Any, field: str, name: str = "") -> dict[str, str]:
     """A field as an argument, unless it has its default."""
     value = getattr(action, field)
@@ -332,6 +386,15 @@ WRITERS: dict[str, _Write] = {
     "open_app": lambda action, pen: Call("open_app", {"app_name": action.name}),
     "press_home": _bare_call("press_home"),
     "press_back": _bare_call("press_back"),
+    "run_command": _run_call("run_command", "command"),
+    "type_terminal": lambda action, pen: Call("type_terminal", {"content": action.text, **_unusual(action, "session")}),
+    "list_files": lambda action, pen: Call("list_files", {"path": action.path}),
+    "read_file": lambda action, pen: Call("read_file", {"path": action.path}),
+    "write_file": lambda action, pen: Call("write_file", {"path": action.path, "content": action.text}),
+    "edit_file": lambda action, pen: Call("edit_file", {"path": action.path, "old": action.old, "new": action.new}),
+    "download_file": lambda action, pen: Call("download_file", {"path": action.path}),
+    "run_code": _run_call("run_code", "code"),
+    "call_tool": _call_tool_call,
     "finish": lambda action, pen: Call("finished", _unusual(action, "answer", "content")),
     "call_user": lambda action, pen: Call("call_user", _unusual(action, "message", "content")),
 }

@@ -243,6 +243,14 @@ class StepAdded(_Durable):
     step: Step
 
 
+class StepUndone(_Durable):
+    """A step was taken back: the machine is where it was before it; what was offered since is void."""
+
+    type: Literal["step.undone"] = "step.undone"
+    index: int = Field(ge=0)
+    observation: Observation
+
+
 class ProposalsReady(_Durable):
     """Candidates for the current state were stored."""
 
@@ -327,12 +335,15 @@ class Pong(Frozen):
     version: int
 
 
-DurableEvent = StepStarted | StepAdded | ProposalsReady | ProposalsWithdrawn | ProposalMarked | EpisodeChanged
+DurableEvent = (
+    StepStarted | StepAdded | StepUndone | ProposalsReady | ProposalsWithdrawn | ProposalMarked | EpisodeChanged
+)
 
 Event = Annotated[
     Snapshot
     | StepStarted
     | StepAdded
+    | StepUndone
     | ProposalsReady
     | ProposalsWithdrawn
     | ProposalMarked

@@ -15,8 +15,10 @@ from vocabulary.messages import (
     ProposalsWithdrawn,
     StepAdded,
     StepStarted,
+    StepUndone,
 )
 from vocabulary.proposals import Mark, Proposal
+from vocabulary.steps import Step
 
 
 def state_apply(state: EpisodeState, event: DurableEvent) -> EpisodeState:
@@ -42,6 +44,12 @@ def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
                 "pending": None,
                 **_offered((), "idle"),
             }
+        case StepUndone():
+            return {
+                "steps": _undone(state.steps, event.index),
+                "observation": event.observation,
+                **_offered((), "idle"),
+            }
         case ProposalsReady():
             return {"policy": event.policy, **_offered(event.proposals, "ready")}
         case ProposalsWithdrawn():
@@ -54,6 +62,10 @@ def _changes(state: EpisodeState, event: DurableEvent) -> dict[str, Any]:
 
 def _offered(proposals: tuple[Proposal, ...], thinking: str) -> dict[str, Any]:
     return {"proposals": proposals, "thinking": thinking, "thinking_error": ""}
+
+
+def _undone(steps: tuple[Step, ...], index: int) -> tuple[Step, ...]:
+    return tuple(step.model_copy(update={"undone": True}) if step.index == index else step for step in steps)
 
 
 def _marked(proposals: tuple[Proposal, ...], proposal_id: str, mark: Mark | None) -> tuple[Proposal, ...]:

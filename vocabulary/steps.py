@@ -41,3 +41,10 @@ class Step(Frozen):
     ended_at: datetime
     decide_ms: float | None = Field(default=None, ge=0)
     """From the proposals being on screen to the command (milliseconds)."""
+    undone: bool = False
+    """Taken back: the machine went to where it was before; kept in the record, no part of the attempt any more."""
+
+
+def standing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps that count: those nobody took back."""
+    return tuple(step for step in steps if not step.undone)

@@ -5,6 +5,7 @@ history as a turn of words, `Thought: …` and `Action_Summary: …`, with point
 call, so that no model learns to write one that its grammar lacks.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from vocabulary.observations import Observation, Platform
 from vocabulary.replies import split_reply, write_reply
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,19 @@ class ThoughtActionDialect:
         *,
         images: int = 5,
         kinds: frozenset[str] | None = None,
+        tools: tuple[Tool, ...] = (),
         language: str = "English",
     ) -> tuple[ChatMessage, ...]:
         """The conversation that asks for the next action."""
         grammar = self.grammars[task.platform]
-        lines = [line for kind, line in grammar.lines.items() if kinds is None or kind in kinds]
+        offered = {kind for kind in grammar.lines if kinds is None or kind in kinds}
+        if not tools:
+            offered.discard("call_tool")
+        lines = [line for kind, line in grammar.lines.items() if kind in offered]
+        callable_tools = tools if "call_tool" in offered else ()
         prompt = self.frame.format(
             opening=grammar.opening,
-            actions="\n".join(lines),
+            actions="\n".join([*lines, *map(_tool_line, callable_tools)]),
             language=language,
             instruction=plain(task.instruction),
         )
@@ -108,3 +115,9 @@ class ThoughtActionDialect:
 
         summary = describe(step.action, "zh" if language == "Chinese" else "en", point=in_grid)
         return f"Thought: {step.thought}\nAction_Summary: {summary}"
+
+
+def _tool_line(tool: Tool) -> str:
+    """A tool as the prompt tells of it: its name, the JSON Schema of its arguments, and what it does."""
+    arguments = json.dumps(tool.parameters.get("properties", {}), ensure_ascii=False)
+    return plain(f"- {tool.name} {arguments}: {' '.join(tool.description.split())}")

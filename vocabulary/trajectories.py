@@ -6,7 +6,7 @@ from typing import Literal
 from vocabulary.base import Frozen
 from vocabulary.observations import Verdict
 from vocabulary.proposals import Proposal
-from vocabulary.steps import Step
+from vocabulary.steps import Step, standing
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 
@@ -39,3 +39,15 @@ class Trajectory(Frozen):
     truncated: bool
     created_at: datetime
     finished_at: datetime | None = None
+
+
+def trajectory_standing(trajectory: Trajectory) -> Trajectory:
+    """The attempt without what was taken back: the steps that count, numbered anew, each with what it was offered."""
+    steps = standing(trajectory.steps)
+    offered = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
+    return trajectory.model_copy(
+        update={
+            "steps": tuple(step.model_copy(update={"index": index}) for index, step in enumerate(steps)),
+            "proposals": tuple(offered[step.index] for step in steps if step.index in offered),
+        }
+    )

@@ -13,6 +13,7 @@ from vocabulary.observations import Observation
 from vocabulary.proposals import ParseError, PolicyRef, Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 Answer = tuple[tuple[str, Action | None], ...]
 """Candidates as (thought, action), best first; None in place of an action is a reply nobody could parse."""
@@ -42,6 +43,7 @@ class FakePolicy:
         observation: Observation,
         *,
         kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
     ) -> tuple[Proposal, ...]:

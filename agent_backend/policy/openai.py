@@ -23,6 +23,7 @@ from vocabulary.observations import Observation
 from vocabulary.proposals import PolicyRef, Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
 ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
@@ -91,6 +92,7 @@ class OpenAIPolicy:
         observation: Observation,
         *,
         kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
         blob: ReadBlob,
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
     ) -> tuple[Proposal, ...]:
@@ -103,6 +105,7 @@ class OpenAIPolicy:
             observation,
             images=budget.images,
             kinds=kinds,
+            tools=tools,
             language=self._endpoint.language,
         )
 

@@ -15,12 +15,14 @@ from vocabulary.base import Frozen
 from vocabulary.messages import PendingAct, Thinking
 from vocabulary.observations import Observation, Verdict
 from vocabulary.proposals import PolicyRef
+from vocabulary.tools import Tool
 
 
 class Desk(Frozen):
     """What the desk shows of an episode beside its columns, steps and proposals."""
 
     capabilities: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
     can_undo: bool = False
     observation: Observation | None = None
     policy: PolicyRef | None = None

@@ -205,6 +205,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         origin="annotation",
         annotator=f"annotator-{episode.annotator_id}",
         capabilities=episode.desk.capabilities,
+        tools=episode.desk.tools,
         steps=steps,
         proposals=tuple(tuple(offered[step.index]) for step in steps),
         outcome=episode.outcome or None,

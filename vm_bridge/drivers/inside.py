@@ -5,7 +5,7 @@ import secrets
 from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Base64Bytes, BaseModel, Field, StringConstraints, ValidationError
 
@@ -211,5 +211,5 @@ class Offered(Frozen):
     """A file that an act brought out, as the guest tells of it."""
 
     key: int
-    media_type: Annotated[str, StringConstraints(pattern=r"^[\w.+-]+/[\w.+-]+$", max_length=127)]
+    media_type: Literal["application/octet-stream", "image/png", "image/jpeg"]
     size: Annotated[int, Field(ge=0, le=MAX_FILE)]

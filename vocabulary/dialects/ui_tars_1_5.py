@@ -1,7 +1,8 @@
 """UI-TARS 1.5 (Qwen2.5-VL): points as `<point>x y</point>`, in pixels of the smart-resized picture.
 
 Signatures and reply frame are those of the model's published prompts, the sentences around them our own. The browser
-lines are those its successor of the same grammar adds. A phone's swipe is said as a drag.
+lines are those its successor of the same grammar adds; those for commands, files and tools are ours. A phone's swipe
+is said as a drag.
 """
 
 from vocabulary.actions import Drag
@@ -31,6 +32,18 @@ TYPE = r"type(content='xxx') # Write \', \" and \n for quotes and line breaks in
 FINISHED = r"finished(content='xxx') # The task is done; content is the answer, with \', \" and \n as in type."
 CALL_USER = "call_user() # Ask the user, when the task is unsolvable or needs something only the user knows."
 
+TOOLS = {
+    "run_command": "run_command(content='xxx') # Run a command line; give timeout='seconds' if 30 are too few.",
+    "type_terminal": r"type_terminal(content='xxx') # Type in an interactive terminal; \n submits, \x03 is Ctrl-C.",
+    "list_files": "list_files(path='xxx') # What is in a folder; paths begin at the home folder.",
+    "read_file": "read_file(path='xxx')",
+    "write_file": "write_file(path='xxx', content='xxx')",
+    "edit_file": "edit_file(path='xxx', old='xxx', new='xxx') # Replace the one occurrence of a text.",
+    "download_file": "download_file(path='xxx') # Hand a file to the user.",
+    "run_code": "run_code(content='xxx') # Run Python; variables are kept.",
+    "call_tool": "call_tool(name='xxx', arguments='{}') # Call one of the tools below; arguments is a JSON object.",
+}
+
 DESKTOP = {
     "click": "click(point='<point>x1 y1</point>')",
     "double_click": "left_double(point='<point>x1 y1</point>')",
@@ -40,9 +53,12 @@ DESKTOP = {
     "type_text": TYPE,
     "scroll": "scroll(point='<point>x1 y1</point>', direction='down or up or right or left')",
     "wait": "wait() # Let 5 seconds pass, then look again.",
+    **TOOLS,
     "finish": FINISHED,
     "call_user": CALL_USER,
 }
+
+TERMINAL = {**TOOLS, "wait": DESKTOP["wait"], "finish": FINISHED, "call_user": CALL_USER}
 
 BROWSER = {
     **DESKTOP,
@@ -63,7 +79,11 @@ PHONE = {
 }
 
 _GIVEN = "You get a task, what you did so far and the latest screenshots, and decide on the next action."
+_GIVEN_TEXT = "You get a task, what you did so far and what came of it, and decide on the next action."
 _DESKTOP = Grammar(f"You work on a computer through its screen, mouse and keyboard. {_GIVEN}", DESKTOP)
+_TERMINAL = Grammar(
+    f"You work on a computer without a screen, through commands, files and tools. {_GIVEN_TEXT}", TERMINAL
+)
 
 DIALECT = ThoughtActionDialect(
     name="ui_tars_1_5",
@@ -76,7 +96,7 @@ DIALECT = ThoughtActionDialect(
     ),
     grammars={
         "desktop": _DESKTOP,
-        "terminal": _DESKTOP,
+        "terminal": _TERMINAL,
         "browser": Grammar(f"You work in a web browser through its screen, mouse and keyboard. {_GIVEN}", BROWSER),
         "phone": Grammar(f"You work on a phone through its touch screen. {_GIVEN}", PHONE),
     },

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.vocabulary.examples import TASK, observation, step, trajectory
 from trainer.samples import samples_of
-from vocabulary.actions import Click, Drag, Point, RunCommand, Swipe, TypeText
+from vocabulary.actions import Click, Drag, Point, SetClipboard, Swipe, TypeText
 from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.memory import Budget
@@ -30,10 +30,10 @@ def test_each_step_is_asked_and_answered_as_when_serving(name: str) -> None:
 
 
 def test_what_cannot_be_said_is_history_but_no_target() -> None:
-    samples = list(samples_of(trajectory(CLICK, RunCommand(command="ls"), TYPED), DIALECT))
+    samples = list(samples_of(trajectory(CLICK, SetClipboard(text="ls"), TYPED), DIALECT))
     assert [sample.index for sample in samples] == [0, 2]
     texts = [part.text for message in samples[1].messages for part in message.content if isinstance(part, TextPart)]
-    assert any("Run the command “ls”" in text for text in texts)
+    assert any("Copy “ls” to the clipboard" in text for text in texts)
 
 
 def test_a_failed_or_unknown_act_is_no_target() -> None:

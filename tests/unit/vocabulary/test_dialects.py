@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from tests.unit.vocabulary.examples import ACTIONS, TASK, observation, step
 from tests.unit.vocabulary.strategies import actions_of, replies, thoughts
-from vocabulary.actions import Action, Click, Point, RunCommand, TypeText
+from vocabulary.actions import Action, Click, Point, RunCommand, SetClipboard, TypeText
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen, TextPart, Unparsed
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.grids import resized, thousandths
-from vocabulary.observations import ActionError
+from vocabulary.observations import ActionError, Observation
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 
 SCREEN = Screen(width=1280, height=720)
 SCREENS = st.builds(Screen, width=st.integers(100, 4_000), height=st.integers(100, 4_000))
@@ -100,7 +101,7 @@ def test_a_screen_too_narrow_for_any_grid_is_survived(name: str) -> None:
 
 def test_only_kinds_it_knows_and_is_offered_stand_in_the_prompt(name: str) -> None:
     dialect = dialect_named(name)
-    prompt = _prompt(dialect.render(TASK, (), observation(), kinds=frozenset({"click", "finish", "run_command"})))
+    prompt = _prompt(dialect.render(TASK, (), observation(), kinds=frozenset({"click", "finish", "gesture"})))
     assert re.findall(r"^(\w+)\(", prompt, re.MULTILINE) == ["click", "finished"]
 
 
@@ -178,9 +179,9 @@ def test_every_action_has_a_turn_in_the_history(name: str, action: Action) -> No
 
 
 def test_words_of_the_history_follow_the_language(name: str) -> None:
-    steps = (step(0, RunCommand(command="ls"), thought=""),)
-    assert "运行命令“ls”" in _turns(dialect_named(name).render(TASK, steps, observation(), language="Chinese"))[0]
-    assert "Run the command “ls”" in _turns(dialect_named(name).render(TASK, steps, observation()))[0]
+    steps = (step(0, SetClipboard(text="ls"), thought=""),)
+    assert "将“ls”复制到剪贴板" in _turns(dialect_named(name).render(TASK, steps, observation(), language="Chinese"))[0]
+    assert "Copy “ls” to the clipboard" in _turns(dialect_named(name).render(TASK, steps, observation()))[0]
 
 
 def test_what_an_act_said_and_how_it_failed_is_shown_with_the_next_screen(name: str) -> None:
@@ -213,6 +214,36 @@ def test_a_machine_without_a_picture_is_shown_as_text(name: str) -> None:
     task = TASK.model_copy(update={"platform": "terminal"})
     last = dialect_named(name).render(task, steps, blind)[-1]
     assert [part.type for part in last.content] == ["text"]
+
+
+def test_the_terminal_of_a_machine_without_a_picture_is_shown_once(name: str) -> None:
+    def blind(text: str) -> Observation:
+        return observation("now", text=text).model_copy(update={"screenshot": None, "width": 0, "height": 0})
+
+    task = TASK.model_copy(update={"platform": "terminal"})
+    first = dialect_named(name).render(task, (), blind("~ $"))[-1]
+    assert _said(first) == "The terminal shows:\n~ $"
+    after = blind("report.txt")
+    steps = (step(0, RunCommand(command="ls"), before=blind("~ $"), after=after),)
+    assert _said(dialect_named(name).render(task, steps, after)[-1]) == "Output of the last action:\nreport.txt"
+
+
+def test_tools_stand_in_the_prompt_of_who_can_call_them(name: str) -> None:
+    dialect = dialect_named(name)
+    tool = Tool(name="notes.add", description="Keep a\nnote.<|im_end|>", parameters={"properties": {"title": {}}})
+    prompt = _prompt(dialect.render(TASK, (), observation(), tools=(tool,)))
+    can = "call_tool" in dialect.kinds
+    assert ('- notes.add {"title": {}}: Keep a note.< |im_end| >' in prompt) == can
+    assert ("call_tool(" in prompt) == can
+    assert "call_tool(" not in _prompt(dialect.render(TASK, (), observation()))
+    assert "notes.add" not in _prompt(
+        dialect.render(TASK, (), observation(), kinds=frozenset({"click"}), tools=(tool,))
+    )
+
+
+def _said(message: ChatMessage) -> str:
+    """A message of text alone."""
+    return "".join(part.text for part in message.content if isinstance(part, TextPart))
 
 
 def _prompt(messages: tuple[ChatMessage, ...]) -> str:
