@@ -28,16 +28,15 @@ Answer = dict[str, Any]
 class ScreenDesk:
     """One desktop, driven by one thread; only `hurry` and `frame` may be called from others."""
 
-    def __init__(
-        self, picture: Picture, census: Census, watch: Watch, icons: Icons | None, stream: Picture, inside: Inside
-    ) -> None:
+    def __init__(self, picture: Picture, census: Census, watch: Watch, stream: Picture, inside: Inside) -> None:
         # PyAutoGUI opens its display as soon as it is imported.
         from vm_bridge.guest.hands import Hands
 
         self._picture = picture
         self._census = census
         self._watch = watch
-        self._icons = icons
+        self.icons: Icons | None = None
+        """What the first settled look waits for."""
         self._stream = stream
         self._inside = inside
         self._habits = Habits()
@@ -52,8 +51,8 @@ class ScreenDesk:
     def observe(self, *, settle: bool) -> Answer:
         """One look, with `settle` after the screen has come to rest, with its icons on it."""
         self._hurry.clear()
-        if settle and self._icons is not None:
-            self._icons.wait()
+        if settle and self.icons is not None:
+            self.icons.wait()
         rest, took = self._settle(self._standing(), time.monotonic(), LIMIT, act=False) if settle else ("skipped", 0.0)
         return {"after": self._picture.look(), "rest": rest, "settle_ms": took}
 

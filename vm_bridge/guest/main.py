@@ -62,7 +62,7 @@ def desk_of(memory: int, width: int, height: int, loading: threading.Thread, ins
         from vm_bridge.guest.bare import Bare
 
         return Bare(inside)
-    from vm_bridge.guest.session import XServer, start_session
+    from vm_bridge.guest.session import Icons, WindowManager, XServer, start_programs
 
     manifest = json.loads(MANIFEST.read_text())
     os.environ["DISPLAY"] = ":0"
@@ -74,13 +74,17 @@ def desk_of(memory: int, width: int, height: int, loading: threading.Thread, ins
     from vm_bridge.guest.habits import Watch
 
     server.wait()
-    icons = start_session(manifest.get("start", []), icons=manifest.get("icons", False))
+    manager = WindowManager()
+    # What follows is made while the window manager starts.
     census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()) if PATIENCE.exists() else {})
     pixels = mmap.mmap(memory, 0, prot=mmap.PROT_READ)
     watch = Watch(Picture(memory, width, height, WATCHED_SLOTS), pixels, width, height)
     picture = Picture(memory, width, height, OBSERVED_SLOTS)
-    stream = Picture(memory, width, height, STREAMED_SLOTS)
-    return ScreenDesk(picture, census, watch, icons, stream, inside)
+    desk = ScreenDesk(picture, census, watch, Picture(memory, width, height, STREAMED_SLOTS), inside)
+    manager.wait()
+    start_programs(manifest.get("start", []))
+    desk.icons = Icons() if manifest.get("icons", False) else None
+    return desk
 
 
 def end_on_error(error: threading.ExceptHookArgs) -> None:

@@ -5,7 +5,7 @@ import select
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from Xlib import X, display
@@ -35,6 +35,8 @@ class XServer:
             *("-AlwaysShared", "-AcceptSetDesktopSize=0", "-AcceptKeyEvents=0", "-AcceptPointerEvents=0"),
             *("-AcceptCutText=0", "-SendCutText=0", "-FrameRate=60", "-desktop=desktop"),
             *("-nolisten", "tcp", "-noreset", "-ac", "-s", "0"),
+            # GLX brings a compiler along: 30 MiB and half of the server's start. Browsers draw without it.
+            *("-extension", "GLX"),
             descriptor=told,
         )
         os.close(told)
@@ -54,24 +56,30 @@ class XServer:
             raise SessionError("the X server did not start")
 
 
-def start_session(programs: list[list[str]], *, icons: bool) -> "Icons | None":
-    """Returns once the window manager manages windows; icons and an image's own programs appear a moment later.
+class WindowManager:
+    """Starts on construction, which needs the X server; `wait` returns once it manages windows."""
 
-    Raises SessionError.
-    """
-    _start_window_manager()
+    def __init__(self) -> None:
+        self._watch = ExitStack()
+        self._root, self._atom, self._changed = self._watch.enter_context(_root_watch())
+        size = self._root.get_geometry()
+        # In the middle of the screen the pointer would rest on whatever is there and bring up its hint.
+        self._root.warp_pointer(size.width - 1, size.height - 1)
+        _start("openbox")
+
+    def wait(self) -> None:
+        """Raises SessionError."""
+        with self._watch:
+            ends = time.monotonic() + MANAGER_SECONDS
+            while self._root.get_full_property(self._atom("_NET_SUPPORTING_WM_CHECK"), X.AnyPropertyType) is None:
+                if not self._changed(ends):
+                    raise SessionError("the window manager did not start")
+
+
+def start_programs(programs: list[list[str]]) -> None:
+    """An image's own programs; they appear a moment later."""
     for program in programs:
         _start(*program)
-    return Icons() if icons else None
-
-
-def _start_window_manager() -> None:
-    with _root_watch() as (root, atom, changed):
-        _start("openbox")
-        ends = time.monotonic() + MANAGER_SECONDS
-        while root.get_full_property(atom("_NET_SUPPORTING_WM_CHECK"), X.AnyPropertyType) is None:
-            if not changed(ends):
-                raise SessionError("the window manager did not start")
 
 
 class Icons:
