@@ -761,6 +761,31 @@ export interface ReviewIn {
   reason?: string;
 }
 /**
+ * An episode's video; `pending` says that more of it is still to be stored.
+ */
+export interface RecordingOut {
+  pending: boolean;
+  parts: RecordingPart[];
+}
+/**
+ * One video file (a blob of the episode); `seconds` is its length where that is known.
+ */
+export interface RecordingPart {
+  number: number;
+  sha256: string;
+  started_at: string;
+  seconds: number | null;
+  steps: StepMark[];
+}
+/**
+ * When a step began and ended, in seconds of the part that shows it.
+ */
+export interface StepMark {
+  index: number;
+  begins: number;
+  ends: number;
+}
+/**
  * Which finished trajectories an export holds; practice is never exported.
  */
 export interface ExportFilters {
