@@ -11,6 +11,7 @@ export const replayCommands = {
   first: replay("first", ["Home"]),
   last: replay("last", ["End"]),
   after: replay("after", ["A"]),
+  video: replay("video", ["V"]),
   faster: replay("faster", ["]"]),
   slower: replay("slower", ["["]),
 } satisfies Record<string, Command>;

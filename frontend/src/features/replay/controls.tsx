@@ -10,9 +10,9 @@ import { replayCommands } from "./commands";
 import type { Move, Player } from "./player";
 import styles from "./replay.module.css";
 
-type Props = { player: Player; move: (move: Move) => void; count: number };
+type Props = { player: Player; move: (move: Move) => void; count: number; video: "none" | "pending" | "ready" };
 
-export function Controls({ player, move, count }: Props) {
+export function Controls({ player, move, count, video }: Props) {
   const { t, language } = useI18n();
   return (
     <div className={styles.controls} role="toolbar" aria-label={t("replay.controls")}>
@@ -37,6 +37,16 @@ export function Controls({ player, move, count }: Props) {
       <button type="button" className={styles.toggle} aria-pressed={player.after} onClick={() => move("after")}>
         {t(player.after ? "timeline.after" : "timeline.before")} <CommandKey command={replayCommands.after} />
       </button>
+      {video === "ready" && (
+        <button type="button" className={styles.toggle} aria-pressed={player.video} onClick={() => move("video")}>
+          {t(player.video ? "replay.show_frames" : "replay.show_video")} <CommandKey command={replayCommands.video} />
+        </button>
+      )}
+      {video === "pending" && (
+        <span className={styles.hint} role="status">
+          {t("replay.video_pending")}
+        </span>
+      )}
       <button
         type="button"
         className={styles.toggle}

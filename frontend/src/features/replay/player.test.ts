@@ -1,9 +1,9 @@
 /** The replay's moves. */
 import { describe, expect, it } from "vitest";
 
-import { moved, type Move, type Player } from "./player";
+import { moved, startAt, type Move } from "./player";
 
-const START: Player = { step: 0, after: false, playing: false, speed: 1 };
+const START = startAt(0);
 const run = (moves: Move[], count = 3) => moves.reduce((player, move) => moved(player, move, count), START);
 
 describe("moved", () => {
@@ -31,6 +31,16 @@ describe("moved", () => {
   it("is stopped by any move of the hand", () => {
     expect(run(["play", "next"]).playing).toBe(false);
     expect(run(["play", { to: 2 }])).toMatchObject({ step: 2, playing: false });
+  });
+
+  it("follows the video without stopping it, and counts what a hand chose", () => {
+    expect(run(["video", "play", { seen: 1 }])).toMatchObject({ step: 1, playing: true, jumps: 1 });
+    expect(run(["video", "play", { seen: 1 }, "next"])).toMatchObject({ step: 2, playing: false, jumps: 2 });
+  });
+
+  it("is at the end when the video is", () => {
+    expect(run(["video", "play", { seen: 2 }, "stop"])).toMatchObject({ step: 2, after: true, playing: false });
+    expect(run(["video", "play", { seen: 2 }, "stop", "play"])).toMatchObject({ step: 0, playing: true, video: true });
   });
 
   it("keeps within its speeds", () => {

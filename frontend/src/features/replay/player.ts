@@ -6,14 +6,24 @@ export type Player = {
   readonly after: boolean;
   readonly playing: boolean;
   readonly speed: number;
+  /** Whether the video is shown instead of single frames. */
+  readonly video: boolean;
+  /** How often a person chose a place; the video follows those choices, and leads otherwise. */
+  readonly jumps: number;
 };
+
+export const startAt = (step: number): Player => ({ step, after: false, playing: false, speed: 1, video: false, jumps: 0 });
 
 export const SPEEDS = [0.5, 1, 2, 4] as const;
 
 /** How long a frame stands while playing at speed 1 (milliseconds). */
 export const FRAME_MS = 1_600;
 
-export type Move = "play" | "next" | "previous" | "first" | "last" | "after" | "faster" | "slower" | "tick" | { to: number };
+/** `tick`, `seen` and `stop` come from the clock and the video, the rest from a hand. */
+export type Move =
+  | ("play" | "next" | "previous" | "first" | "last" | "after" | "faster" | "slower" | "video" | "tick" | "stop")
+  | { to: number }
+  | { seen: number };
 
 /** The player after a move through `count` steps; a move by hand stops the playing. */
 export function moved(player: Player, move: Move, count: number): Player {
@@ -23,13 +33,18 @@ export function moved(player: Player, move: Move, count: number): Player {
     step: Math.min(Math.max(step, 0), last),
     after,
     playing: false,
+    jumps: player.jumps + 1,
   });
-  if (typeof move === "object") return at(move.to);
+  if (typeof move === "object") return "to" in move ? at(move.to) : { ...player, step: move.seen, after: false };
   switch (move) {
     case "play":
       return atEnd(player, last) ? { ...at(0), playing: count > 0 } : { ...player, playing: !player.playing && count > 0 };
     case "tick":
       return ticked(player, last);
+    case "stop":
+      return { ...player, after: player.step === last, playing: false };
+    case "video":
+      return { ...player, video: !player.video, playing: false, jumps: player.jumps + 1 };
     case "next":
       return player.step === last ? at(last, true) : at(player.step + 1);
     case "previous":

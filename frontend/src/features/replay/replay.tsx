@@ -1,19 +1,25 @@
 /** A trajectory to look through: every frame with its action, who decided, and what else was offered. */
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useReducer, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
-import type { Snapshot, Trajectory } from "@/generated/vocabulary";
+import type { RecordingPart } from "@/generated/api";
+import type { Snapshot, Step, Trajectory } from "@/generated/vocabulary";
 import { lastPointed } from "@/shared/markers/marker";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Frame } from "@/shared/ui/frame";
 import { Empty } from "@/shared/ui/states";
+import type { BlobUrl } from "@/shared/ui/thumbnail";
 import { Timeline } from "@/shared/ui/timeline";
 
+import { recordingQuery } from "./api";
 import { replayCommands } from "./commands";
 import { Controls } from "./controls";
-import { FRAME_MS, moved, type Move, type Player } from "./player";
+import { FRAME_MS, moved, startAt, type Move, type Player } from "./player";
+import { placeOf } from "./recording";
+import { RecordingView } from "./recording-view";
 import styles from "./replay.module.css";
 import { StepPanel } from "./step-panel";
 import { Summary } from "./summary";
@@ -25,29 +31,23 @@ export function Replay({ trajectory, state, review }: Props) {
   const { steps } = trajectory;
   const [player, move] = usePlayer(steps.length);
   const step = steps[player.step];
+  const { parts, video } = useRecording(trajectory.id);
   const blobUrl = blobUrlOf(trajectory.id);
 
   useNextFrame(steps[player.step + 1]?.before.screenshot?.sha256, blobUrl);
   useCommands(
-    (["play", "next", "previous", "first", "last", "after", "faster", "slower"] as const).map((name) => ({
+    (["play", "next", "previous", "first", "last", "after", "video", "faster", "slower"] as const).map((name) => ({
       command: replayCommands[name],
-      enabled: steps.length > 0,
+      enabled: steps.length > 0 && (name !== "video" || video === "ready"),
       run: () => move(name),
     })),
   );
 
-  const marks = step && !player.after ? [{ key: step.command_id, action: step.action, tone: "done" as const }] : [];
   return (
     <div className={styles.replay}>
       <section className={styles.stage} aria-label={t("replay.stage")}>
         {step ? (
-          <Frame
-            observation={player.after ? step.after : step.before}
-            blobUrl={blobUrl}
-            alt={t(player.after ? "replay.frame_after" : "replay.frame_before", { number: step.index + 1 })}
-            marks={marks}
-            focus={lastPointed(steps.slice(0, player.step).map(({ action }) => action))}
-          />
+          <Stage steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} />
         ) : (
           <Empty title={t("timeline.empty")} />
         )}
@@ -58,7 +58,7 @@ export function Replay({ trajectory, state, review }: Props) {
         {review}
       </aside>
       <div className={styles.foot}>
-        <Controls player={player} move={move} count={steps.length} />
+        <Controls player={player} move={move} count={steps.length} video={video} />
         <div className={styles.strip}>
           <Timeline
             steps={steps}
@@ -73,17 +73,53 @@ export function Replay({ trajectory, state, review }: Props) {
   );
 }
 
+type StageProps = {
+  steps: readonly Step[];
+  step: Step;
+  parts: readonly RecordingPart[];
+  player: Player;
+  move: (move: Move) => void;
+  blobUrl: BlobUrl;
+};
+
+/** The video where it is wanted and shows the step, else the frame the act found or left. */
+function Stage({ steps, step, parts, player, move, blobUrl }: StageProps) {
+  const { t } = useI18n();
+  if (player.video && placeOf(parts, player.step, player.after)) {
+    return <RecordingView parts={parts} step={step} player={player} move={move} blobUrl={blobUrl} />;
+  }
+  return (
+    <Frame
+      observation={player.after ? step.after : step.before}
+      blobUrl={blobUrl}
+      alt={t(player.after ? "replay.frame_after" : "replay.frame_before", { number: step.index + 1 })}
+      marks={player.after ? [] : [{ key: step.command_id, action: step.action, tone: "done" }]}
+      focus={lastPointed(steps.slice(0, player.step).map(({ action }) => action))}
+    />
+  );
+}
+
+const NO_PARTS: readonly RecordingPart[] = [];
+
+/** The parts of the episode's video, and whether there is one to be shown. */
+function useRecording(episodeId: string): { parts: readonly RecordingPart[]; video: "none" | "pending" | "ready" } {
+  const { data } = useQuery(recordingQuery(episodeId));
+  const parts = data?.parts ?? NO_PARTS;
+  if (parts.length > 0) return { parts, video: "ready" };
+  return { parts, video: data?.pending ? "pending" : "none" };
+}
+
 /** The player, its clock, and its place in the address: `?step=3` counts from one. */
 function usePlayer(count: number): [Player, (move: Move) => void] {
   const [search, setSearch] = useSearchParams();
   const asked = Number(search.get("step") ?? "1") - 1;
   const [player, move] = useReducer(
     (player: Player, move: Move) => moved(player, move, count),
-    { step: Number.isInteger(asked) ? Math.min(Math.max(asked, 0), Math.max(count - 1, 0)) : 0, after: false, playing: false, speed: 1 },
+    startAt(Number.isInteger(asked) ? Math.min(Math.max(asked, 0), Math.max(count - 1, 0)) : 0),
   );
 
   useEffect(() => {
-    if (!player.playing) return;
+    if (!player.playing || player.video) return;
     const timer = setTimeout(() => move("tick"), FRAME_MS / player.speed);
     return () => clearTimeout(timer);
   }, [player]);
