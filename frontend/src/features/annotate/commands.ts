@@ -2,6 +2,7 @@
 import type { Command } from "@/shared/commands/command";
 
 import type { PanelName } from "./panels/panels";
+import { phoneCommands } from "./stage/phone-commands";
 
 const desk = (verb: string, rest: Omit<Command, "id" | "scope">): Command => ({ id: `desk.${verb}`, scope: "desk", ...rest });
 
@@ -92,4 +93,5 @@ export const deskCommands: readonly Command[] = [
   nextStep,
   live,
   ...Object.values(panels),
+  ...phoneCommands,
 ];

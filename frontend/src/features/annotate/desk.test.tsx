@@ -211,3 +211,34 @@ describe("the whole task", () => {
     expect(screen.getByRole("alert").textContent).toContain("disagree");
   });
 });
+
+describe("a phone", () => {
+  const phone = (changed: Partial<EpisodeState> = {}) =>
+    open({
+      task: { ...episodeState().task, platform: "phone" },
+      capabilities: ["click", "long_press", "swipe", "open_app", "press_home", "press_back", "type_text"],
+      thought_required: false,
+      ...changed,
+    });
+  const acts = (commands: () => Command[]) => commands().map((command) => ("action" in command ? command.action : command.type));
+
+  it("has its buttons on keys of the keyboard", async () => {
+    const { user, commands } = phone();
+    await user.keyboard("{Home}{Backspace}");
+    expect(acts(commands)).toEqual([{ kind: "press_home" }, { kind: "press_back" }]);
+  });
+
+  it("opens an app by name, listed or not", async () => {
+    const { user, commands } = phone();
+    await user.keyboard("q");
+    await user.keyboard("Camera{Enter}");
+    expect(acts(commands)).toEqual([{ kind: "open_app", name: "Camera" }]);
+  });
+
+  it("gives no buttons to who only watches, and a desktop none at all", () => {
+    phone({ status: "paused" });
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: /^Home/ }).disabled).toBe(true);
+    open();
+    expect(screen.queryAllByRole("button", { name: /^Home/ })).toHaveLength(1);
+  });
+});

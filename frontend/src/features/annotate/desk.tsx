@@ -2,6 +2,7 @@
 import { useI18n } from "@/shared/i18n/i18n";
 import { Timeline } from "@/shared/ui/timeline";
 import { PagePath } from "@/shared/ui/top-bar";
+import type { EpisodeState } from "@/generated/vocabulary";
 import type { EpisodeView } from "@/session/reducer";
 import type { LiveSession } from "@/session/use-session";
 import { useStream } from "@/streams/use-stream";
@@ -12,6 +13,7 @@ import { Dialogs } from "./dialogs/dialogs";
 import { Drawer, PanelButtons } from "./panels/dock";
 import { hasScreen } from "./panels/panels";
 import { ProposalsPanel } from "./proposals/proposals-panel";
+import { PhonePad } from "./stage/phone-pad";
 import { Stage } from "./stage/stage";
 import { YourStep } from "./step/your-step";
 import { TaskPanel } from "./task-panel";
@@ -31,9 +33,12 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
     <DeskProvider value={desk}>
       <PagePath crumbs={[{ label: t("global.queue"), to: "/queue" }, { label: titleOf(episode.task.instruction) }]} />
       <DeskStatus stream={stream.status} />
-      <div className={styles.desk} data-platform={episode.task.platform}>
+      <div className={styles.desk} data-upright={isUpright(episode.observation) || undefined}>
         <div className={styles.work}>
-          <Stage stream={stream} blobUrl={blobUrl} />
+          <div className={styles.view}>
+            <PhonePad />
+            <Stage stream={stream} blobUrl={blobUrl} />
+          </div>
           <Drawer />
         </div>
         <aside className={styles.side} aria-label={t("desk.side")}>
@@ -56,6 +61,11 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
       <Dialogs />
     </DeskProvider>
   );
+}
+
+/** A picture that leaves room at its sides, which the right column takes. */
+function isUpright(observation: EpisodeState["observation"]): boolean {
+  return observation !== null && observation.height > observation.width;
 }
 
 const LONGEST_TITLE = 60;

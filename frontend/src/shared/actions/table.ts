@@ -16,6 +16,7 @@ export type ArgumentType =
   | "y"
   | "point"
   | "text"
+  | "app"
   | "key"
   | "keys"
   | "direction"
@@ -74,7 +75,7 @@ export const TABLE: Table = {
   navigate_back: [],
   long_press: [...AT, { field: "seconds", type: "number", fallback: 1, least: 0.001, most: 10 }],
   swipe: START_END,
-  open_app: [{ field: "name", type: "text" }],
+  open_app: [{ field: "name", type: "app" }],
   press_home: [],
   press_back: [],
   set_clipboard: [TEXT],

@@ -1,7 +1,8 @@
 /** The English catalogue: the one that defines which messages exist. */
 import { deskMessages } from "./en/desk";
 import { panelMessages } from "./en/panels";
+import { phoneMessages } from "./en/phone";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 
-export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages } as const;
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages } as const;

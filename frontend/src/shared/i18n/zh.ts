@@ -1,7 +1,8 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
 import { deskMessages } from "./zh/desk";
 import { panelMessages } from "./zh/panels";
+import { phoneMessages } from "./zh/phone";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages };

@@ -53,6 +53,9 @@ describe("drags", () => {
       { kind: "drag", start: { x: 10, y: 10 }, end: { x: 95, y: 95 }, button: "middle" },
     ]);
   });
+  it("another button asks a touch screen for everything that can be done there", () => {
+    expect(play([down(5, 6, 0, "right"), up(5, 6)], true).outcomes[1]).toEqual({ type: "menu", pixel: { x: 5, y: 6 } });
+  });
   it("is a swipe on a touch screen", () => {
     expect(play([down(10, 10), move(90, 90), up(95, 95)], true).actions).toEqual([
       { kind: "swipe", start: { x: 10, y: 10 }, end: { x: 95, y: 95 } },

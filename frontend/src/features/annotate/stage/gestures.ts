@@ -57,7 +57,7 @@ const NOTCH = 100;
 const MOST_NOTCHES = 100;
 const NOTHING: Outcome = { type: "nothing" };
 
-/** The next state and what came of the input. `touch` machines swipe and press long instead of dragging. */
+/** The next state and what came of the input. `touch` machines swipe and press long instead of dragging, and know one button. */
 export function gesture(state: State, input: Input, touch = false): Result {
   switch (input.type) {
     case "cancel":
@@ -106,6 +106,7 @@ function released(state: State, input: Pointer, touch: boolean): Result {
   if (state.name !== "pressing") return { state: IDLE, outcome: NOTHING };
   if (state.button === "left" && input.at - state.from.at >= HOLD_AFTER) return { ...held(state, touch), state: IDLE };
   if (state.button === "left" && !touch) return clicked(state.last, state.from, input);
+  if (state.button !== "left" && touch) return { state: IDLE, outcome: { type: "menu", pixel: state.from.pixel } };
   return { state: IDLE, outcome: { type: "action", action: press(state.button, state.from.pixel), final: true } };
 }
 

@@ -2,12 +2,13 @@
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { useEventListener, useMergedRef } from "@mantine/hooks";
 
-import type { Point } from "@/generated/vocabulary";
+import type { Action, Point } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { nearestPixel, pixelAt, type Box, type Size } from "@/shared/markers/mapping";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { Crosshair } from "./crosshair";
+import { DragTrail, type Trail } from "./drag-trail";
 import { gesture, HOLD_AFTER, IDLE, type Input, type State } from "./gestures";
 import { PointMenu } from "./point-menu";
 import { steer, type Steering } from "./pointer";
@@ -29,12 +30,14 @@ export function PointerLayer({ picture, shown, source }: Props) {
   const [steering, setSteering] = useState<Steering | null>(null);
   const [menu, setMenu] = useState<Point | null>(null);
   const [dragFrom, setDragFrom] = useState<Point | null>(null);
+  const [trail, setTrail] = useState<Trail | null>(null);
   const touch = desk.episode.task.platform === "phone";
   const active = desk.mine && desk.looking === null;
 
   const feed = (input: Input) => {
     const result = gesture(state.current, input, touch);
     state.current = result.state;
+    setTrail(result.state.name === "dragging" ? { from: result.state.from, to: result.state.to } : null);
     if (result.outcome.type === "menu") setMenu(result.outcome.pixel);
     if (result.outcome.type === "action") {
       setDragFrom(null);
@@ -108,13 +111,13 @@ export function PointerLayer({ picture, shown, source }: Props) {
     return true;
   };
 
-  /** Enter on the crosshair: ends a drag that was begun, else a click, with Shift a right click. */
+  /** Enter on the crosshair: ends a drag that was begun, else a click, with Shift a right click or a long press. */
   const point = (at: Point, right: boolean) => {
     if (dragFrom !== null) {
       desk.propose(touch ? { kind: "swipe", start: dragFrom, end: at } : { kind: "drag", start: dragFrom, end: at, button: "left" }, true);
       setDragFrom(null);
     } else if (desk.lineRef.current?.takePoint(at) !== true) {
-      desk.propose({ kind: right ? "right_click" : "click", ...at }, true);
+      desk.propose(tapOf(at, right, touch), true);
     }
   };
 
@@ -141,8 +144,9 @@ export function PointerLayer({ picture, shown, source }: Props) {
         onKeyDown={key}
       />
       <span id="stage-point-help" hidden>
-        {t("stage.point.help")}
+        {t(touch ? "phone.point.help" : "stage.point.help")}
       </span>
+      {trail !== null && <DragTrail trail={trail} picture={picture} shown={shown} />}
       {active && shownPixel !== null && <Crosshair pixel={shownPixel} picture={picture} shown={shown} source={source} />}
       <PointMenu
         pixel={menu}
@@ -156,6 +160,12 @@ export function PointerLayer({ picture, shown, source }: Props) {
       {dragFrom !== null && <span className={styles.hint}>{t("stage.drag_to")}</span>}
     </>
   );
+}
+
+/** What Enter does at the crosshair, and with Shift: a finger has no second button but can stay. */
+function tapOf(at: Point, other: boolean, touch: boolean): Action {
+  if (!other) return { kind: "click", ...at };
+  return touch ? { kind: "long_press", ...at, seconds: 1 } : { kind: "right_click", ...at };
 }
 
 function boxOf(element: HTMLElement): Box {

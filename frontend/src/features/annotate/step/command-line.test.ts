@@ -8,6 +8,7 @@ const split = (marked: string): [string, number] => [marked.replace("‸", ""), 
 const CONTEXT = {
   capabilities: ["click", "right_click", "type_text", "press_keys", "scroll", "drag", "press_home"],
   recentTexts: ["report.txt", "Hello, world"],
+  apps: ["Contacts", "Clock"],
 };
 
 describe("the argument at the caret", () => {
@@ -72,6 +73,10 @@ describe("completion", () => {
     expect(labels('press_keys("ctrl+pa‸")')).toEqual(["ctrl+pageup", "ctrl+pagedown", "ctrl+pause"]);
     expect(labels('press_keys("sh‸")')).toEqual(["shift+"]);
     expect(labels('type_text("re‸")')).toEqual(["report.txt"]);
+  });
+  it("offers the machine's apps", () => {
+    expect(labels('open_app("c‸')).toEqual(["Contacts", "Clock"]);
+    expect(labels('open_app("clo‸')).toEqual(["Clock"]);
   });
   it("is silent among coordinates", () => {
     expect(labels("click(1‸")).toEqual([]);

@@ -7,6 +7,7 @@ import { useEffect, useImperativeHandle, useRef } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
+import { useApps } from "@/features/annotate/stage/phone-apps";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { insertPoint } from "./call";
@@ -24,6 +25,7 @@ interface Handlers {
 export function CommandLineEditor() {
   const { t } = useI18n();
   const { draft, setDraft, doIt, lineRef, stageRef, episode, drafts, mine } = useDesk();
+  const apps = useApps(episode);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const handlers = useRef<Handlers | null>(null);
@@ -32,7 +34,7 @@ export function CommandLineEditor() {
       change: (command) => setDraft({ ...draft, command }),
       submit: doIt,
       leave: () => stageRef.current?.focus({ preventScroll: true }),
-      context: () => ({ capabilities: episode.capabilities, recentTexts: drafts.recentTexts() }),
+      context: () => ({ capabilities: episode.capabilities, recentTexts: drafts.recentTexts(), apps }),
     };
   });
 

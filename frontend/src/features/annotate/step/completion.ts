@@ -22,6 +22,8 @@ export interface Suggestions {
 export interface CompletionContext {
   readonly capabilities: readonly string[];
   readonly recentTexts: readonly string[];
+  /** Names of the machine's apps. */
+  readonly apps: readonly string[];
 }
 
 const CHOICES = {
@@ -61,6 +63,8 @@ function valuesFor(type: string, written: string, context: CompletionContext): r
     }
     case "text":
       return context.recentTexts;
+    case "app":
+      return context.apps;
     default:
       return [];
   }
@@ -75,7 +79,7 @@ function actionNames(text: string, caret: number, { capabilities }: CompletionCo
   const ranked = kinds.toSorted((one, other) => Number(other.startsWith(written)) - Number(one.startsWith(written)));
   const options = ranked.map((kind): Suggestion => {
     const slots = slotsOf(kind, true);
-    const quoted = slots.length > 0 && ["text", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
+    const quoted = slots.length > 0 && ["text", "app", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
     const insert = `${kind}(${quoted ? '""' : ""})`;
     const caretAt = slots.length === 0 ? insert.length : kind.length + (quoted ? 2 : 1);
     return { label: kind, insert, caret: caretAt, detail: slots.map(({ field }) => field).join(", ") };

@@ -1,0 +1,20 @@
+/** The arrow of a drag or swipe while the button is still down: where it began and where it would end. */
+import type { Point } from "@/generated/vocabulary";
+import { MarkerShape } from "@/shared/markers/marker-shape";
+import { placeOf, type Size } from "@/shared/markers/mapping";
+
+import styles from "./drag-trail.module.css";
+
+export interface Trail {
+  readonly from: Point;
+  readonly to: Point;
+}
+
+export function DragTrail({ trail, picture, shown }: { trail: Trail; picture: Size; shown: Size }) {
+  const place = (point: Point) => placeOf(point, shown, picture);
+  return (
+    <svg className={styles.trail} width={shown.width} height={shown.height} aria-hidden>
+      <MarkerShape marker={{ shape: "arrow", from: place(trail.from), to: place(trail.to) }} />
+    </svg>
+  );
+}
