@@ -9,7 +9,7 @@ import reactHooks from "eslint-plugin-react-hooks";
 import globals from "globals";
 import tseslint from "typescript-eslint";
 
-const features = ["annotate", "episodes", "exports", "preferences", "queue", "replay", "review", "session"];
+const features = ["annotate", "episodes", "exports", "machines", "preferences", "queue", "replay", "review", "session"];
 
 /** A zone: files of `folder` must not import what `forbidden` (regular expressions) matches. */
 const zone = (folder, forbidden) => ({

@@ -272,19 +272,26 @@ def trajectories_finished(
 
 
 class StoredMachine(Frozen):
-    """Which image an episode's machine is started from, the bridge's lease on it (empty: none yet), and whether it is
-    to be recorded."""
+    """Which image an episode's machine is started from, for whom and which pool, the bridge's lease on it (empty: none
+    yet), and whether it is to be recorded."""
 
     image: str
+    user: str
+    pool: str
     lease: str
     record: bool
 
 
 def machine_of(*, episode_id: UUID) -> StoredMachine:
     """What is known of an episode's machine; one that has ended has none. Raises Episode.DoesNotExist."""
-    columns = ("task__pool__image", "machine", "status", "task__pool__record")
-    image, lease, status, record = Episode.objects.values_list(*columns).get(pk=episode_id)
-    return StoredMachine(image=image, lease="" if status in ENDED_STATUSES else lease, record=record)
+    episode = Episode.objects.select_related("task__pool", "annotator").get(pk=episode_id)
+    return StoredMachine(
+        image=episode.task.pool.image,
+        user=episode.annotator.username,
+        pool=episode.task.pool.name,
+        lease="" if episode.status in ENDED_STATUSES else episode.machine,
+        record=episode.task.pool.record,
+    )
 
 
 def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:

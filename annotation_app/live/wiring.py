@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import quote
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -61,10 +61,10 @@ def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> 
         fencing_token=lease.fencing_token,
     )
     ticket = mint(settings.ENV.secret, claim, ttl=TICKET_TTL)
-    return ticket, _stream_url(kind, ticket, host)
+    return ticket, stream_url(kind, ticket, host)
 
 
-def _stream_url(kind: StreamKind, ticket: str, host: str) -> str:
+def stream_url(kind: StreamKind, ticket: str, host: str) -> str:
     """Where the browser finds a stream, under the host name it used for us."""
     if kind == "vnc":
         return f"{settings.ENV.vnc_public_url.replace('{host}', host)}/?token={quote(ticket)}"
@@ -137,6 +137,8 @@ class Driver:
         self._bridge = bridge
         self._policies = policies
         self._lease: Lease | None = None
+        self._request = uuid4().hex
+        """Names one wish for a machine, so that asking again keeps its place in the queue."""
         self._record = False
         self._recording = ""
         self._policy: Policy | None = None
@@ -197,7 +199,7 @@ class Driver:
         """The machine this episode had, else, while it warms, a free one."""
         stored = await in_database(selectors.machine_of, episode_id=self.episode_id)
         self._record = stored.record
-        lease = await self._lease_again(stored.lease, state) or await self._allocate(stored.image)
+        lease = await self._lease_again(stored.lease, state) or await self._allocate(stored)
         await self._keep_recording(lease)
         return self._bridge.machine(lease)
 
@@ -226,10 +228,18 @@ class Driver:
             await in_database(recording_note, episode_id=self.episode_id, key=key, host_url=lease.host_url)
             self._recording = key
 
-    async def _allocate(self, image: str) -> Lease:
+    async def _allocate(self, stored: selectors.StoredMachine) -> Lease:
         self._lease = lease = await self._bridge.allocate(
-            image=image, holder=f"episode:{self.episode_id}", ttl=MACHINE_TTL, wait=MACHINE_WAIT
+            image=stored.image,
+            holder=f"episode:{self.episode_id}",
+            user=stored.user,
+            pool=stored.pool,
+            session=str(self.episode_id),
+            request_id=self._request,
+            ttl=MACHINE_TTL,
+            wait=MACHINE_WAIT,
         )
+        self._request = uuid4().hex
         try:
             await in_database(
                 services.machine_set, episode_id=self.episode_id, token=self.token, machine=lease.model_dump_json()
@@ -239,7 +249,7 @@ class Driver:
                 await self._bridge.release(lease)
             raise EpisodeFenced(error.message) from error
         with contextlib.suppress(BridgeError):
-            await self._bridge.warm(image=image, count=1)  # the next task's, while this one is worked on
+            await self._bridge.warm(image=stored.image, count=1)  # the next task's, while this one is worked on
         return lease
 
     async def _let_go(self) -> None:

@@ -1,8 +1,9 @@
 /** The English catalogue: the one that defines which messages exist. */
 import { deskMessages } from "./en/desk";
+import { machineMessages } from "./en/machines";
 import { panelMessages } from "./en/panels";
 import { phoneMessages } from "./en/phone";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 
-export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages } as const;
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...machineMessages } as const;

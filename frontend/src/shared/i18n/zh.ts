@@ -1,8 +1,9 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
 import { deskMessages } from "./zh/desk";
+import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
 import { phoneMessages } from "./zh/phone";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...machineMessages };

@@ -1,0 +1,1 @@
+"""What an admin sees of the machines, and does to them."""

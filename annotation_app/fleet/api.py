@@ -1,0 +1,100 @@
+"""The fleet over HTTP, for admins."""
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Router, Status
+from pydantic import Field, StringConstraints
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.fleet import services
+from annotation_app.fleet.services import Fleet, StreamWanted
+from annotation_app.live.api import TicketOut
+from annotation_app.live.wiring import TICKET_TTL
+from vocabulary.base import Frozen
+
+router = Router(tags=["fleet"])
+Name = Annotated[str, Path(), StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True, pattern=r"^[^\x00]*$")]
+
+
+class WatchIn(Frozen):
+    """Which kind of picture to watch."""
+
+    kind: StreamWanted
+
+
+class ReclaimIn(Frozen):
+    """Why a machine is taken from its holder, who is told."""
+
+    reason: Reason
+
+
+class DrainIn(Frozen):
+    """Whether the host is to be emptied."""
+
+    draining: bool
+
+
+class WarmIn(Frozen):
+    """How many machines to keep ready."""
+
+    count: int = Field(ge=0, le=1_000)
+
+
+class QuotaIn(Frozen):
+    """A limit for one user or pool, or with `*` for each without one; None lifts it."""
+
+    scope: Literal["user", "pool"]
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+    limit: int | None = Field(ge=0, le=100_000)
+
+
+@router.get("/fleet", response=Fleet)
+def fleet_get(request: HttpRequest) -> Fleet:
+    """Machines, hosts, images, queue, losses and quotas."""
+    return services.fleet_now(user=user_of(request))
+
+
+@router.get("/fleet/machines/{machine_id}/thumbnail", response={200: None})
+def machine_thumbnail(request: HttpRequest, machine_id: Name) -> HttpResponse:
+    """What the machine shows, small."""
+    data = services.thumbnail(user=user_of(request), machine_id=machine_id)
+    return HttpResponse(data, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
+
+
+@router.post("/fleet/machines/{machine_id}/tickets", response=TicketOut)
+def machine_watch(request: HttpRequest, machine_id: Name, body: WatchIn) -> TicketOut:
+    """A ticket for the live picture of a machine somebody works on."""
+    host = urlsplit(f"//{request.get_host()}").hostname or ""
+    ticket, url = services.watch(user=user_of(request), machine_id=machine_id, kind=body.kind, host=host)
+    return TicketOut(ticket=ticket, url=url, expires_in=TICKET_TTL)
+
+
+@router.post("/fleet/machines/{machine_id}/reclaim", response={204: None})
+def machine_reclaim(request: HttpRequest, machine_id: Name, body: ReclaimIn) -> Status[None]:
+    """Take a machine from its holder."""
+    services.reclaim(user=user_of(request), machine_id=machine_id, reason=body.reason)
+    return Status(204, None)
+
+
+@router.post("/fleet/hosts/{host}/draining", response={204: None})
+def host_drain(request: HttpRequest, host: Name, body: DrainIn) -> Status[None]:
+    """Empty a host, or let it be filled again."""
+    services.drain(user=user_of(request), host=host, draining=body.draining)
+    return Status(204, None)
+
+
+@router.post("/fleet/images/{image}/warm", response={204: None})
+def image_warm(request: HttpRequest, image: Name, body: WarmIn) -> Status[None]:
+    """How many machines of an image stand ready."""
+    services.warm(user=user_of(request), image=image, count=body.count)
+    return Status(204, None)
+
+
+@router.post("/fleet/quotas", response={204: None})
+def quota_set(request: HttpRequest, body: QuotaIn) -> Status[None]:
+    """How many machines a user or a pool may hold at once."""
+    services.quota_set(user=user_of(request), scope=body.scope, name=body.name, limit=body.limit)
+    return Status(204, None)

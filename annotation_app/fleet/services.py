@@ -1,0 +1,175 @@
+"""The fleet through the bridge: what is there now, and an admin's changes, each in the audit log."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Literal, TypeVar
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Conflict, Forbidden, NotFound
+from annotation_app.live.wiring import TICKET_TTL, stream_url
+from vm_bridge.client import BridgeClient
+from vm_bridge.errors import BridgeError, StaleLease, UnknownHost
+from vm_bridge.fleet import HostInfo, ImageInfo, Loss, MachineInfo, MachineKind, MachineState, Quota, Waiter
+from vm_bridge.fleet_client import FleetClient
+from vm_bridge.tickets import TicketClaim, mint
+from vocabulary.base import Frozen
+
+StreamWanted = Literal["webrtc", "vnc", "stills"]
+T = TypeVar("T")
+
+
+class FleetMachine(Frozen):
+    """One machine, and who has it."""
+
+    id: str
+    kind: MachineKind | None
+    image: str
+    host: str
+    state: MachineState
+    since: datetime
+    holder: str | None
+    user: str | None
+    pool: str | None
+    session: str | None
+    expires_at: datetime | None
+    last_act: datetime | None
+    cpu_share: float | None
+    """Of one core."""
+    memory_bytes: int | None
+    watchable: bool
+    """Whether it has a picture that an admin may look at now."""
+
+
+class Fleet(Frozen):
+    """Everything at `at`; parts of it may be some milliseconds apart."""
+
+    at: datetime
+    machines: tuple[FleetMachine, ...]
+    hosts: tuple[HostInfo, ...]
+    images: tuple[ImageInfo, ...]
+    queue: tuple[Waiter, ...]
+    losses: tuple[Loss, ...]
+    quotas: tuple[Quota, ...]
+
+
+def fleet_now(*, user: User) -> Fleet:
+    """Raises Forbidden, Conflict when the bridge does not answer."""
+    return _ask(user, _read)
+
+
+def thumbnail(*, user: User, machine_id: str) -> bytes:
+    """A small JPEG of what a machine shows. Raises Forbidden, NotFound, Conflict."""
+
+    async def look(fleet: FleetClient) -> bytes:
+        return await fleet.thumbnail(await _found(fleet, machine_id))
+
+    return _ask(user, look)
+
+
+def watch(*, user: User, machine_id: str, kind: StreamWanted, host: str) -> tuple[str, str]:
+    """A ticket for the picture of a leased machine, and where to redeem it. Raises Forbidden, NotFound, Conflict."""
+    machine = _ask(user, lambda fleet: _found(fleet, machine_id))
+    if machine.fencing_token is None:
+        raise Conflict("Nobody holds this machine, so there is nothing to watch.", code="not_leased")
+    claim = TicketClaim(
+        kind=kind,
+        user=user.username,
+        episode=machine.session or "",
+        machine_id=machine.id,
+        fencing_token=machine.fencing_token,
+    )
+    _note(user, "machine.watch", machine.id, session=machine.session)
+    ticket = mint(settings.ENV.secret, claim, ttl=TICKET_TTL)
+    return ticket, stream_url(kind, ticket, host)
+
+
+def reclaim(*, user: User, machine_id: str, reason: str) -> None:
+    """Take a machine from its holder, who is told why. Raises Forbidden, NotFound, Conflict."""
+
+    async def take(fleet: FleetClient) -> MachineInfo:
+        machine = await _found(fleet, machine_id)
+        await fleet.reclaim(machine.id, reason=reason)
+        return machine
+
+    machine = _ask(user, take)
+    _note(user, "machine.reclaim", machine.id, reason=reason, holder=machine.holder, session=machine.session)
+
+
+def drain(*, user: User, host: str, draining: bool) -> None:
+    """Empty a host as its leases end, or let it be filled again. Raises Forbidden, NotFound, Conflict."""
+    _ask(user, lambda fleet: fleet.drain(host, draining=draining))
+    _note(user, "host.drain" if draining else "host.undrain", host)
+
+
+def warm(*, user: User, image: str, count: int) -> None:
+    """Keep so many machines of an image ready. Raises Forbidden, NotFound, Conflict."""
+
+    async def keep(fleet: FleetClient) -> None:
+        if image not in {known.name for known in await fleet.images()}:
+            raise NotFound(f"There is no image {image}.")
+        await fleet.warm_set(image=image, count=count)
+
+    _ask(user, keep)
+    _note(user, "image.warm", image, count=count)
+
+
+def quota_set(*, user: User, scope: Literal["user", "pool"], name: str, limit: int | None) -> None:
+    """Set or lift a limit. Raises Forbidden, Conflict."""
+    _ask(user, lambda fleet: fleet.quota_set(Quota(scope=scope, name=name, limit=limit)))
+    _note(user, "quota.set", f"{scope}:{name}", limit=limit)
+
+
+def _ask(user: User, question: Callable[[FleetClient], Awaitable[T]]) -> T:
+    """What the bridge answers an admin. Raises Forbidden, NotFound, Conflict."""
+    if not user.has_role(Role.ADMIN):
+        raise Forbidden("Machines are for admins.")
+
+    async def asked() -> T:
+        async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+            return await question(bridge.fleet)
+
+    try:
+        return async_to_sync(asked)()
+    except StaleLease as error:
+        raise Conflict("Nobody holds this machine any more.", code="not_leased") from error
+    except UnknownHost as error:
+        raise NotFound(str(error)) from error
+    except BridgeError as error:
+        raise Conflict(str(error), code=error.code) from error
+
+
+async def _read(fleet: FleetClient) -> Fleet:
+    machines, hosts, images, queue, losses, quotas = await asyncio.gather(
+        fleet.machines(), fleet.hosts(), fleet.images(), fleet.queue(), fleet.losses(), fleet.quotas()
+    )
+    return Fleet(
+        at=datetime.now(UTC),
+        machines=tuple(map(_machine, machines)),
+        hosts=hosts,
+        images=images,
+        queue=queue,
+        losses=losses,
+        quotas=quotas,
+    )
+
+
+async def _found(fleet: FleetClient, machine_id: str) -> MachineInfo:
+    machine = next((known for known in await fleet.machines() if known.id == machine_id), None)
+    if machine is None:
+        raise NotFound("There is no such machine any more.")
+    return machine
+
+
+def _note(user: User, verb: str, subject: str, **details: object) -> None:
+    audit_record(actor=user, verb=verb, subject=subject, details=details)
+
+
+def _machine(machine: MachineInfo) -> FleetMachine:
+    watchable = machine.fencing_token is not None and machine.kind in ("desktop", "phone")
+    shown = machine.model_dump(include=set(FleetMachine.model_fields))
+    return FleetMachine(**shown, watchable=watchable)

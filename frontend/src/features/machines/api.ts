@@ -1,0 +1,43 @@
+/** The fleet over HTTP: what there is now, and an admin's changes to it. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { Fleet, Quota } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+export const REFRESH_MS = 2_000;
+
+export const fleetQuery = queryOptions({
+  queryKey: ["fleet"],
+  queryFn: () => request<Fleet>("GET", "/fleet"),
+  refetchInterval: REFRESH_MS,
+});
+
+export const machinePath = (id: string): string => `/fleet/machines/${encodeURIComponent(id)}`;
+
+/** Where a machine's picture is; `at` makes it a new one. */
+export const thumbnailUrl = (id: string, at: string): string =>
+  `/api${machinePath(id)}/thumbnail?at=${encodeURIComponent(at)}`;
+
+export type Change =
+  | { readonly do: "reclaim"; readonly machine: string; readonly reason: string }
+  | { readonly do: "drain"; readonly host: string; readonly draining: boolean }
+  | { readonly do: "warm"; readonly image: string; readonly count: number }
+  | { readonly do: "quota"; readonly quota: Pick<Quota, "scope" | "name" | "limit"> };
+
+function send(change: Change): Promise<null> {
+  switch (change.do) {
+    case "reclaim":
+      return request("POST", `${machinePath(change.machine)}/reclaim`, { reason: change.reason });
+    case "drain":
+      return request("POST", `/fleet/hosts/${encodeURIComponent(change.host)}/draining`, { draining: change.draining });
+    case "warm":
+      return request("POST", `/fleet/images/${encodeURIComponent(change.image)}/warm`, { count: change.count });
+    case "quota":
+      return request("POST", "/fleet/quotas", change.quota);
+  }
+}
+
+export function useChange() {
+  const client = useQueryClient();
+  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: fleetQuery.queryKey }) });
+}

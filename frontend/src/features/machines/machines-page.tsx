@@ -1,0 +1,90 @@
+/** Every machine and who has it: watch, take back, empty a host, set how many stand ready and how many one may hold. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+
+import type { Fleet, FleetMachine } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Page, Section } from "@/shared/ui/page";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { fleetQuery } from "./api";
+import { HostTable } from "./host-table";
+import { ImageTable } from "./image-table";
+import { LossTable } from "./loss-table";
+import { MachineTable } from "./machine-table";
+import { QueueTable } from "./queue-table";
+import { QuotaDialog, QuotaTable } from "./quotas";
+import { ReclaimDialog } from "./reclaim-dialog";
+import { WatchDialog } from "./watch-dialog";
+
+type Open = { readonly what: "watch" | "reclaim"; readonly machine: FleetMachine } | { readonly what: "quota" } | null;
+
+export default function MachinesPage() {
+  const { t } = useI18n();
+  const fleet = useQuery(fleetQuery);
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("machines.title") }]} />
+      {fleet.isPending && <Loading />}
+      {fleet.isError && !fleet.data && <ErrorState error={fleet.error} onRetry={() => void fleet.refetch()} />}
+      {fleet.data && <Overview fleet={fleet.data} />}
+    </Page>
+  );
+}
+
+function Overview({ fleet }: { fleet: Fleet }) {
+  const { t } = useI18n();
+  const [open, setOpen] = useState<Open>(null);
+  const close = () => setOpen(null);
+  const leased = fleet.machines.filter(({ state }) => state === "leased").length;
+  return (
+    <>
+      <Section title={t("machines.count", { count: fleet.machines.length, leased })}>
+        <Filled rows={fleet.machines} none={t("machines.none")}>
+          <MachineTable
+            fleet={fleet}
+            onWatch={(machine) => setOpen({ what: "watch", machine })}
+            onReclaim={(machine) => setOpen({ what: "reclaim", machine })}
+          />
+        </Filled>
+      </Section>
+      <Section title={t("machines.queue")}>
+        <Filled rows={fleet.queue} none={t("machines.queue.none")}>
+          <QueueTable queue={fleet.queue} />
+        </Filled>
+      </Section>
+      <Section title={t("machines.images")}>
+        <ImageTable images={fleet.images} />
+      </Section>
+      <Section title={t("machines.hosts")}>
+        <HostTable hosts={fleet.hosts} />
+      </Section>
+      <Section
+        title={t("machines.quotas")}
+        aside={
+          <Button variant="default" onClick={() => setOpen({ what: "quota" })}>
+            {t("machines.quota.add")}
+          </Button>
+        }
+      >
+        <Filled rows={fleet.quotas} none={t("machines.quotas.none")}>
+          <QuotaTable quotas={fleet.quotas} />
+        </Filled>
+      </Section>
+      <Section title={t("machines.losses")}>
+        <Filled rows={fleet.losses} none={t("machines.losses.none")}>
+          <LossTable losses={fleet.losses} />
+        </Filled>
+      </Section>
+      <WatchDialog machine={open?.what === "watch" ? open.machine : null} onClose={close} />
+      <ReclaimDialog machine={open?.what === "reclaim" ? open.machine : null} onClose={close} />
+      <QuotaDialog opened={open?.what === "quota"} onClose={close} />
+    </>
+  );
+}
+
+function Filled({ rows, none, children }: { rows: readonly unknown[]; none: string; children: ReactNode }) {
+  return rows.length === 0 ? <Empty title={none} /> : children;
+}

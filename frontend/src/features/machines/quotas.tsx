@@ -1,0 +1,110 @@
+/** How many machines a user or a pool may hold at once. */
+import { Button, Group, Modal, NumberInput, SegmentedControl, Stack, Table, TextInput } from "@mantine/core";
+import { useState } from "react";
+
+import type { Quota } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import { useChange } from "./api";
+import { Problem } from "./problem";
+import styles from "./machines.module.css";
+
+const MOST = 100_000;
+
+export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
+  const { t } = useI18n();
+  const change = useChange();
+  return (
+    <>
+      <Problem of={change} />
+      <Table className={styles.table}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t("machines.quota.whose")}</Table.Th>
+            <Table.Th className={styles.number}>{t("machines.quota.held")}</Table.Th>
+            <Table.Th className={styles.number}>{t("machines.quota.limit")}</Table.Th>
+            <Table.Th />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {quotas.map((quota) => (
+            <Table.Tr key={`${quota.scope} ${quota.name}`}>
+              <Table.Td>
+                {t(`machines.quota.${quota.scope}`)} <strong>{quota.name === "*" ? t("machines.quota.each") : quota.name}</strong>
+              </Table.Td>
+              <Table.Td className={styles.number}>{quota.held}</Table.Td>
+              <Table.Td className={styles.number}>{quota.limit}</Table.Td>
+              <Table.Td className={styles.actions}>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  loading={change.isPending}
+                  onClick={() => change.mutate({ do: "quota", quota: { scope: quota.scope, name: quota.name, limit: null } })}
+                >
+                  {t("machines.quota.lift")}
+                </Button>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </>
+  );
+}
+
+export function QuotaDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useI18n();
+  return (
+    <Modal opened={opened} onClose={onClose} title={t("machines.quota.add")} transitionProps={{ duration: 0 }}>
+      <QuotaForm onDone={onClose} />
+    </Modal>
+  );
+}
+
+function QuotaForm({ onDone }: { onDone: () => void }) {
+  const { t } = useI18n();
+  const change = useChange();
+  const [scope, setScope] = useState<Quota["scope"]>("user");
+  const [name, setName] = useState("*");
+  const [limit, setLimit] = useState<number | string>(2);
+  const usable = name.trim() !== "" && typeof limit === "number";
+  const submit = () => {
+    if (typeof limit !== "number") return;
+    change.mutate({ do: "quota", quota: { scope, name: name.trim(), limit } }, { onSuccess: onDone });
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Stack gap="sm">
+        <SegmentedControl
+          aria-label={t("machines.quota.whose")}
+          value={scope}
+          onChange={(value) => setScope(value === "pool" ? "pool" : "user")}
+          data={[
+            { value: "user", label: t("machines.quota.user") },
+            { value: "pool", label: t("machines.quota.pool") },
+          ]}
+        />
+        <TextInput
+          label={t("machines.quota.name")}
+          description={t("machines.quota.name.help")}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          maxLength={200}
+          data-autofocus
+        />
+        <NumberInput label={t("machines.quota.limit")} value={limit} onChange={setLimit} min={0} max={MOST} />
+        <Problem of={change} />
+        <Group justify="flex-end">
+          <Button type="submit" disabled={!usable} loading={change.isPending}>
+            {t("machines.quota.set")}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,56 @@
+/** Takes a machine from its holder, who is told why. */
+import { Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
+import { useState } from "react";
+
+import type { FleetMachine } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import { useChange } from "./api";
+import { Problem } from "./problem";
+
+type Props = { readonly machine: FleetMachine | null; readonly onClose: () => void };
+
+export function ReclaimDialog({ machine, onClose }: Props) {
+  const { t } = useI18n();
+  return (
+    <Modal opened={machine !== null} onClose={onClose} title={t("machines.reclaim")} transitionProps={{ duration: 0 }}>
+      {machine && <ReclaimForm machine={machine} onDone={onClose} />}
+    </Modal>
+  );
+}
+
+function ReclaimForm({ machine, onDone }: { machine: FleetMachine; onDone: () => void }) {
+  const { t } = useI18n();
+  const change = useChange();
+  const [reason, setReason] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ do: "reclaim", machine: machine.id, reason: reason.trim() }, { onSuccess: onDone });
+      }}
+    >
+      <Stack gap="sm">
+        <Text size="sm">{t("machines.reclaim.help", { who: machine.user ?? machine.holder ?? "" })}</Text>
+        <Textarea
+          label={t("machines.reason")}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+          maxLength={500}
+          autosize
+          minRows={2}
+          data-autofocus
+        />
+        <Problem of={change} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            {t("common.cancel")}
+          </Button>
+          <Button type="submit" color="red" disabled={reason.trim() === ""} loading={change.isPending}>
+            {t("machines.reclaim")}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
