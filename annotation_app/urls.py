@@ -7,6 +7,7 @@ from annotation_app.accounts.api import router as accounts
 from annotation_app.endpoint import api_make
 from annotation_app.episodes.api import router as episodes
 from annotation_app.exports.api import router as exports
+from annotation_app.fleet.api import router as fleet
 from annotation_app.health.api import router as health
 from annotation_app.live.api import router as live
 from annotation_app.recordings.api import router as recordings
@@ -14,7 +15,7 @@ from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, page
 
 api = api_make()
-for router in (health, accounts, tasks, live, episodes, recordings, exports):
+for router in (health, accounts, tasks, live, episodes, recordings, exports, fleet):
     api.add_router("", router)
 
 urlpatterns = [
