@@ -86,26 +86,29 @@ class Egress:
         if serving:
             await asyncio.wait(serving)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._serving) >= 2 * self._bounds.connections:
+            return writer.close()  # beyond those who are told that they are too many
+        task = asyncio.create_task(self._attend(reader, writer))
         self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await self._serve(reader, writer)
         except (OSError, h11.ProtocolError):
             pass  # one of the two sides went away or talked nonsense; the other sees it
         finally:
-            self._serving.discard(task)
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = _Talk(h11.Connection(h11.SERVER, MAX_HEAD), reader, writer)
         host, port = "", 0
         try:
-            if len(self._serving) > self._bounds.connections:
-                raise Refusal("too_many_connections", "This machine has too many connections open.")
             async with asyncio.timeout(self._bounds.head):
                 request = await client.request()
+            if len(self._serving) > self._bounds.connections:
+                raise Refusal("too_many_connections", "This machine has too many connections open.")
             host, port, path = _target(request)
             self._admit(host, port)
             upstream = await self._dial(host, port)

@@ -11,8 +11,12 @@ STATUS = {
     "unresolved": 502,
     "unreachable": 502,
     "too_many_connections": 503,
+    "ticket_refused": 403,
+    "port_forbidden": 403,
+    "nothing_listens": 502,
+    "broken_off": 502,
 }
-"""Every code a sandbox's proxy refuses with, and the status it travels as."""
+"""Every code that either way refuses with, and the status it travels as."""
 HEADER = b"X-Pilothouse-Refusal"
 
 
