@@ -10,14 +10,14 @@ from vocabulary.blobs import BlobRef
 
 BLOB_LIMIT = 32 * 1024 * 1024
 """Largest blob (bytes)."""
-MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "video/mp4"})
-"""What may be stored: nothing a browser would run."""
+SHOWN = frozenset({"image/jpeg", "image/png", "video/mp4"})
+"""What is served as what it is."""
+BYTES = "application/octet-stream"
+"""What all else is served as: files out of a machine may be anything, and nothing of it may run in a browser."""
 
 
 def blob_write(*, ref: BlobRef, data: bytes) -> None:
     """Keep bytes once under their digest: written aside, synced, renamed. Raises Invalid and TooLarge."""
-    if ref.media_type not in MEDIA_TYPES:
-        raise Invalid(f"Blobs of type {ref.media_type} are not stored.", code="media_type")
     if len(data) > BLOB_LIMIT:
         raise TooLarge(f"A blob may have {BLOB_LIMIT} bytes.")
     if BlobRef.of(data, ref.media_type) != ref:
@@ -35,5 +35,6 @@ def blob_write(*, ref: BlobRef, data: bytes) -> None:
 
 def blob_record(*, ref: BlobRef) -> None:
     """Note that these bytes are kept. Runs inside the caller's transaction."""
-    blob = Blob(sha256=ref.sha256, media_type=ref.media_type, size=ref.size)
+    media_type = ref.media_type if ref.media_type in SHOWN else BYTES
+    blob = Blob(sha256=ref.sha256, media_type=media_type, size=ref.size)
     Blob.objects.bulk_create([blob], ignore_conflicts=True)

@@ -359,6 +359,13 @@ def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None
         blob_link(episode_id=episode_id, ref=ref)
 
 
+def blob_keep(*, episode_id: UUID, ref: BlobRef, data: bytes) -> None:
+    """Store bytes a person brought, and let whoever sees this episode see them. Raises Invalid, TooLarge."""
+    blob_write(ref=ref, data=data)
+    with transaction.atomic(durable=True):
+        blob_link(episode_id=episode_id, ref=ref)
+
+
 def blob_link(*, episode_id: UUID, ref: BlobRef) -> None:
     """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
     blob_record(ref=ref)

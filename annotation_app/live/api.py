@@ -42,9 +42,9 @@ class NextOut(Frozen):
 
 
 class TicketIn(Frozen):
-    """Which kind of picture the ticket is for."""
+    """Which kind of stream the ticket is for."""
 
-    kind: Literal["webrtc", "vnc", "stills"]
+    kind: Literal["webrtc", "vnc", "stills", "terminal"]
 
 
 class TicketOut(Frozen):
@@ -83,7 +83,7 @@ def episode_snapshot(request: HttpRequest, episode_id: UUID) -> Snapshot:
 
 @router.post("/episodes/{uuid:episode_id}/tickets", response=TicketOut)
 def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn) -> TicketOut:
-    """A ticket for the live picture."""
+    """A ticket for the live picture, or for the live terminals."""
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     host = urlsplit(f"//{request.get_host()}").hostname or ""

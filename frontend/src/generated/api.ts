@@ -718,10 +718,36 @@ export interface TicketOut {
   expires_in: number;
 }
 /**
- * Which kind of picture the ticket is for.
+ * Which kind of stream the ticket is for.
  */
 export interface TicketIn {
-  kind: "webrtc" | "vnc" | "stills";
+  kind: "webrtc" | "vnc" | "stills" | "terminal";
+}
+/**
+ * One entry of a folder; `size` in bytes.
+ */
+export interface FileEntry {
+  name: string;
+  kind: "file" | "folder" | "link" | "other";
+  size: number;
+  modified: string;
+}
+/**
+ * A folder of the machine; a path that is not absolute begins at the home folder.
+ */
+export interface Folder {
+  path: string;
+  entries: FileEntry[];
+}
+/**
+ * A web program inside a machine, started when somebody first comes to its port.
+ */
+export interface Service {
+  name: string;
+  title: string;
+  port: number;
+  path: string;
+  whole: boolean;
 }
 /**
  * A page of episodes, newest first; `next` is the following page's number, if any.
@@ -814,4 +840,126 @@ export interface ExportOut {
 export interface ExportIn {
   pool_id?: number | null;
   filters?: ExportFilters;
+}
+/**
+ * Everything at `at`; parts of it may be some milliseconds apart.
+ */
+export interface Fleet {
+  at: string;
+  machines: FleetMachine[];
+  hosts: HostInfo[];
+  images: ImageInfo[];
+  queue: Waiter[];
+  losses: Loss[];
+  quotas: Quota[];
+}
+/**
+ * One machine, and who has it.
+ */
+export interface FleetMachine {
+  id: string;
+  kind: ("desktop" | "phone" | "terminal") | null;
+  image: string;
+  host: string;
+  state: "starting" | "free" | "leased" | "resetting" | "draining" | "stranded";
+  since: string;
+  holder: string | null;
+  user: string | null;
+  pool: string | null;
+  session: string | null;
+  expires_at: string | null;
+  last_act: string | null;
+  cpu_share: number | null;
+  memory_bytes: number | null;
+  watchable: boolean;
+}
+/**
+ * A place that makes machines.
+ */
+export interface HostInfo {
+  id: string;
+  url: string;
+  images: string[];
+  capacity: number;
+  machines: number;
+  draining: boolean;
+  last_seen: string;
+}
+/**
+ * How many machines of an image there are for whom.
+ */
+export interface ImageInfo {
+  name: string;
+  target: number;
+  free: number;
+  coming: number;
+  waiting: number;
+}
+/**
+ * Who waits, as the operator sees it.
+ */
+export interface Waiter {
+  request_id: string;
+  image: string;
+  position: number;
+  holder: string;
+  user: string;
+  pool: string;
+  session: string;
+  since: string;
+}
+/**
+ * A machine that ended under its lease.
+ */
+export interface Loss {
+  machine_id: string;
+  image: string;
+  host: string;
+  holder: string;
+  user: string;
+  pool: string;
+  session: string;
+  reason: string;
+  at: string;
+}
+/**
+ * How many machines a user or a pool may hold at once; name `*` is for all without one of their own.
+ */
+export interface Quota {
+  scope: "user" | "pool";
+  name: string;
+  limit: number | null;
+  held: number;
+}
+/**
+ * Which kind of picture to watch.
+ */
+export interface WatchIn {
+  kind: "webrtc" | "vnc" | "stills";
+}
+/**
+ * Why a machine is taken from its holder, who is told.
+ */
+export interface ReclaimIn {
+  reason: string;
+}
+/**
+ * Whether the host is to be emptied.
+ */
+export interface DrainIn {
+  draining: boolean;
+}
+/**
+ * How many machines to keep ready.
+ */
+export interface WarmIn {
+  count: number;
+}
+/**
+ * A limit for one user or pool, or with `*` for each without one; None lifts it.
+ */
+export interface QuotaIn {
+  scope: "user" | "pool";
+  name: string;
+  limit: number | null;
 }

@@ -1,11 +1,9 @@
 /** What the file panel asks of the web app: the folder looked at, and a place for bytes on their way in. */
 import { queryOptions } from "@tanstack/react-query";
 
+import type { Folder } from "@/generated/api";
 import type { BlobRef } from "@/generated/vocabulary";
 import { request } from "@/shared/api/http";
-
-export interface FolderEntry { name: string; kind: "file" | "folder" | "link" | "other"; size: number; modified_at: string }
-export interface Folder { path: string; entries: FolderEntry[] }
 
 /** A folder as it is now; every step may have changed it, so it is asked for anew after each. */
 export const folderQuery = (episodeId: string, path: string, step: number) =>

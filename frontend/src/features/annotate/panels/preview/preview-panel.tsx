@@ -4,13 +4,12 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { useState, type Ref, type SyntheticEvent } from "react";
 
+import type { Service } from "@/generated/api";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import styles from "@/features/annotate/panels/panels.module.css";
-
-interface ServiceOut { name: string; title: string; port: number; path: string }
 
 /** Where a program inside the machine listens, and what it is called. */
 interface Place {
@@ -25,7 +24,7 @@ export function PreviewPanel() {
   const { t } = useI18n();
   const { episode, panelRef } = useDesk();
   const at = `/episodes/${encodeURIComponent(episode.id)}`;
-  const services = useQuery({ queryKey: ["episode", episode.id, "services"], queryFn: () => request<ServiceOut[]>("GET", `${at}/services`), retry: false });
+  const services = useQuery({ queryKey: ["episode", episode.id, "services"], queryFn: () => request<Service[]>("GET", `${at}/services`), retry: false });
   const [port, setPort] = useState<number | string>(8000);
   const opening = useMutation({
     mutationFn: async ({ port: at_port, path, title }: Place) => {
