@@ -68,7 +68,7 @@ class Files(Protocol):
     """
 
     async def list(self, path: str = ".") -> tuple[FileEntry, ...]:
-        """A folder's entries by name, some two thousand at most."""
+        """A folder's entries by name, a thousand and one at most."""
         ...
 
     async def stat(self, path: str) -> FileEntry:

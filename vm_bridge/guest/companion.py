@@ -31,6 +31,7 @@ class Companion:
         self._changing = threading.Lock()
         self._sending = threading.Lock()
         self._link: socket.socket | None = None
+        self._listening: threading.Thread | None = None
         self._waiting: dict[int, Future[Message]] = {}
 
     @property
@@ -53,6 +54,13 @@ class Companion:
             raise ActFailed(failed["code"], failed["message"], failed["text"])
         result: Message = answer["result"]
         return result
+
+    def end(self) -> None:
+        """Let the helper end, and return when it has."""
+        link, listening = self._link, self._listening
+        if link is not None and listening is not None:
+            self._end(link)
+            listening.join()
 
     def tell(self, op: str) -> None:
         """A call that nobody waits for, of a helper that runs."""
@@ -88,17 +96,19 @@ class Companion:
             except OSError as error:
                 ours.close()
                 raise ActFailed("not_installed", f"{self._command[0]}: {error.strerror}") from error
-        threading.Thread(target=self._listen, args=(ours, process), daemon=True).start()
+        self._listening = threading.Thread(target=self._listen, args=(ours, process), daemon=True)
+        self._listening.start()
         return ours
 
     def _listen(self, link: socket.socket, process: "subprocess.Popen[bytes]") -> None:
-        with suppress(wire.WireError, OSError):
-            while True:
-                answer = wire.receive(link)
-                future = self._waiting.get(answer["id"])
-                if future is not None:
-                    future.set_result(answer)
-        self._end(link)
+        with link:
+            with suppress(wire.WireError, OSError):
+                while True:
+                    answer = wire.receive(link)
+                    future = self._waiting.get(answer["id"])
+                    if future is not None:
+                        future.set_result(answer)
+            self._end(link)
         try:
             process.wait(CLOSING_SECONDS)
         except subprocess.TimeoutExpired:

@@ -15,7 +15,7 @@ MAX_EDITED = 4 * 1024 * 1024
 """Longest file that is edited (bytes)."""
 MAX_FILE = 32 * 1024 * 1024
 """Longest file that is brought out (bytes)."""
-MAX_ENTRIES = 2_000
+MAX_ENTRIES = 1_000
 """Most entries of a folder that are listed."""
 PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 """How files begin that are shown as pictures."""
