@@ -55,11 +55,12 @@ DESKTOP = (
     Need("fonts-roboto-unhinted", files=(f"{FONTS}/truetype/roboto/**/Roboto-Regular.ttf",)),
 )
 BROWSER = Need("chromium", programs=("chromium",))
+PHONE = Need("adb", programs=("adb",))
 STORAGE = (
     Need("postgresql", files=(f"{postgres.SYSTEM}/*/bin/postgres",)),
     Need("redis-tools", programs=("redis-server", redis.TOOLS)),
 )
-NEEDS = (*DESKTOP, BROWSER, *STORAGE)
+NEEDS = (*DESKTOP, BROWSER, PHONE, *STORAGE)
 
 
 def ensure_packages(console: Console, log: Path) -> None:

@@ -33,7 +33,7 @@ PROPERTIES = {
     "sys.boot_completed": "",
 }
 BROWSER = (
-    *("/usr/lib/chromium/chromium", "--kiosk", "--no-first-run", "--no-default-browser-check", "--disable-gpu"),
+    *("/usr/bin/chromium", "--kiosk", "--no-first-run", "--no-default-browser-check", "--disable-gpu"),
     *("--password-store=basic", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-extensions", "--disable-pinch", "--overscroll-history-navigation=0", "--touch-events=enabled"),
     *(

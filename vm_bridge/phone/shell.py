@@ -14,6 +14,7 @@ STDIN, STDOUT, STDERR, EXIT, CLOSE_STDIN = range(5)
 HEADER = struct.Struct("<BI")
 MAX_PACKET = 1024 * 1024
 CHUNK = 64 * 1024
+END_SECONDS = 2.0
 
 Output = Callable[[int, bytes], Awaitable[None]]
 """Takes what the command wrote: to standard output or to standard error."""
@@ -58,8 +59,12 @@ class Shell:
 
 
 async def _attend(process: asyncio.subprocess.Process, feeding: Awaitable[None], output: Output) -> int:
-    """Pass on what the command writes until it ends; its exit status, as a shell tells it."""
+    """Pass on what the command writes until it ends; its exit status, as a shell tells it.
+
+    `feeding` ends with the stream, and the command with `feeding`.
+    """
     feed = asyncio.ensure_future(feeding)
+    feed.add_done_callback(lambda _: _kill(process))
     try:
         async with asyncio.TaskGroup() as pumps:
             for kind, pipe in ((STDOUT, process.stdout), (STDERR, process.stderr)):
@@ -70,9 +75,17 @@ async def _attend(process: asyncio.subprocess.Process, feeding: Awaitable[None],
         raise StreamClosed from None
     finally:
         feed.cancel()
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill(process)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_SECONDS):
+                await process.communicate()
     return status if status >= 0 else 128 - status
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """End a command and all it started, unless they went their own way."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 async def _pump(pipe: asyncio.StreamReader, kind: int, output: Output) -> None:
