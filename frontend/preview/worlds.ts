@@ -1,8 +1,9 @@
 /** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
 import type { EpisodePage, EpisodeSummary, ExportOut, PoolSummary, Queue, SessionOut, UserOut } from "../src/generated/api";
+import { fleet } from "./fleet";
 import { snapshot, trajectory } from "./trajectory";
 
-export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running", "reviewed"] as const;
+export const WORLDS = ["default", "fresh", "empty", "broken", "signedout", "expired", "running", "reviewed", "admin"] as const;
 export type World = (typeof WORLDS)[number];
 export const isWorld = (name: string): name is World => (WORLDS as readonly string[]).includes(name);
 
@@ -86,7 +87,7 @@ const QUEUES: Partial<Record<World, Queue>> = {
 
 const session = (world: World): SessionOut => ({
   csrf: "preview",
-  user: world === "signedout" ? null : { id: 1, username: "annie", name: "Annie Ong", roles: ["annotator", "reviewer", "researcher"], preferences: {} },
+  user: world === "signedout" ? null : { id: 1, username: "annie", name: "Annie Ong", roles: world === "admin" ? ["admin"] : ["annotator", "reviewer", "researcher"], preferences: {} },
 });
 
 const ok = (body: unknown): Answer => ({ status: 200, body });
@@ -99,6 +100,7 @@ export function answer(world: World, method: string, url: URL, body: unknown = n
   if (world === "broken") return refused(500, "internal");
   if (world === "expired") return refused(401, "not_signed_in");
   if (path === "/me") return ok({ ...session(world).user, ...(body as Partial<UserOut>) });
+  if (path.startsWith("/fleet/")) return method === "POST" ? { status: 200, body: null } : refused(404, "not_found");
   const found = lists(world)[path] ?? episode(path, world, method);
   return found === null ? refused(404, "not_found") : ok(found);
 }
@@ -111,6 +113,7 @@ function lists(world: World): Record<string, unknown> {
     "/queue/next": { episode_id: null },
     "/pools": POOLS,
     "/exports": empty ? [] : EXPORTS,
+    "/fleet": fleet(empty),
     "/episodes": empty ? { items: [], total: 0, next: null } : page,
   };
 }

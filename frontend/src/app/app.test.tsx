@@ -185,6 +185,44 @@ describe("exports", () => {
   });
 });
 
+describe("machines", () => {
+  it("show who has what, and are for admins", async () => {
+    open("/machines", "admin");
+    expect(await screen.findByText("6 machines, 3 in use", {}, soon)).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Watch desktop-9b20e1d4" }).hasAttribute("disabled")).toBe(false);
+    expect(screen.getByRole("button", { name: "Watch terminal-0d41b5a9" }).hasAttribute("disabled")).toBe(true);
+    expect(screen.getByRole("link", { name: "Machines" })).toBeTruthy();
+  });
+
+  it("are taken back with a reason", async () => {
+    const { user, sent } = open("/machines", "admin");
+    await user.click(await screen.findByRole("button", { name: "Take phone-77aa2c10 back" }, soon));
+    const dialog = await screen.findByRole("dialog", { name: "Take back…" });
+    const take = within(dialog).getByRole("button", { name: "Take back…" });
+    expect(take.hasAttribute("disabled")).toBe(true);
+    await user.type(within(dialog).getByLabelText("Reason"), "Needed elsewhere");
+    await user.click(take);
+    await waitFor(() => expect(sent("/fleet/machines/phone-77aa2c10/reclaim")).toMatchObject([{ body: { reason: "Needed elsewhere" } }]));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  });
+
+  it("stand ready as many as are wanted, on hosts that are not emptied, within limits", async () => {
+    const { user, calls } = open("/machines", "admin");
+    const target = await screen.findByLabelText("How many of desktop to keep ready", {}, soon);
+    await user.clear(target);
+    await user.type(target, "3{Enter}");
+    await user.click(screen.getByRole("button", { name: "Fill again" }));
+    await user.click(screen.getAllByRole("button", { name: "Lift" })[0] ?? target);
+    await waitFor(() =>
+      expect(calls.filter(({ method }) => method === "POST")).toMatchObject([
+        { path: "/api/fleet/images/desktop/warm", body: { count: 3 } },
+        { path: "/api/fleet/hosts/lab-2/draining", body: { draining: false } },
+        { path: "/api/fleet/quotas", body: { scope: "user", name: "*", limit: null } },
+      ]),
+    );
+  });
+});
+
 describe("preferences", () => {
   it("change the language at once and store it", async () => {
     const { user, calls } = open("/preferences");
