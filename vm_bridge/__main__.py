@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from urllib.parse import urlsplit
 
 import uvicorn
 from aiortc import RTCIceServer
@@ -26,6 +27,8 @@ from vm_bridge.ledger import Ledger
 from vm_bridge.ledger.scripts import Scripts
 from vm_bridge.ledger.shelves import Shelves
 from vm_bridge.manager.manager import Manager
+from vm_bridge.network.passes import Passes
+from vm_bridge.network.previews import Previews
 from vm_bridge.pool import Pool
 from vm_bridge.recording.recorder import Recorder
 from vm_bridge.recording.routes import recording_routes
@@ -68,7 +71,16 @@ def bridge_app(config: Config, host: Host | None = None) -> FastAPI:
         guarded=here.guarded if here else (),
         ticketed=here.ticketed if here else (),
     )
-    return app_of(bridge, lifespan)
+    app = app_of(bridge, lifespan)
+    if here is not None:
+        app.add_middleware(
+            Previews,
+            passes=Passes(config.secret, Ledger(redis)),
+            sandbox_of=here.pool.sandbox,
+            framed_by=config.web_origins,
+            host=urlsplit(config.preview_url).netloc,
+        )
+    return app
 
 
 class Hosting:

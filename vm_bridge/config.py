@@ -68,6 +68,9 @@ class Config(Frozen):
     vnc_bind: Bind = Address("127.0.0.1", 8011)
     web_origins: Words = ("http://127.0.0.1:8000", "http://localhost:8000")
     """Pages that may open a stream."""
+    preview_url: str = ""
+    """Origin under which alone browsers see the web programs of machines, `{machine}` in it the machine's name; empty,
+    they see them under every name the bridge has."""
     machines: Literal["local", "fake"] = "local"
     """What they are; `fake` paints pictures and needs nothing."""
     adb_devices: Words = ()

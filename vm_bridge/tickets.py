@@ -13,7 +13,9 @@ from pydantic import Field, ValidationError
 from vm_bridge.errors import TicketRefused
 from vocabulary.base import Frozen
 
-StreamKind = Literal["webrtc", "vnc", "stills", "terminal"]
+StreamKind = Literal["webrtc", "vnc", "stills", "terminal", "proxy"]
+PREVIEW_PARAMETER = "pilothouse-ticket"
+"""Where in the address of a web program its ticket stands; it is taken out at once."""
 MAX_LENGTH = 2_000
 """Longest ticket looked at (characters)."""
 
@@ -34,6 +36,11 @@ class Ticket(Frozen):
     claim: TicketClaim
     expires: float
     nonce: str
+
+
+def preview_path(machine_id: str) -> str:
+    """Below which path of the bridge browsers find the ports of a machine."""
+    return f"/sandboxes/{machine_id}/proxy"
 
 
 def mint(secret: str, claim: TicketClaim, *, ttl: float = 30) -> str:

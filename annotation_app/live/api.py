@@ -1,15 +1,17 @@
 """What the desk and the queue ask over HTTP."""
 
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.http import HttpRequest
 from ninja import Router
+from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodeSummary
+from annotation_app.errors import Forbidden
 from annotation_app.live import wiring
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.selectors import pools_of
@@ -47,6 +49,14 @@ class TicketIn(Frozen):
     kind: Literal["webrtc", "vnc", "stills", "terminal"]
 
 
+class PreviewIn(Frozen):
+    """Which web program of the machine the ticket is for, and which page of it is opened."""
+
+    kind: Literal["proxy"]
+    port: Annotated[int, Field(ge=1, le=65_535)]
+    path: Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[!-~]*$")] = ""
+
+
 class TicketOut(Frozen):
     """A single-use ticket, where to redeem it, and for how long it holds (seconds)."""
 
@@ -82,10 +92,18 @@ def episode_snapshot(request: HttpRequest, episode_id: UUID) -> Snapshot:
 
 
 @router.post("/episodes/{uuid:episode_id}/tickets", response=TicketOut)
-def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn) -> TicketOut:
-    """A ticket for the live picture, or for the live terminals."""
+def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | PreviewIn) -> TicketOut:
+    """A ticket for the live picture, for the live terminals, or for a web program of the machine. The programs are for
+    who steers the episode: what one does in them changes the machine."""
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     host = urlsplit(f"//{request.get_host()}").hostname or ""
-    ticket, url = wiring.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
+    if isinstance(body, TicketIn):
+        ticket, url = wiring.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
+    elif selectors.episode_access(user=user, episode_id=episode_id).steers:
+        ticket, url = wiring.preview_mint(
+            user=user.username, episode_id=episode_id, port=body.port, path=body.path, host=host
+        )
+    else:
+        raise Forbidden("Only who does an episode uses its machine's programs.")
     return TicketOut(ticket=ticket, url=url, expires_in=wiring.TICKET_TTL)

@@ -29,7 +29,7 @@ from annotation_app.recordings.services import recording_note
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.machine import Lease, Machine
-from vm_bridge.tickets import StreamKind, TicketClaim, mint
+from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
 from vocabulary.messages import EpisodeState, Event
 from vocabulary.tasks import Task
 
@@ -47,12 +47,33 @@ MACHINE_WAIT = 45.0
 
 def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
     """A ticket for the picture of this episode's machine, and where to redeem it. Raises Conflict."""
+    lease = _lease_of(episode_id)
+    if kind not in lease.capabilities.streams:
+        raise Conflict(f"This machine has no {kind} picture.", code="no_stream")
+    ticket = _ticket(kind, user, episode_id, lease)
+    return ticket, stream_url(kind, ticket, host)
+
+
+def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str) -> tuple[str, str]:
+    """A ticket for the web programs of this episode's machine, and the address of one with it. Raises Conflict."""
+    lease = _lease_of(episode_id)
+    ticket = _ticket("proxy", user, episode_id, lease)
+    origin = (settings.ENV.preview_url or settings.ENV.bridge_public_url).replace("{host}", host)
+    origin = origin.replace("{machine}", lease.machine_id).rstrip("/")
+    page, _, query = path.lstrip("/").partition("?")
+    given = f"{query}&" if query else ""
+    address = f"{origin}{preview_path(lease.machine_id)}/{port}/{page}?{given}{PREVIEW_PARAMETER}={quote(ticket)}"
+    return ticket, address
+
+
+def _lease_of(episode_id: UUID) -> Lease:
     stored = selectors.machine_of(episode_id=episode_id)
     if not stored.lease:
         raise Conflict("This episode has no machine now.", code="machine_gone")
-    lease = Lease.model_validate_json(stored.lease)
-    if kind not in lease.capabilities.streams:
-        raise Conflict(f"This machine has no {kind} picture.", code="no_stream")
+    return Lease.model_validate_json(stored.lease)
+
+
+def _ticket(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
     claim = TicketClaim(
         kind=kind,
         user=user,
@@ -60,8 +81,7 @@ def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> 
         machine_id=lease.machine_id,
         fencing_token=lease.fencing_token,
     )
-    ticket = mint(settings.ENV.secret, claim, ttl=TICKET_TTL)
-    return ticket, stream_url(kind, ticket, host)
+    return mint(settings.ENV.secret, claim, ttl=TICKET_TTL)
 
 
 def stream_url(kind: StreamKind, ticket: str, host: str) -> str:

@@ -33,6 +33,8 @@ class Environment(BaseModel):
     bridge_url: str = "http://127.0.0.1:8010"
     bridge_public_url: str = "http://{host}:8010"
     vnc_public_url: str = "ws://{host}:8011"
+    preview_url: str = ""
+    """Origin of the web programs of machines, `{machine}` in it the machine's name; empty, that of the bridge."""
     scripted_url: str = "http://127.0.0.1:8091/v1"
     policy_api_key: str = ""
     """Sent to policy servers that ask for one."""

@@ -18,6 +18,7 @@ def policy_for(host: str) -> str:
         (
             "default-src 'self'",
             f"connect-src {connect}",
+            f"frame-src {settings.ENV.preview_url.replace('{machine}', '*') or bridge}",
             "img-src 'self' data: blob:",
             "media-src 'self' blob:",
             "style-src 'self' 'unsafe-inline'",

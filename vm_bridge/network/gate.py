@@ -8,6 +8,7 @@ from pathlib import Path
 
 from vm_bridge.guest.porter import REACHED
 from vm_bridge.network.egress import Egress
+from vm_bridge.tickets import preview_path
 
 DIAL_SECONDS = 10.0
 MakeEgress = Callable[[str, Sequence[str]], Egress]
@@ -25,7 +26,7 @@ class Gate:
         """Let the processes whose folder this is reach the allowed hosts, and nothing that was before any more."""
         await self.close()
         outside = tree / "egress"
-        (outside / "prefix").write_text(proxy_prefix(self._machine_id))
+        (outside / "prefix").write_text(preview_path(self._machine_id))
         self._egress = await self._make_egress(self._machine_id, allowed).open(outside)
         self._tunnel = tree / "tunnel.sock"
 
@@ -54,8 +55,3 @@ class Gate:
         egress, self._egress, self._tunnel = self._egress, None, None
         if egress is not None:
             await egress.close()
-
-
-def proxy_prefix(machine_id: str) -> str:
-    """Below which path browsers find the ports of a machine."""
-    return f"/sandboxes/{machine_id}/proxy"

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from vm_bridge.network.gate import proxy_prefix
+from vm_bridge.tickets import preview_path
 
 Header = tuple[bytes, bytes]
 INNER_HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -45,7 +45,7 @@ class Mount:
     @property
     def prefix(self) -> str:
         """The browser's path of the program's root, without a slash at its end."""
-        return f"{proxy_prefix(self.machine_id)}/{self.port}"
+        return f"{preview_path(self.machine_id)}/{self.port}"
 
     @property
     def inner(self) -> str:

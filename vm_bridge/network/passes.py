@@ -7,9 +7,8 @@ from starlette.requests import cookie_parser
 
 from vm_bridge.errors import BridgeError, TicketRefused
 from vm_bridge.ledger import Ledger
-from vm_bridge.network.gate import proxy_prefix
 from vm_bridge.network.mount import PASS_COOKIE
-from vm_bridge.tickets import TicketClaim, mint, verify
+from vm_bridge.tickets import TicketClaim, mint, preview_path, verify
 
 PASS_SECONDS = 12 * 3600.0
 """A pass ends with its lease, and after so long at the latest."""
@@ -31,7 +30,7 @@ class Passes:
         value = mint(self._own_key, verified.claim, ttl=PASS_SECONDS)
         # Over HTTPS the page may be shown by one of another site, which then has a jar of its own for it.
         site = "Secure; SameSite=None; Partitioned" if secure else "SameSite=Lax"
-        return f"{PASS_COOKIE}={value}; Path={proxy_prefix(machine_id)}/; HttpOnly; {site}"
+        return f"{PASS_COOKIE}={value}; Path={preview_path(machine_id)}/; HttpOnly; {site}"
 
     async def claim(self, cookies: str, machine_id: str) -> TicketClaim:
         """Whose pass is among a request's cookies. Raises TicketRefused unless it is good now."""

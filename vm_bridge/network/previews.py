@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from redis.exceptions import RedisError
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,11 +20,9 @@ from vm_bridge.network.passes import Passes
 from vm_bridge.network.refusal import Refusal, page
 from vm_bridge.network.socketthrough import NotAccepted, socket_through
 from vm_bridge.sandbox import Sandbox
-from vm_bridge.tickets import TicketClaim
+from vm_bridge.tickets import PREVIEW_PARAMETER, TicketClaim
 
 PATH = re.compile(rb"/sandboxes/([a-z0-9][a-z0-9_.-]{0,63})/proxy/([0-9]{1,5})(/.*)?")
-TICKET = "pilothouse-ticket"
-"""The parameter of an address that holds a ticket; it is taken out of it at once."""
 FORBIDDEN_PORTS = frozenset({EGRESS_PORT})
 """Ports of the guest's own."""
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -80,7 +79,7 @@ class Previews:
         try:
             if scope["type"] == "websocket":
                 await self._socket(await self._admit(scope, machine_id, port, rest), scope, receive, send)
-            elif not rest or TICKET.encode() in scope["query_string"]:
+            elif not rest or PREVIEW_PARAMETER.encode() in scope["query_string"]:
                 await self._enter(scope, machine_id, b"" if rest else b"/", send)
             else:
                 await self._http(await self._admit(scope, machine_id, port, rest), scope, receive, send)
@@ -88,17 +87,19 @@ class Previews:
             await _refuse(Refusal(refused.code, f"This page cannot be shown: {refused}."), scope, send)
         except Refusal as refusal:
             await _refuse(refusal, scope, send)
+        except RedisError:
+            await _refuse(Refusal("bridge_unavailable", "It cannot be checked now who you are."), scope, send)
 
     async def _enter(self, scope: Scope, machine_id: str, slash: bytes, send: Send) -> None:
         """Exchange the ticket, if there is one, and send the browser to the same page without it."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        ticket = next((value for name, value in query if name == TICKET), None)
+        ticket = next((value for name, value in query if name == PREVIEW_PARAMETER), None)
         headers: list[Header] = []
         if ticket is not None:
             self._at_home(scope, machine_id)
             cookie = await self._passes.exchange(ticket, machine_id, secure=scope["scheme"] == "https")
             headers = [(b"set-cookie", cookie.encode())]
-        left = urlencode([(name, value) for name, value in query if name != TICKET]).encode()
+        left = urlencode([(name, value) for name, value in query if name != PREVIEW_PARAMETER]).encode()
         location = scope["raw_path"] + slash + (b"?" + left if left else b"")
         headers += [(b"location", location), (b"cache-control", b"no-store")]
         headers += [(b"referrer-policy", b"no-referrer"), (b"content-length", b"0")]

@@ -15,6 +15,7 @@ STATUS = {
     "port_forbidden": 403,
     "nothing_listens": 502,
     "broken_off": 502,
+    "bridge_unavailable": 503,
 }
 """Every code that either way refuses with, and the status it travels as."""
 HEADER = b"X-Pilothouse-Refusal"

@@ -718,6 +718,14 @@ export interface TicketOut {
   expires_in: number;
 }
 /**
+ * Which web program of the machine the ticket is for, and which page of it is opened.
+ */
+export interface PreviewIn {
+  kind: "proxy";
+  port: number;
+  path?: string;
+}
+/**
  * Which kind of stream the ticket is for.
  */
 export interface TicketIn {
