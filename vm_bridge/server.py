@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.responses import JSONResponse
-from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vm_bridge.machine import Machine
+from vm_bridge.manager.lean import Lean
 from vm_bridge.manager.manager import Manager
 from vm_bridge.manager.routes import routes as manager_routes
 from vm_bridge.pool import Pool
+from vm_bridge.refusals import FORESEEN, refuse
 from vm_bridge.thumbnail import thumbnail_of
 from vm_bridge.wire import (
     FENCING_HEADER,
@@ -100,10 +98,10 @@ def app_of(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
         expose_headers=["X-Captured-At"],
         max_age=600,
     )
-    app.add_exception_handler(BridgeError, _bridge_error)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RedisError, _no_redis)
+    if bridge.manager is not None:
+        app.add_middleware(Lean, manager=bridge.manager, secret=bridge.secret)
+    for error in FORESEEN:
+        app.add_exception_handler(error, refuse)
 
     @app.get("/healthz")
     async def healthz() -> dict[str, bool]:
@@ -119,7 +117,7 @@ def _bridge(request: Request) -> Bridge:
     return bridge
 
 
-def _authorized(request: Request) -> None:
+async def _authorized(request: Request) -> None:  # a plain function would go through a thread
     given = request.headers.get("Authorization", "")
     if not hmac.compare_digest(given.encode(), f"Bearer {_bridge(request).secret}".encode()):
         raise HTTPException(401, "the bearer secret is missing or wrong")
@@ -209,30 +207,3 @@ class BodyLimit:
             return message
 
         await self._app(scope, limited, send)
-
-
-CODES = {401: "unauthorized", 404: "not_found", 405: "not_allowed", 413: "too_large"}
-
-
-def _failure(status: int, code: str, message: str) -> JSONResponse:
-    return JSONResponse(Failure(code=code, message=message).model_dump(), status)
-
-
-async def _bridge_error(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, BridgeError)
-    return _failure(error.status, error.code, str(error))
-
-
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    problems = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()]
-    return _failure(422, "invalid", "; ".join(problems)[:2_000])
-
-
-async def _http_error(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return _failure(error.status_code, CODES.get(error.status_code, "http_error"), str(error.detail))
-
-
-async def _no_redis(_: Request, error: Exception) -> JSONResponse:
-    return _failure(BridgeUnavailable.status, BridgeUnavailable.code, "Redis does not answer")

@@ -1,9 +1,11 @@
 """The manager over HTTP: leases and claims, and what an operator reads and sets."""
 
 import uuid
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from pydantic import TypeAdapter
+from starlette.types import Receive
 
 from vm_bridge.errors import StaleLease, UnknownHost
 from vm_bridge.fleet import HostInfo, ImageInfo, Loss, MachineInfo, Quota, Renewal, Waiter, Waiting
@@ -24,10 +26,13 @@ from vm_bridge.wire import (
 )
 
 Token = Annotated[int, Header(alias=FENCING_HEADER, ge=1)]
+JSON = "application/json"
+RENEWALS = TypeAdapter(tuple[Renewal, ...])
+QUEUED: dict[int | str, dict[str, Any]] = {202: {"model": Waiting, "description": "A place in the queue."}}
 routes = APIRouter(prefix="/v1")
 
 
-def _manager(request: Request) -> Manager:
+async def _manager(request: Request) -> Manager:  # a plain function would go through a thread
     manager: Manager = request.app.state.bridge.manager
     return manager
 
@@ -35,8 +40,16 @@ def _manager(request: Request) -> Manager:
 Managed = Annotated[Manager, Depends(_manager)]
 
 
-@routes.post("/leases", responses={202: {"model": Waiting, "description": "A place in the queue."}})
-async def allocate(request: Request, response: Response, manager: Managed, body: Allocate) -> Lease | Waiting:
+async def _gone(request: Request) -> Receive:
+    return request.receive
+
+
+Gone = Annotated[Receive, Depends(_gone)]
+"""Gives something more only when the asker has gone."""
+
+
+@routes.post("/leases", response_model=Lease, responses=QUEUED)
+async def allocate(gone: Gone, manager: Managed, body: Allocate) -> Response:
     """Lease a machine, waiting for one if need be. Safe to repeat under one `request_id`."""
     ask = Ask(
         request=body.request_id or uuid.uuid4().hex,
@@ -47,17 +60,15 @@ async def allocate(request: Request, response: Response, manager: Managed, body:
         session=body.session,
         ttl=body.ttl,
     )
-    answer = await manager.allocate(ask, wait=body.wait, gone=request.receive)
-    if isinstance(answer, Waiting):
-        response.status_code = 202
-    return answer
+    return _given(await manager.allocate(ask, wait=body.wait, gone=gone))
 
 
-@routes.post("/leases/renew")
-async def renew_many(manager: Managed, body: RenewMany) -> tuple[Renewal, ...]:
+@routes.post("/leases/renew", response_model=tuple[Renewal, ...])
+async def renew_many(manager: Managed, body: RenewMany) -> Response:
     """Put the ends of many leases off; each has its own answer."""
     leases = [(lease.machine_id, lease.fencing_token) for lease in body.leases]
-    return await manager.leases.renew(leases, ttl=body.ttl)
+    renewals = await manager.leases.renew(leases, ttl=body.ttl)
+    return Response(RENEWALS.dump_json(renewals), media_type=JSON)
 
 
 @routes.post("/leases/{machine_id}/renew")
@@ -67,24 +78,26 @@ async def renew(manager: Managed, machine_id: Name, token: Token, body: Renew) -
 
 
 @routes.delete("/leases/{machine_id}", status_code=204)
-async def release(manager: Managed, machine_id: Name, token: Token) -> None:
+async def release(manager: Managed, machine_id: Name, token: Token) -> Response:
     """End a lease; idempotent."""
     await manager.leases.release(machine_id, token)
+    return Response(status_code=204)
 
 
-@routes.get("/claims/{request_id}", responses={202: {"model": Waiting, "description": "A place in the queue."}})
-async def claim(manager: Managed, response: Response, request_id: RequestId) -> Lease | Waiting:
+@routes.get("/claims/{request_id}", response_model=Lease, responses=QUEUED)
+async def claim(manager: Managed, request_id: RequestId) -> Response:
     """How a request for a machine stands; asking keeps its place."""
-    answer = await manager.leases.look(request_id)
-    if isinstance(answer, Waiting):
-        response.status_code = 202
-    return answer
+    return _given(await manager.leases.look(request_id))
 
 
 @routes.delete("/claims/{request_id}", status_code=204)
 async def cancel(manager: Managed, request_id: RequestId) -> None:
     """Give a request up, whether it waits or has its machine; idempotent."""
     await manager.leases.cancel(request_id)
+
+
+def _given(answer: Lease | Waiting) -> Response:
+    return Response(answer.model_dump_json(), 202 if isinstance(answer, Waiting) else 200, media_type=JSON)
 
 
 @routes.get("/machines")

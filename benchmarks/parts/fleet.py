@@ -1,0 +1,117 @@
+"""A fleet of simulated machines, each process as in production: Redis, a host that makes them, managers beside it."""
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotation_app.operations.ports import free_ports
+from annotation_app.operations.redis import Redis
+from annotation_app.operations.stack import ROOT
+
+READY_SECONDS = 120.0
+STOP_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """Where it is, and what its guests saw."""
+
+    url: str
+    secret: str
+    redis_url: str
+    journal: Path
+    manager: int
+    """The process that keeps the managers."""
+
+    def get(self, name: str) -> list[dict[str, object]]:
+        """One of the manager's lists."""
+        request = urllib.request.Request(f"{self.url}/v1/{name}", headers={"Authorization": f"Bearer {self.secret}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            found: list[dict[str, object]] = json.load(answer)
+            return found
+
+
+@contextlib.contextmanager
+def fleet(folder: Path, *, machines: int, workers: int) -> Iterator[Fleet]:
+    """So many machines, all free when the block begins."""
+    folder.mkdir(parents=True, exist_ok=True)
+    redis_port, manager_port, host_port = free_ports(3)
+    redis = Redis(folder / "redis", redis_port, secrets.token_hex(8))
+    redis.create()
+    secret = secrets.token_hex(16)
+    journal = folder / "journal"
+    common = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PILOTHOUSE_SECRET": secret,
+        "PILOTHOUSE_REDIS_URL": redis.url,
+        "PILOTHOUSE_DATA": str(folder),
+    }
+    host = {
+        "PILOTHOUSE_ROLE": "host",
+        "PILOTHOUSE_MACHINES": "fake",
+        "PILOTHOUSE_MAX_MACHINES": str(machines),
+        "PILOTHOUSE_JOURNAL": str(journal),
+        "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{host_port}",
+        "PILOTHOUSE_BRIDGE_URL": f"http://127.0.0.1:{host_port}",
+    }
+    manager = {
+        "PILOTHOUSE_ROLE": "manager",
+        "PILOTHOUSE_WORKERS": str(workers),
+        "PILOTHOUSE_WARM": json.dumps({"desktop": machines}),
+        "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{manager_port}",
+    }
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_running(redis.program().command, dict(os.environ), folder / "redis.log"))
+        bridge = (sys.executable, "-m", "vm_bridge")
+        _wait(lambda: _listens(redis_port))
+        stack.enter_context(_running(bridge, {**common, **host}, folder / "host.log"))
+        process = stack.enter_context(_running(bridge, {**common, **manager}, folder / "manager.log"))
+        url = f"http://127.0.0.1:{manager_port}"
+        made = Fleet(url, secret, redis.url, journal, process.pid)
+        _wait(lambda: _free(made) >= machines)
+        yield made
+
+
+@contextlib.contextmanager
+def _running(command: tuple[str, ...], environment: dict[str, str], log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=out, stderr=out)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free(made: Fleet) -> int:
+    with contextlib.suppress(OSError):
+        return sum(int(str(image["free"])) for image in made.get("images"))
+    return 0
+
+
+def _listens(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+def _wait(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + READY_SECONDS
+    while not true():
+        if time.monotonic() > end:
+            raise TimeoutError("the fleet did not get ready")
+        time.sleep(0.1)
