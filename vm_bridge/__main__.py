@@ -35,6 +35,7 @@ from vm_bridge.recording.routes import recording_routes
 from vm_bridge.sandbox import Host, Sandbox
 from vm_bridge.server import Bridge, app_of
 from vm_bridge.streams.broadcast import Broadcasts
+from vm_bridge.state_routes import state_routes
 from vm_bridge.streams.routes import Streams
 from vm_bridge.streams.webrtc import WebRtc, offer_addresses
 from vm_bridge.suites.bundled import SUITES, suite_named
@@ -99,7 +100,11 @@ class Hosting:
             capacity=config.max_machines,
             ended=self._ended,
         )
-        self.guarded = (recording_routes(self._recorder, self._leased), inside_routes(self.pool.machine))
+        self.guarded = (
+            recording_routes(self._recorder, self._leased),
+            inside_routes(self.pool.machine),
+            state_routes(self.pool.machine),
+        )
         """Routes for who has the secret."""
         self.ticketed = (self._streams.routes(self.pool.sandbox),)
         """Routes for browsers, which bring tickets."""

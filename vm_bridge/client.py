@@ -16,7 +16,7 @@ from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, NoMachine
 from vm_bridge.fleet import Renewal, Waiting
 from vm_bridge.fleet_client import FleetClient
 from vm_bridge.inside_client import RemoteFiles, RemoteTerminals
-from vm_bridge.machine import Capabilities, Lease, Machine, act_bound
+from vm_bridge.machine import Capabilities, Lease, Machine, Snapshot, act_bound
 from vm_bridge.wire import (
     FENCING_HEADER,
     Allocate,
@@ -42,6 +42,7 @@ CONNECT_TIMEOUT = 2.0
 CALL_TIMEOUT = 15.0
 """Longest silence of an answer, beyond what the call itself may take (seconds)."""
 PREPARE_TIMEOUT = 90.0
+RESTORE_TIMEOUT = 150.0
 PAUSES = (0.05, 0.2, 0.8)
 """Before each further try after a lost connection (seconds)."""
 RECORD_TIMEOUT = 30.0
@@ -251,6 +252,17 @@ class RemoteMachine:
         answer = await self._look("perform", body, patience=CALL_TIMEOUT + act_bound(action))
         return Transition.model_validate_json(answer)
 
+    async def screenshot(self, *, since: str | None = None) -> bytes | None:
+        """The present picture; None when it is still the one with the sha256 `since`."""
+        name = "screenshot" if since is None else f"screenshot?since={since}"
+        return await self._call("GET", name) or None
+
+    async def snapshot(self) -> Snapshot:
+        return Snapshot.model_validate_json(await self._call("POST", "snapshot"))
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        return Observation.model_validate_json(await self._look("restore", snapshot, patience=RESTORE_TIMEOUT))
+
     async def hurry(self) -> None:
         await self._call("POST", "hurry")
 
@@ -314,7 +326,7 @@ def _place(waiting: Waiting) -> str:
 
 def _content(response: httpx.Response) -> bytes:
     """The body of a success. Raises the error an answer speaks of."""
-    if response.is_success:
+    if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
         return response.content
     try:
         failure = Failure.model_validate_json(response.content)

@@ -5,6 +5,7 @@ BridgeError                 every error of this package; `code` is stable
 ├── StaleLease              another holder has a higher fencing token, or the lease ended
 ├── UnsupportedAction       this machine cannot do that kind of action
 ├── InvalidAction           the action cannot be done as it stands (off the screen, too long)
+├── CannotRestore           an earlier state could not be made again; nothing changed
 ├── CommandConflict         a command_id was resent with another body
 ├── OutcomeUnknown          a crash left open whether the act happened
 ├── NoMachine               nothing free within the wait
@@ -47,6 +48,11 @@ class UnsupportedAction(BridgeError):
 class InvalidAction(BridgeError):
     code = "invalid_action"
     status = 422
+
+
+class CannotRestore(BridgeError):
+    code = "cannot_restore"
+    status = 409
 
 
 class CommandConflict(BridgeError):
@@ -112,6 +118,7 @@ ERRORS: dict[str, type[BridgeError]] = {
         StaleLease,
         UnsupportedAction,
         InvalidAction,
+        CannotRestore,
         CommandConflict,
         OutcomeUnknown,
         NoMachine,

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Protocol
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from vm_bridge.inside import Files, Terminals
 from vocabulary.actions import Action, Gesture, RunCode, RunCommand, TypeText, Wait
@@ -48,6 +48,15 @@ class Capabilities(Frozen):
     """Names that `open_app` is known to take; it may take others."""
 
 
+class Snapshot(Frozen):
+    """A state of one machine that it may be put back into, until its task is set up anew."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
+    acts: Annotated[int, Field(ge=0)]
+    """How many acts were done since the task was set up."""
+    taken_at: datetime
+
+
 class Lease(Frozen):
     """The right to drive one machine until `expires_at`; a higher `fencing_token` ends a lower one."""
 
@@ -86,6 +95,14 @@ class Machine(Protocol):
         Idempotent at the side effect: a resend of `command_id` with the same action gives the stored
         transition, with another action raises CommandConflict; after a crash in between raises OutcomeUnknown.
         """
+        ...
+
+    async def snapshot(self) -> Snapshot:
+        """Note the present state. Raises UnsupportedAction where `capabilities.snapshots` is false."""
+        ...
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        """Go back to a state and look. Raises CannotRestore, and then nothing has changed; UnsupportedAction."""
         ...
 
     async def hurry(self) -> None:

@@ -9,7 +9,15 @@ import pytest
 import pytest_asyncio
 
 from vm_bridge.drivers.fake import FakeHost
-from vm_bridge.errors import CommandConflict, InvalidAction, MachineGone, StaleLease, UnknownTask, UnsupportedAction
+from vm_bridge.errors import (
+    CannotRestore,
+    CommandConflict,
+    InvalidAction,
+    MachineGone,
+    StaleLease,
+    UnknownTask,
+    UnsupportedAction,
+)
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
@@ -181,6 +189,48 @@ async def test_an_unknown_task_changes_nothing(machine: Machine) -> None:
 async def test_without_a_suite_nothing_judges(machine: Machine) -> None:
     await machine.prepare(TASK)
     assert (await machine.evaluate()).success is None
+
+
+async def test_a_machine_goes_back_to_a_snapshot(machine: Machine) -> None:
+    await machine.prepare(TASK)
+    await machine.perform(next(commands), WriteFile(path="note.txt", text="one"))
+    kept = await machine.snapshot()
+    seen = await machine.observe(settle=True)
+    await machine.perform(next(commands), WriteFile(path="note.txt", text="two"))
+    await machine.perform(next(commands), MoveTo(x=500, y=300))
+    again = await machine.restore(kept)
+    assert kept.acts == 1
+    assert again.screenshot == seen.screenshot
+    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "one"
+
+
+async def test_a_snapshot_may_be_returned_to_more_than_once(machine: Machine) -> None:
+    start = await machine.snapshot()
+    for text in ("one", "two"):
+        await machine.perform(next(commands), WriteFile(path="note.txt", text=text))
+        await machine.restore(start)
+        assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).error is not None
+        await machine.restore(start)
+
+
+async def test_a_snapshot_ends_with_the_next_set_up(machine: Machine) -> None:
+    kept = await machine.snapshot()
+    await machine.prepare(TASK)
+    await machine.perform(next(commands), WriteFile(path="note.txt", text="kept"))
+    with pytest.raises(CannotRestore):
+        await machine.restore(kept)
+    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "kept"
+
+
+async def test_an_ended_lease_restores_nothing(sandbox: Sandbox) -> None:
+    old, new = sandbox.bind(7), sandbox.bind(8)
+    kept = await old.snapshot()
+    await new.perform(next(commands), WriteFile(path="note.txt", text="new"))
+    with pytest.raises(StaleLease):
+        await old.restore(kept)
+    with pytest.raises(StaleLease):
+        await old.snapshot()
+    assert (await new.perform(next(commands), ReadFile(path="note.txt"))).after.text == "new"
 
 
 async def test_a_destroyed_machine_is_gone(sandbox: Sandbox) -> None:

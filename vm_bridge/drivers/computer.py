@@ -1,11 +1,9 @@
 """A Linux desktop driven through the guest inside its sandbox."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from pydantic import Field, StringConstraints
 
@@ -13,11 +11,13 @@ from vm_bridge.drivers.computer_desk import GuestDesk
 from vm_bridge.drivers.computer_frames import DesktopFrames, Look, Pictures, Screen
 from vm_bridge.drivers.computer_link import GuestLink, Nothing
 from vm_bridge.drivers.computer_task import format_of, screen_of, servers_of
+from vm_bridge.drivers.history import Deed, History, Moment
 from vm_bridge.drivers.inside import GuestFiles, GuestTerminals, Inside, Offered
 from vm_bridge.drivers.inside_cargo import Cargo
+from vm_bridge.drivers.journal import Journal
+from vm_bridge.drivers.likeness import SHARE, difference
 from vm_bridge.errors import (
-    BridgeError,
-    CommandConflict,
+    CannotRestore,
     InvalidAction,
     MachineGone,
     OutcomeUnknown,
@@ -25,7 +25,7 @@ from vm_bridge.errors import (
     UnknownTask,
     UnsupportedAction,
 )
-from vm_bridge.machine import ACT_SECONDS, Capabilities, act_bound
+from vm_bridge.machine import ACT_SECONDS, Capabilities, Snapshot, act_bound
 from vm_bridge.settle import LIMIT
 from vm_bridge.suites import Suite
 from vocabulary.actions import Action, UploadFile, off_screen
@@ -46,8 +46,6 @@ KINDS = (
 )
 SCREENLESS_KINDS = ("wait", *INSIDE_KINDS)
 STREAMS = ("webrtc", "vnc", "stills", "terminal")
-KEPT_COMMANDS = 1024
-"""Results kept for resends."""
 MAX_GUEST_TEXT = 200_000
 
 
@@ -69,15 +67,6 @@ class Done(Seen):
     attachment: Offered | None
 
 
-@dataclass(slots=True)
-class _Command:
-    """A command taken before, and the run that does or did it."""
-
-    action: Action
-    settle: bool
-    run: asyncio.Task[Transition]
-
-
 class Computer:
     """One desktop, shared by the views of all its leases; the newest guest is the one attached last."""
 
@@ -92,17 +81,23 @@ class Computer:
         """The lowest fencing token that may still act."""
         self._used = 0
         self._link: GuestLink | None = None
-        self._commands: OrderedDict[str, _Command] = OrderedDict()
-        self._one_at_a_time = asyncio.Lock()
+        self.journal = Journal()
+        self.history = History()
+        self.one_at_a_time = asyncio.Lock()
 
     def attach(self, link: GuestLink, screen: Screen | None, fence: int) -> None:
         """Drive this guest from now on; it has seen no higher fencing token."""
         self._link = link
+        self.history.begin()
         self.fence = max(self.fence, fence)
         if screen is None:
-            self.capabilities = Capabilities(kinds=SCREENLESS_KINDS, width=0, height=0, streams=("terminal",))
+            self.capabilities = Capabilities(
+                kinds=SCREENLESS_KINDS, width=0, height=0, streams=("terminal",), snapshots=True
+            )
             return
-        self.capabilities = Capabilities(kinds=KINDS, width=screen.width, height=screen.height, streams=STREAMS)
+        self.capabilities = Capabilities(
+            kinds=KINDS, width=screen.width, height=screen.height, streams=STREAMS, snapshots=True
+        )
         self.pictures.attach(screen)
         self.frames.attach(link, screen)
 
@@ -124,7 +119,7 @@ class Computer:
 
     async def observe(self, fence: int, *, settle: bool) -> Observation:
         """See `Machine.observe`."""
-        async with self._one_at_a_time:
+        async with self.one_at_a_time:
             seen = await self.link.call("observe", Seen, timeout=LIMIT + ACT_SECONDS, fence=fence, settle=settle)
             self._admitted(fence)
             return await self._observation(seen.after, seen.rest, seen.settle_ms, seen.text)
@@ -133,27 +128,43 @@ class Computer:
         """See `Machine.perform`."""
         if fence < self.fence:
             raise StaleLease(f"fencing token {fence} is behind {self.fence}")
-        known = self._commands.get(command_id)
-        if known is not None and (known.action, known.settle) != (action, settle):
-            raise CommandConflict(f"command {command_id} was sent before with another action")
-        if known is None:
-            self._check(action)
-            known = _Command(action, settle, asyncio.create_task(self._act(fence, action, settle=settle)))
-            known.run.add_done_callback(lambda run: self._forget_refused(command_id, run))
-            self._commands[command_id] = known
-            while len(self._commands) > KEPT_COMMANDS:
-                self._commands.popitem(last=False)
-        # Whoever asked may go away; the act goes on, and its result waits for the resend.
-        return await asyncio.shield(known.run)
+        self._check(action)
+        return await self.journal.once(
+            command_id, action, settle=settle, act=lambda: self._act(fence, action, settle=settle)
+        )
 
-    def _forget_refused(self, command_id: str, run: asyncio.Task[Transition]) -> None:
-        """What changed nothing may be asked for again; what may have happened stays unknown for good."""
-        if run.cancelled():
-            self._commands.pop(command_id, None)
-            return
-        failure = run.exception()
-        if isinstance(failure, BridgeError) and not isinstance(failure, OutcomeUnknown):
-            self._commands.pop(command_id, None)
+    async def snapshot(self, fence: int) -> Snapshot:
+        """See `Machine.snapshot`."""
+        seen = await self.observe(fence, settle=True)
+        return self.history.snapshot(Moment(self._picture(seen), await self.desk(fence).digest()))
+
+    async def set_up(self, fence: int, task: Task) -> Observation:
+        """Make a fresh desktop into a task's start state, and look."""
+        self.restored(task)
+        servers, suite = servers_of(task), self.suite_of(task)
+        if servers:
+            await self.inside(fence).configure(servers)
+        if suite is not None:
+            await suite.prepare(task, self.desk(fence))
+        return await self.observe(fence, settle=True)
+
+    async def replay(self, fence: int, deeds: tuple[Deed, ...], wanted: Moment) -> None:
+        """Do again what was done, on a desktop that is set up. Raises CannotRestore when it ends in another state."""
+        for number, deed in enumerate(deeds):
+            done = await self.perform(fence, f"replay-{number:06}", deed.action, settle=deed.settle)
+            if (None if done.error is None else done.error.code) != deed.failed:
+                raise CannotRestore(f"act {number + 1} ({deed.action.kind}) went otherwise this time")
+        seen = await self.observe(fence, settle=True)
+        picture = self._picture(seen)
+        if picture is not None and wanted.picture is not None:
+            share = difference(picture, wanted.picture)
+            if share > SHARE:
+                raise CannotRestore(f"the screen came out differently: {share:.1%} of it")
+        if wanted.digest is not None and await self.desk(fence).digest() != wanted.digest:
+            raise CannotRestore("the files came out differently")
+
+    def _picture(self, seen: Observation) -> bytes | None:
+        return None if seen.screenshot is None else self.pictures.bytes_of(seen.screenshot)
 
     async def hurry(self, fence: int) -> None:
         """See `Machine.hurry`."""
@@ -192,12 +203,18 @@ class Computer:
             raise InvalidAction("text holds a null character or half a surrogate pair")
 
     async def _act(self, fence: int, action: Action, *, settle: bool) -> Transition:
-        async with self._one_at_a_time:
+        async with self.one_at_a_time:
             started = datetime.now(UTC)
             await self._bring_in(fence, action)
-            done = await self._sent(fence, action, settle=settle)
+            try:
+                done = await self._sent(fence, action, settle=settle)
+            except OutcomeUnknown:
+                self.history.lose()
+                raise
             self._admitted(fence)
             before = await self._observation(done.before, "skipped", 0.0, done.before_text)
+            failed = None if done.error is None else done.error.code
+            self.history.note(Moment(self._picture(before)), Deed(action, settle, failed))
             brought = await self._brought_out(fence, done.attachment)
             after = await self._observation(done.after, done.rest, done.settle_ms, done.text, brought)
             return Transition(
@@ -260,30 +277,39 @@ class Computer:
         )
 
 
-Reset = Callable[[int, Task], Awaitable[None]]
-"""Puts the sandbox back to its image's first state, for a task of the lease with this token. Raises StaleLease."""
+class Keeper(Protocol):
+    """Who keeps the processes of a computer. Both raise StaleLease when the lease of that token has ended."""
+
+    async def prepare(self, fencing_token: int, task: Task) -> None:
+        """Put the sandbox back to its image's first state, for a task."""
+        ...
+
+    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+        """Put it back to an earlier state. Raises CannotRestore."""
+        ...
 
 
 class ComputerMachine:
     """A computer seen through one lease."""
 
-    def __init__(self, computer: Computer, fence: int, reset: Reset) -> None:
-        self._computer, self._fence, self._reset = computer, fence, reset
+    def __init__(self, computer: Computer, fence: int, keeper: Keeper) -> None:
+        self._computer, self._fence, self._keeper = computer, fence, keeper
 
     @property
     def capabilities(self) -> Capabilities:
         return self._computer.capabilities
 
     async def prepare(self, task: Task) -> Observation:
-        suite = self._computer.suite_of(task)
-        servers = servers_of(task)
-        format_of(task), screen_of(task)  # what cannot be is refused before anything is thrown away
-        await self._reset(self._fence, task)
-        self._computer.restored(task)
-        if servers:
-            await self._computer.inside(self._fence).configure(servers)
-        if suite is not None:
-            await suite.prepare(task, self._computer.desk(self._fence))
+        # What cannot be is refused before anything is thrown away.
+        self._computer.suite_of(task), servers_of(task), format_of(task), screen_of(task)
+        await self._keeper.prepare(self._fence, task)
+        return await self._computer.set_up(self._fence, task)
+
+    async def snapshot(self) -> Snapshot:
+        return await self._computer.snapshot(self._fence)
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        await self._keeper.restore(self._fence, snapshot)
         return await self.observe(settle=True)
 
     async def observe(self, *, settle: bool = False) -> Observation:

@@ -32,6 +32,10 @@ class _Found(Frozen):
     found: bool
 
 
+class _Digest(Frozen):
+    digest: str
+
+
 class GuestDesk:
     """See `vm_bridge.suites.Desk`."""
 
@@ -50,6 +54,10 @@ class GuestDesk:
 
     async def start(self, argv: Sequence[str]) -> None:
         _must((await self._use("start", _Told, argv=list(argv))).failed)
+
+    async def digest(self) -> str:
+        """One hash over the person's files: the home folder but for what programs hide there."""
+        return (await self._use("digest", _Digest)).digest
 
     async def wait_for_window(self, title: str, *, timeout: float = 15.0) -> bool:
         return (await self._use("window", _Found, timeout, title=title, seconds=timeout)).found

@@ -19,6 +19,7 @@ from vm_bridge.drivers.fake_inside import KINDS as INSIDE_KINDS
 from vm_bridge.drivers.fake_inside import TOOLS, FakeFiles, FakeInside, FakeTerminals, Outcome
 from vm_bridge.drivers.fake_journal import Journal
 from vm_bridge.drivers.fake_screen import FakeScreen, Pixels
+from vm_bridge.drivers.fake_states import FakeState, FakeStates
 from vm_bridge.errors import (
     CommandConflict,
     InvalidAction,
@@ -30,7 +31,7 @@ from vm_bridge.errors import (
     UnknownTask,
     UnsupportedAction,
 )
-from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.machine import Capabilities, Machine, Snapshot
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vocabulary.actions import Action, GetClipboard, SetClipboard, TypeText, off_screen, points_of
 from vocabulary.blobs import BlobRef
@@ -79,7 +80,7 @@ class FakeSandbox:
     ) -> None:
         self.id = name
         self.image = image
-        self.capabilities = Capabilities(kinds=KINDS, width=width, height=height, streams=STREAMS)
+        self.capabilities = Capabilities(kinds=KINDS, width=width, height=height, streams=STREAMS, snapshots=True)
         self.screen = FakeScreen(width, height, self._ramp)
         self.frames: FrameSource | None = self.screen
         self.vnc_socket: Path | None = None
@@ -92,6 +93,7 @@ class FakeSandbox:
         self.inside = FakeInside()
         self.ports: dict[int, int] = {}
         """Which port of this machine stands for which of the painted one's."""
+        self.states = FakeStates()
         self.task: Task | None = None
         self.blobs: OrderedDict[str, bytes] = OrderedDict()
         self.commands: OrderedDict[str, _Record] = OrderedDict()
@@ -229,6 +231,30 @@ class FakeSandbox:
                 return self.inside.do(action)
         return None, None, None
 
+    def snapshot(self) -> Snapshot:
+        """See `Machine.snapshot`."""
+        inside = self.inside
+        state = FakeState(
+            pixels=self.screen.pixels.copy(),
+            typed=self.typed,
+            clipboard=self.clipboard,
+            files=dict(inside.files),
+            terminals=dict(inside.terminals),
+            acts=tuple(self.acts),
+        )
+        return self.states.keep(state)
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        """See `Machine.restore`."""
+        async with self._serial:
+            state = self.states.find(snapshot)
+            self.typed, self.clipboard, self.acts = state.typed, state.clipboard, list(state.acts)
+            self.inside.files, self.inside.terminals = dict(state.files), dict(state.terminals)
+            self.inside.touch()
+            self.screen.pixels[:] = state.pixels
+            self.screen.touch()
+            return await self.look(settle=True)
+
     def _paint(self, action: Action) -> None:
         """Leave a mark that depends on the action and on how many came before, so that every act shows."""
         digest = hashlib.sha256(f"{len(self.acts)}{action.model_dump_json()}".encode()).digest()
@@ -242,6 +268,7 @@ class FakeSandbox:
         """The image's first state: nothing typed, no files, a fresh picture."""
         self.typed, self.clipboard, self.task = "", "", None
         self.inside.clear()
+        self.states.forget()
         self.acts.clear()
         self.screen.clear()
 
@@ -287,6 +314,14 @@ class FakeMachine:
     async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
         self._sandbox.admit(self._token)
         return await self._sandbox.perform(command_id, action, settle=settle)
+
+    async def snapshot(self) -> Snapshot:
+        self._sandbox.admit(self._token)
+        return self._sandbox.snapshot()
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        self._sandbox.admit(self._token)
+        return await self._sandbox.restore(snapshot)
 
     async def hurry(self) -> None:
         self._sandbox.admit(self._token)

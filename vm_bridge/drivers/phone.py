@@ -30,7 +30,7 @@ from vm_bridge.errors import (
 )
 from vm_bridge.inside import Files as MachineFiles
 from vm_bridge.inside import Terminals
-from vm_bridge.machine import Capabilities, act_bound
+from vm_bridge.machine import Capabilities, Snapshot, act_bound
 from vm_bridge.sandbox import FrameSource
 from vm_bridge.settle import LIMIT
 from vm_bridge.suites import Desk, Suite
@@ -287,6 +287,12 @@ class PhoneMachine:
     async def stage(self, data: bytes, media_type: str) -> BlobRef:
         await self._phone.admit(self._fence)
         return self._phone.stage(data, media_type)
+
+    async def snapshot(self) -> Snapshot:
+        raise UnsupportedAction("a phone goes back to no earlier state")
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        raise UnsupportedAction("a phone goes back to no earlier state")
 
     async def close(self) -> None:
         """Nothing is held."""

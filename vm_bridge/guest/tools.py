@@ -1,10 +1,12 @@
 """What a suite may do inside the sandbox to set a task up and to judge it, beside the actions of a machine."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from vm_bridge.guest import files, shell
 from vm_bridge.guest.act import MAX_OUTPUT, ActFailed
+from vm_bridge.guest.digest import tree_digest
 from vm_bridge.guest.windows import wait_for_window
 
 Message = dict[str, Any]
@@ -42,7 +44,14 @@ def window(call: Message) -> Message:
     return {"found": wait_for_window(call["title"], call["seconds"])}
 
 
-TOOLS: dict[str, Callable[[Message], Message]] = {tool.__name__: tool for tool in (run, read, write, start, window)}
+def digest(_: Message) -> Message:
+    """Of the home folder, but for what programs hide there."""
+    return {"digest": tree_digest(Path.home(), hidden=False)}
+
+
+TOOLS: dict[str, Callable[[Message], Message]] = {
+    tool.__name__: tool for tool in (run, read, write, start, window, digest)
+}
 """Every tool by its name."""
 
 

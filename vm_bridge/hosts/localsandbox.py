@@ -12,11 +12,12 @@ from pydantic import ValidationError
 from vm_bridge.drivers.computer import Computer, ComputerMachine
 from vm_bridge.drivers.computer_link import Nothing
 from vm_bridge.drivers.computer_task import screen_of
-from vm_bridge.errors import BridgeError, MachineGone
+from vm_bridge.drivers.history import Deed, History, Moment
+from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.tree import Image, Tree, write_whole
 from vm_bridge.hosts.usage import usage_of
-from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.machine import Capabilities, Machine, Snapshot
 from vm_bridge.network.gate import Gate
 from vm_bridge.sandbox import FrameSource, Usage
 from vm_bridge.suites import Desk, Suite
@@ -24,6 +25,8 @@ from vocabulary.base import Frozen
 from vocabulary.tasks import Task
 
 HEALTH_SECONDS = 5.0
+RESTORE_SECONDS = 120.0
+"""Longest that making an earlier state again may take."""
 STATE, RFB = "machine.json", "rfb.sock"
 
 
@@ -43,7 +46,7 @@ class LocalSandbox:
     ) -> None:
         self.id, self.image, self.folder = name, image.name, folder
         self._image, self._nursery = image, nursery
-        self._computer = Computer(suites)
+        self._computer, self._suites = Computer(suites), suites
         self._has_screen = image.manifest.width > 0
         self.vnc_socket: Path | None = folder / RFB if self._has_screen else None
         self.frames: FrameSource | None = self._computer.frames if self._has_screen else None
@@ -58,7 +61,7 @@ class LocalSandbox:
         return self._computer.capabilities.model_copy(update={"services": self._image.services})
 
     def bind(self, fencing_token: int) -> Machine:
-        return ComputerMachine(self._computer, fencing_token, self.prepare)
+        return ComputerMachine(self._computer, fencing_token, self)
 
     def desk(self, fencing_token: int) -> Desk:
         """The inside, as suites use it."""
@@ -98,6 +101,47 @@ class LocalSandbox:
             # The guest must have seen this token before anything is thrown away.
             await self._computer.hurry(fencing_token)
             await self._replace(task)
+
+    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+        """A twin is set up like this desktop and does again what was done; only if it ends in the same state does it
+        take this one's place. Raises StaleLease; CannotRestore, and then nothing has changed."""
+        async with self._changing, self._computer.one_at_a_time:
+            await self._computer.hurry(fencing_token)
+            deeds, moment = self._computer.history.way_to(snapshot)
+            tree = await self._twin(fencing_token, deeds, moment)
+            old, history = self.tree, self._computer.history
+            self._computer.history = History()
+            await self._take(tree, self._computer.task)
+            history.go_back(snapshot)
+            self._computer.history = history
+            self._note(self._computer.task)
+            await old.end()
+            self._nursery.refill(self._image)
+
+    async def _twin(self, fence: int, deeds: tuple[Deed, ...], moment: Moment) -> Tree:
+        """A tree in the state that the deeds lead to. Raises CannotRestore."""
+        task, twin = self._computer.task, Computer(self._suites)
+        twin.cargo = self._computer.cargo
+        try:
+            tree = await self._begun(screen_of(task))
+        except BridgeError as error:
+            raise CannotRestore(f"no second desktop could be started: {error}") from error
+        twin.attach(tree.link, tree.screen, tree.fence)
+        done = False
+        try:
+            async with asyncio.timeout(RESTORE_SECONDS):
+                if task is not None:
+                    await twin.set_up(fence, task)
+                await twin.replay(fence, deeds, moment)
+            done = True
+        except CannotRestore:
+            raise
+        except (BridgeError, TimeoutError) as error:
+            raise CannotRestore(f"what was done could not be done again: {error or 'it took too long'}") from error
+        finally:
+            if not done:
+                await tree.end()
+        return tree
 
     async def reset(self) -> None:
         self._computer.end_lease()

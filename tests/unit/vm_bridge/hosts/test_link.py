@@ -22,7 +22,15 @@ from vocabulary.actions import MoveTo, TypeText
 Answer = Callable[[wire.Message], dict[str, Any] | bytes | None]
 LOOK = {"serial": 1, "slot": 0, "at": 1e9}
 GREETING = {"started": False, "fence": 0, "home": "x", "width": 0, "height": 0}
-DONE = {"before": LOOK, "after": LOOK, "rest": "rested", "settle_ms": 1.5, "text": None, "error": None}
+DONE = {
+    "before": LOOK,
+    "after": LOOK,
+    "rest": "rested",
+    "settle_ms": 1.5,
+    "text": None,
+    "error": None,
+    "attachment": None,
+}
 
 
 class Guest:
