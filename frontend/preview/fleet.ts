@@ -46,7 +46,7 @@ export function fleet(empty: boolean): Fleet {
       : [
           LEASED,
           { ...LEASED, id: "phone-77aa2c10", kind: "phone", image: "phone", user: "bo", pool: "Phone tasks", session: "2", cpu_share: 1.12, memory_bytes: 803_000_000 },
-          { ...LEASED, id: "terminal-0d41b5a9", kind: "terminal", image: "terminal", holder: "rollout:nightly", user: "", session: "nightly-17", watchable: false },
+          { ...LEASED, id: "terminal-0d41b5a9", kind: "terminal", image: "terminal", holder: "rollout:nightly", user: null, session: "nightly-17", watchable: false },
           FREE,
           { ...FREE, id: "desktop-e0078c31", kind: null, state: "starting", since: secondsAgo(1), cpu_share: null, memory_bytes: null },
           { ...FREE, id: "desktop-51fe7d02", host: "lab-2", state: "stranded", since: secondsAgo(45) },

@@ -12,7 +12,7 @@ export function QueueTable({ queue }: { queue: readonly Waiter[] }) {
     <Table className={styles.table}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th className={styles.number}>{t("machines.position")}</Table.Th>
+          <Table.Th>{t("machines.position")}</Table.Th>
           <Table.Th>{t("machines.image")}</Table.Th>
           <Table.Th>{t("machines.holder")}</Table.Th>
           <Table.Th>{t("machines.pool")}</Table.Th>
@@ -22,7 +22,7 @@ export function QueueTable({ queue }: { queue: readonly Waiter[] }) {
       <Table.Tbody>
         {queue.map((waiter) => (
           <Table.Tr key={waiter.request_id}>
-            <Table.Td className={styles.number}>{waiter.position}</Table.Td>
+            <Table.Td>{waiter.position}</Table.Td>
             <Table.Td>{waiter.image}</Table.Td>
             <Table.Td>{waiter.user || waiter.holder}</Table.Td>
             <Table.Td>{waiter.pool}</Table.Td>
