@@ -91,7 +91,9 @@ def fake_host() -> FakeHost:
 async def bridge(bridge_redis: str, fake_host: FakeHost, tmp_path: Path) -> AsyncIterator[RunningBridge]:
     """A bridge over `fake_host`, on a free port."""
     server = uvicorn.Server(
-        uvicorn.Config("unset", port=0, ws="websockets-sansio", log_config=None, access_log=False, timeout_graceful_shutdown=1)
+        uvicorn.Config(
+            "unset", port=0, ws="websockets-sansio", log_config=None, access_log=False, timeout_graceful_shutdown=1
+        )
     )
     listener = server.config.bind_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
