@@ -11,13 +11,14 @@ from vocabulary.dialects import dialect_named
 
 DESKTOP = Path(__file__).with_name("desktop.json")
 PHONE = Path(__file__).with_name("phone.json")
+TERMINAL = Path(__file__).with_name("terminal.json")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8091)
-    parser.add_argument("--scripts", type=Path, nargs="+", default=(DESKTOP, PHONE))
+    parser.add_argument("--scripts", type=Path, nargs="+", default=(DESKTOP, PHONE, TERMINAL))
     parser.add_argument("--pace", type=float, default=0.012, help="seconds between two streamed tokens")
     arguments = parser.parse_args()
     scripts = tuple(script for path in arguments.scripts for script in scripts_load(path))

@@ -15,6 +15,7 @@ from vocabulary.tasks import Task
 
 TASKS_FILE = Path(__file__).with_name("tasks.json")
 PHONE_FILE = Path(__file__).with_name("phone.json")
+TERMINAL_FILE = Path(__file__).with_name("terminal.json")
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
 SPLIT = 6
 """The first pool has so many tasks, the second one the rest."""
@@ -94,8 +95,10 @@ def demo_load(*, exposed: bool = False) -> int:
     members = [person for person in people if person.has_role("annotator")]
     tasks = TASKS.validate_json(TASKS_FILE.read_bytes())
     phone = TASKS.validate_json(PHONE_FILE.read_bytes())
+    terminal = TASKS.validate_json(TERMINAL_FILE.read_bytes())
     practice, real = parted(tasks)
     phone_practice, phone_real = parted(phone)
+    terminal_practice, terminal_real = parted(terminal)
     pools = (
         DemoPool("Practice", "Try the desk; nothing here is kept for training.", practice, practice=True),
         DemoPool("Desktop basics", "Files, windows and short texts.", real[:SPLIT]),
@@ -108,6 +111,19 @@ def demo_load(*, exposed: bool = False) -> int:
             practice=True,
         ),
         DemoPool("Phone tasks", "Contacts, messages, shop, clock and settings.", phone_real, image="phone"),
+        DemoPool(
+            "Terminal practice",
+            "Try commands and files; nothing here is kept for training.",
+            terminal_practice,
+            image="terminal",
+            practice=True,
+        ),
+        DemoPool(
+            "Terminal and tools",
+            "Commands, files, Python, an interactive program, notes; there is no screen.",
+            terminal_real,
+            image="terminal",
+        ),
     )
     new = 0
     for each in pools:
@@ -118,6 +134,7 @@ def demo_load(*, exposed: bool = False) -> int:
             instructions=INSTRUCTIONS,
             policy=policy,
             image=each.image,
+            platform=each.tasks[0].platform,
             practice=each.practice,
             record=not each.practice,
         )

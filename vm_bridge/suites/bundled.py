@@ -2,10 +2,11 @@
 
 from vm_bridge.errors import UnknownTask
 from vm_bridge.suites import Suite
-from vm_bridge.suites.desktop import DesktopSuite
+from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.phone import PhoneSuite
+from vm_bridge.suites.terminal import TERMINAL
 
-SUITES: dict[str, Suite] = {"desktop": DesktopSuite(), "phone": PhoneSuite()}
+SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL}
 
 
 def suite_named(name: str) -> Suite:

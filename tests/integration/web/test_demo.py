@@ -7,11 +7,12 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 
 from annotation_app.accounts.models import User
-from annotation_app.demo.contents import PHONE_FILE, TASKS, TASKS_FILE, USERS
+from annotation_app.demo.contents import PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE, USERS
 from annotation_app.episodes import services
 from annotation_app.tasks.models import Pool, Task
-from vm_bridge.suites.desktop.suite import DesktopSuite
+from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.phone.suite import PhoneSuite
+from vm_bridge.suites.terminal import TERMINAL
 
 
 @pytest.mark.django_db
@@ -26,7 +27,7 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
         assert password in printed
         assert authenticate(username=user.username, password=password) is not None
     assert Task.objects.filter(pool__practice=False).count() >= 10
-    assert Pool.objects.filter(practice=False).count() == 3
+    assert Pool.objects.filter(practice=False).count() == 4
     ada = User.objects.get(username="annotator")
     assert services.episode_next(user=ada, practice=True) is not None
 
@@ -54,5 +55,6 @@ def test_a_model_server_that_moved_is_found_again(settings: Any) -> None:
 
 
 def test_the_tasks_are_those_of_the_bundled_suites() -> None:
-    assert TASKS.validate_json(TASKS_FILE.read_bytes()) == DesktopSuite().tasks
+    assert TASKS.validate_json(TASKS_FILE.read_bytes()) == DESKTOP.tasks
     assert TASKS.validate_json(PHONE_FILE.read_bytes()) == PhoneSuite().tasks
+    assert TASKS.validate_json(TERMINAL_FILE.read_bytes()) == TERMINAL.tasks

@@ -1,5 +1,6 @@
-"""The bundled desktop tasks: files, editor, terminal, calculator."""
+"""The bundled desktop tasks: files, editor, terminal, calculator, and commands and code beside them."""
 
-from vm_bridge.suites.desktop.suite import DesktopSuite
+from vm_bridge.suites.desktop.tasks import TASKS
+from vm_bridge.suites.table import TableSuite
 
-__all__ = ["DesktopSuite"]
+DESKTOP = TableSuite("desktop", "desktop", TASKS)

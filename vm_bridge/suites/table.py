@@ -1,18 +1,40 @@
-"""The desktop suite: lays out a task's files, opens its windows, and judges what became of them."""
+"""A suite that is a table: lays out a task's files, opens its windows, and judges what became of them."""
+
+from dataclasses import dataclass, field
 
 from vm_bridge.errors import MachineGone, UnknownTask
 from vm_bridge.suites import Desk
-from vm_bridge.suites.desktop.tasks import TASKS, DesktopTask
-from vocabulary.observations import Verdict
+from vm_bridge.suites.checks import Check
+from vocabulary.observations import Platform, Verdict
 from vocabulary.tasks import Task
 
-NAME = "desktop"
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A program to start before the task begins, and the title its window must show."""
+
+    argv: tuple[str, ...]
+    title: str
 
 
-class DesktopSuite:
+@dataclass(frozen=True, slots=True)
+class TableTask:
+    """One task; `files` are paths under the home folder and their text."""
+
+    name: str
+    instruction: str
+    checks: tuple[Check, ...]
+    files: dict[str, str] = field(default_factory=dict)
+    windows: tuple[Window, ...] = ()
+    practice: bool = False
+    max_steps: int = 30
+
+
+class TableSuite:
     """Implements `Suite` over the table of tasks."""
 
-    def __init__(self, tasks: tuple[DesktopTask, ...] = TASKS) -> None:
+    def __init__(self, name: str, platform: Platform, tasks: tuple[TableTask, ...]) -> None:
+        self._name, self._platform = name, platform
         self._by_name = {task.name: task for task in tasks}
 
     @property
@@ -20,10 +42,10 @@ class DesktopSuite:
         """Every task, as it is offered to people and policies."""
         return tuple(
             Task(
-                id=f"{NAME}/{task.name}",
+                id=f"{self._name}/{task.name}",
                 instruction=task.instruction,
-                platform="desktop",
-                suite=NAME,
+                platform=self._platform,
+                suite=self._name,
                 name=task.name,
                 parameters={"practice": True} if task.practice else {},
                 max_steps=task.max_steps,
@@ -52,8 +74,8 @@ class DesktopSuite:
             reason="; ".join(reasons),
         )
 
-    def _find(self, task: Task) -> DesktopTask:
+    def _find(self, task: Task) -> TableTask:
         found = self._by_name.get(task.name or "")
         if found is None:
-            raise UnknownTask(f"there is no task {task.name} in the suite {NAME}")
+            raise UnknownTask(f"there is no task {task.name} in the suite {self._name}")
         return found
