@@ -109,9 +109,9 @@ class Mount:
         if url.netloc and not (url.scheme in ("", "http") and name in INNER_HOSTS and port == str(self.port)):
             return address
         path = address.partition(url.netloc)[2] if url.netloc else address
-        if not path.startswith("/") and not url.netloc:
-            return address  # relative to the page
-        return path if self.whole else self.prefix + (path if path.startswith("/") else f"/{path}")
+        if not path.startswith("/"):
+            return f"{self.prefix}/{path}" if url.netloc else address  # relative to the page
+        return path if self.whole else self.prefix + path
 
     def _cookie(self, text: str) -> str:
         """A cookie that is sent to this program only; nothing where it has no such name."""
