@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent_backend.deeds import Deed, deed_unknown, step_of
+from agent_backend.errors import CommandRefused
 from agent_backend.gesture import OpenGesture, gesture_of
 from agent_backend.hand import Hand, Pictures
 from agent_backend.ports import EpisodeStore, Intent
 from agent_backend.record import Record
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
+from vocabulary.actions import CONTROL_KINDS
 from vocabulary.messages import TakeoverInput
 from vocabulary.observations import Observation
 from vocabulary.steps import Step
@@ -71,7 +73,8 @@ class Acting:
         return Intent(index=len(self._record.state.steps), started_at=datetime.now(UTC), **given)
 
     async def begin(self, intent: Intent, digest: str) -> None:
-        """Store an intent; a person's own act ends the autopilot."""
+        """Store an intent, with the way back to before it where there is one; a person's own act ends the autopilot."""
+        intent = intent.model_copy(update={"snapshot": await self.held.snapshot()})
         await self._record.write(self._store.begin_act(intent, digest))
         if self._record.state.autopilot and intent.actor == "human":
             await self._record.change(autopilot=False)
@@ -104,6 +107,24 @@ class Acting:
             await self.fail(deed.lost)
         elif deed.after is None:
             await self.look()
+
+    async def undo(self, step: Step) -> None:
+        """Take a step back: the machine goes to where it was before it. Raises CommandRefused where it cannot, and
+        nothing was changed."""
+        seen = self._record.seen if step.action.kind in CONTROL_KINDS else await self._before(step)
+        await self.pictures.save(seen)
+        await self._record.write(self._store.undo_step(step.index, seen))
+        if self._record.state.autopilot:
+            await self._record.change(autopilot=False)
+
+    async def _before(self, step: Step) -> Observation:
+        intent = await self._store.past_intent(step.command_id)
+        if intent is None or intent.snapshot is None:
+            raise CommandRefused("cannot_undo", "the machine did not remember how it was before this step")
+        try:
+            return await self.held.restore(intent.snapshot)
+        except BridgeError as error:
+            raise CommandRefused(error.code, str(error)) from error
 
     async def look(self) -> None:
         """Take the screen of this moment as the one to act on."""

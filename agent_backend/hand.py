@@ -18,7 +18,7 @@ from vm_bridge.errors import (
     OutcomeUnknown,
     UnsupportedAction,
 )
-from vm_bridge.machine import Machine
+from vm_bridge.machine import Machine, Snapshot
 from vocabulary.actions import CONTROL_KINDS, Action, Gesture, UploadFile
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Verdict
@@ -119,6 +119,24 @@ class Hand:
     def kinds(self) -> tuple[str, ...]:
         """Action kinds this machine accepts."""
         return tuple(self._machine.capabilities.kinds)
+
+    @property
+    def returns(self) -> bool:
+        """Whether this machine can go back to an earlier state."""
+        return self._machine.capabilities.snapshots
+
+    async def snapshot(self) -> Snapshot | None:
+        """The way back to this moment; None where there is none, or the bridge does not answer: an act waits for no
+        snapshot."""
+        if not self.returns:
+            return None
+        with contextlib.suppress(BridgeError):
+            return await self._machine.snapshot()
+        return None
+
+    async def restore(self, snapshot: Snapshot) -> Observation:
+        """Go back. Raises BridgeError; CannotRestore where nothing was changed."""
+        return await self._seen(await self._machine.restore(snapshot))
 
     async def prepare(self, task: Task) -> Observation:
         """The task's start state. Raises BridgeError."""

@@ -15,10 +15,12 @@ from vocabulary.messages import (
     ProposalsWithdrawn,
     StepAdded,
     StepStarted,
+    StepUndone,
 )
+from vocabulary.observations import Observation
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.state import state_apply
-from vocabulary.steps import Step
+from vocabulary.steps import Step, standing
 
 
 async def nobody(event: DurableEvent) -> None:
@@ -40,6 +42,7 @@ class MemoryStore:
         self._publish = publish
         self._commands: dict[str, str] = {}
         self._intent: Intent | None = None
+        self._intents: dict[str, Intent] = {}
         self._fenced = False
 
     def fence(self) -> None:
@@ -51,6 +54,9 @@ class MemoryStore:
 
     async def pending_intent(self) -> Intent | None:
         return self._intent
+
+    async def past_intent(self, command_id: str) -> Intent | None:
+        return self._intents.get(command_id)
 
     async def admit(self) -> None:
         self._admit()
@@ -78,7 +84,7 @@ class MemoryStore:
         pending = PendingAct(
             command_id=intent.command_id, action=intent.action, thought=intent.thought, started_at=intent.started_at
         )
-        self._intent = intent
+        self._intent = self._intents[intent.command_id] = intent
         return await self._take(StepStarted(version=self._next, pending=pending))
 
     async def append_step(self, step: Step) -> DurableEvent:
@@ -87,6 +93,12 @@ class MemoryStore:
             raise ValueError(f"step {step.index} cannot follow {len(self.state.steps)} steps")
         self._intent = None
         return await self._take(StepAdded(version=self._next, step=step))
+
+    async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
+        self._admit()
+        if all(step.index != index for step in standing(self.state.steps)):
+            raise ValueError(f"there is no step {index} to take back")
+        return await self._take(StepUndone(version=self._next, index=index, observation=observation))
 
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
         self._admit()

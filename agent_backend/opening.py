@@ -68,7 +68,12 @@ class Opening:
         await self._acting.pictures.save(observation)
         hand = self._acting.held
         await self._record.change(
-            status="running", observation=observation, capabilities=hand.kinds, tools=hand.tools, error=""
+            status="running",
+            observation=observation,
+            capabilities=hand.kinds,
+            tools=hand.tools,
+            can_undo=hand.returns,
+            error="",
         )
 
     async def close(self) -> None:

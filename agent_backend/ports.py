@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Protocol
 
+from vm_bridge.machine import Snapshot
 from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
@@ -62,6 +63,8 @@ class Intent(Frozen):
     action: Action
     started_at: datetime
     decide_ms: float | None = None
+    snapshot: Snapshot | None = None
+    """The machine as it was before the act, where it can go back to that."""
 
 
 class CommandRecord(Frozen):
@@ -84,6 +87,10 @@ class EpisodeStore(Protocol):
 
     async def pending_intent(self) -> Intent | None:
         """The whole intent behind `load().pending`, from which the runner completes a step after a crash."""
+        ...
+
+    async def past_intent(self, command_id: str) -> Intent | None:
+        """The intent of an act taken before, whether its step is known or not."""
         ...
 
     async def admit(self) -> None:
@@ -113,6 +120,11 @@ class EpisodeStore(Protocol):
 
     async def append_step(self, step: Step) -> DurableEvent:
         """Store the result and clear intent and offers → step.added."""
+        ...
+
+    async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
+        """Note that the step of this index was taken back, and what the machine shows since; close the offers
+        → step.undone. The step itself stays."""
         ...
 
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:

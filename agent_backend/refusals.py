@@ -23,6 +23,7 @@ from vocabulary.messages import (
     Undo,
 )
 from vocabulary.proposals import Proposal
+from vocabulary.steps import standing
 
 ALWAYS = (LeaveEpisode, CallForHelp)
 TAKEN_WHEN: dict[EpisodeStatus, tuple[type[Frozen], ...]] = {
@@ -58,7 +59,7 @@ def check(state: EpisodeState, command: EpisodeCommand) -> None:
         case TakeoverInput():
             check_inputs(state, command)
         case Undo():
-            raise CommandRefused("cannot_undo", "this machine has no way back")
+            check_undo(state)
 
 
 def check_accept(state: EpisodeState, command: Accept) -> None:
@@ -120,9 +121,17 @@ def check_inputs(state: EpisodeState, command: TakeoverInput) -> None:
         check_points(state, event)
 
 
+def check_undo(state: EpisodeState) -> None:
+    """There must be a way back, and something to take back."""
+    if not state.can_undo:
+        raise CommandRefused("cannot_undo", "this machine has no way back")
+    if not standing(state.steps):
+        raise CommandRefused("cannot_undo", "nothing has been done yet")
+
+
 def check_room(state: EpisodeState) -> None:
     """The task allows so many steps."""
-    if len(state.steps) >= state.task.max_steps:
+    if len(standing(state.steps)) >= state.task.max_steps:
         raise CommandRefused("step_limit", f"this task allows {state.task.max_steps} steps")
 
 

@@ -37,9 +37,10 @@ from vocabulary.messages import (
     Resample,
     Takeover,
     TakeoverInput,
+    Undo,
 )
 from vocabulary.observations import Observation
-from vocabulary.steps import Step
+from vocabulary.steps import Step, standing
 from vocabulary.trajectories import Outcome
 
 CurrentPolicy = Callable[[], Policy | None]
@@ -144,8 +145,8 @@ class EpisodeRunner:
         """Drive the episode until it ends or `stop`."""
         try:
             await self._opening.resume()
-            if self.state.status == "running" and self.state.steps:
-                await self._follow(self.state.steps[-1])
+            if self.state.status == "running" and (done := standing(self.state.steps)):
+                await self._follow(done[-1])
             while not self._stopping and self.state.status not in ("finished", "left"):
                 await self._turn()
             await self._acting.close_gesture()
@@ -183,17 +184,20 @@ class EpisodeRunner:
         command, reply = self._inbox.popleft()
         acknowledged = Acknowledged(command_id=command.command_id)
         digest = digest_of(command)
+        intent, note = None, ""
         try:
             if await self._taken_before(command, digest):
                 return await reply(acknowledged)
             check(self.state, command)
-            intent = await self._begin_act(command, digest) if isinstance(command, Act | Accept) else None
+            if isinstance(command, Act | Accept):
+                intent = await self._begin_act(command, digest)
+            else:
+                note = await self._apply_command(command)
         except CommandRefused as error:
             return await reply(refusal(command, error.code, str(error)))
         if intent is not None:
             await reply(acknowledged)
             return await self._act(intent)
-        note = await self._apply_command(command)
         await self._store.record_command(command.command_id, digest, note)
         await reply(acknowledged)
 
@@ -239,7 +243,8 @@ class EpisodeRunner:
         return known is not None
 
     async def _apply_command(self, command: EpisodeCommand) -> str:
-        """Carry out a command that is no act. Returns what the person said with it."""
+        """Carry out a command that is no act. Returns what the person said with it. Raises CommandRefused where it
+        turns out that it cannot be done, and nothing was."""
         match command:
             case FinishEpisode():
                 await self._finish(command.outcome, command.answer)
@@ -262,6 +267,10 @@ class EpisodeRunner:
                 await self._record.change(status="paused" if command.on else "running", autopilot=False)
             case Autopilot():
                 await self._record.change(autopilot=command.on)
+            case Undo():
+                self._thinking.drop()
+                await self._acting.undo(standing(self.state.steps)[-1])
+                self._thinking.renew()
         return ""
 
     async def _take_over(self, command: Takeover) -> None:
@@ -344,7 +353,7 @@ class EpisodeRunner:
         policy = self._current_policy()
         if policy is not None:
             kinds = frozenset(self.state.capabilities) | CONTROL_KINDS
-            self._thinking.ask(policy, Question(self.state.task, steps, observation, kinds, self.state.tools))
+            self._thinking.ask(policy, Question(self.state.task, standing(steps), observation, kinds, self.state.tools))
 
     async def _take_answer(self) -> None:
         """Store what the policy offers, or say that it is silent; it is asked again by itself."""

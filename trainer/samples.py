@@ -11,7 +11,7 @@ from vocabulary.actions import CONTROL_KINDS
 from vocabulary.dialect import ChatMessage, Dialect, Screen
 from vocabulary.memory import Budget, recalled
 from vocabulary.steps import Actor, Decision
-from vocabulary.trajectories import Trajectory
+from vocabulary.trajectories import Trajectory, trajectory_standing
 
 SERVED = Budget()
 """The history a policy is served with, unless its endpoint says otherwise."""
@@ -33,7 +33,8 @@ class Sample:
 def samples_of(
     trajectory: Trajectory, dialect: Dialect, *, budget: Budget = SERVED, language: str = "English"
 ) -> Iterator[Sample]:
-    """A sample for each step the dialect can say and whose act is known to have worked."""
+    """A sample for each step that stands, that the dialect can say, and whose act is known to have worked."""
+    trajectory = trajectory_standing(trajectory)
     offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
     for index, step in enumerate(trajectory.steps):
         said = dialect.sayable(step.action)

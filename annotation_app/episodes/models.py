@@ -123,6 +123,16 @@ class Step(models.Model):
         return f"{self.episode_id} {self.index}"
 
 
+class Undoing(models.Model):
+    """That a step was taken back. The step is never changed."""
+
+    step = models.OneToOneField(Step, on_delete=models.PROTECT, related_name="undoing")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.step} undone"
+
+
 class Proposal(models.Model):
     """A candidate that was offered, kept whatever became of it. `open`: it can still be accepted."""
 

@@ -22,7 +22,7 @@ from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
-from vocabulary.trajectories import Trajectory
+from vocabulary.trajectories import Trajectory, trajectory_standing
 
 NO_EPISODE = "There is no such episode."
 OPEN_STATUSES = ("warming", "running", "paused", "failed")
@@ -81,7 +81,7 @@ def _summary(episode: Episode) -> EpisodeSummary:
 def _listed(episodes: QuerySet[Episode]) -> QuerySet[Episode]:
     notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
     return episodes.select_related("task__pool", "annotator").annotate(
-        step_count=Count("steps"), last_note=Subquery(notes[:1])
+        step_count=Count("steps", filter=Q(steps__undoing__isnull=True)), last_note=Subquery(notes[:1])
     )
 
 
@@ -133,7 +133,7 @@ def episode_state(*, episode_id: UUID) -> EpisodeState:
         raise NotFound(NO_EPISODE)
     return state_of(
         episode,
-        steps=tuple(step.document for step in episode.steps.all()),
+        steps=_steps(episode),
         proposals=tuple(_marked(row) for row in episode.proposals.filter(open=True)),
     )
 
@@ -175,6 +175,13 @@ def _marked(row: ProposalRow) -> Proposal:
     return row.document.model_copy(update={"mark": row.mark or None})
 
 
+def _steps(episode: Episode) -> tuple[Step, ...]:
+    """All that was done, in order; what was taken back says so."""
+    undone = set(episode.steps.filter(undoing__isnull=False).values_list("index", flat=True))
+    steps = (row.document for row in episode.steps.all())
+    return tuple(step.model_copy(update={"undone": True}) if step.index in undone else step for step in steps)
+
+
 def episode_status(*, episode_id: UUID) -> str:
     """Where an episode stands. Raises Episode.DoesNotExist."""
     return Episode.objects.values_list("status", flat=True).get(pk=episode_id)
@@ -195,7 +202,7 @@ def episode_trajectory(*, episode_id: UUID) -> Trajectory:
 
 def trajectory_of(episode: Episode) -> Trajectory:
     """An episode's steps with everything that was offered at each, whatever became of it."""
-    steps = tuple(step.document for step in episode.steps.all())
+    steps = _steps(episode)
     offered = defaultdict(list)
     for row in episode.proposals.all():
         offered[row.index].append(_marked(row))
@@ -227,6 +234,12 @@ def command_digest(*, episode_id: UUID, command_id: str) -> str | None:
     return found.digest if found.episode_id == episode_id else ""
 
 
+def command_intent(*, episode_id: UUID, command_id: str) -> str | None:
+    """What an act of this episode intended, as it was stored."""
+    found = Command.objects.filter(episode_id=episode_id, command_id=command_id).exclude(intent="")
+    return found.values_list("intent", flat=True).first()
+
+
 def pending_intent(*, episode_id: UUID) -> str | None:
     """The stored intent whose step is not known yet, as it was stored."""
     return (
@@ -255,9 +268,10 @@ def episode_summary(*, episode_id: UUID) -> EpisodeSummary:
 
 
 def trajectories_finished(
-    *, pool_id: int | None, review: str | None, outcome: str | None, annotator: str | None
+    *, pool_id: int | None, review: str | None, outcome: str | None, annotator: str | None, undone: bool
 ) -> tuple[int, Iterator[Trajectory]]:
-    """How many finished trajectories there are, practice left out, and each of them, oldest first."""
+    """How many finished trajectories there are, practice left out, and each of them, oldest first; with the steps
+    that were taken back, or without."""
     wanted = Q(status="finished", task__pool__practice=False)
     for column, value in (
         ("task__pool_id", pool_id),
@@ -268,7 +282,8 @@ def trajectories_finished(
         if value is not None:
             wanted &= Q(**{column: value})
     found = Episode.objects.filter(wanted).select_related("task__pool", "annotator").order_by("created_at", "id")
-    return found.count(), (trajectory_of(episode) for episode in found.iterator(chunk_size=50))
+    whole = (trajectory_of(episode) for episode in found.iterator(chunk_size=50))
+    return found.count(), whole if undone else map(trajectory_standing, whole)
 
 
 class StoredMachine(Frozen):

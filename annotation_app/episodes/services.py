@@ -16,7 +16,7 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.blobs.services import blob_record, blob_write
 from annotation_app.episodes import selectors
-from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Proposal, Review, Step
+from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Proposal, Review, Step, Undoing
 from annotation_app.episodes.publish import publish_on_commit
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.policies.selectors import policy_ref
@@ -33,7 +33,9 @@ from vocabulary.messages import (
     ProposalsWithdrawn,
     StepAdded,
     StepStarted,
+    StepUndone,
 )
+from vocabulary.observations import Observation
 from vocabulary.proposals import Mark, PolicyRef
 from vocabulary.proposals import Proposal as Offer
 from vocabulary.state import state_apply
@@ -300,6 +302,20 @@ def step_append(*, episode_id: UUID, token: int, step: StepValue) -> DurableEven
     _offers_close(episode)
     episode.pending = None
     event = StepAdded(version=episode.version + 1, step=step)
+    _record(episode, event)
+    return event
+
+
+@transaction.atomic(durable=True)
+def step_undo(*, episode_id: UUID, token: int, index: int, observation: Observation) -> DurableEvent:
+    """Note that a step was taken back; the offers since are void. Raises ValueError where there is no such step."""
+    episode = _locked(episode_id, token)
+    step = episode.steps.filter(index=index, undoing__isnull=True).first()
+    if step is None:
+        raise ValueError(f"there is no step {index} to take back")
+    Undoing.objects.create(step=step)
+    _offers_close(episode)
+    event = StepUndone(version=episode.version + 1, index=index, observation=observation)
     _record(episode, event)
     return event
 

@@ -16,6 +16,8 @@ class ExportFilters(Frozen):
     """None: whatever reviewers said."""
     outcome: Outcome | None = None
     annotator: str | None = None
+    undone: bool = False
+    """Whether steps that were taken back are in it too, and say so."""
 
 
 class ExportOut(Frozen):

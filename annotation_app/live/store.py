@@ -12,6 +12,7 @@ from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.threads import in_database
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import DurableEvent, EpisodeState, PendingAct
+from vocabulary.observations import Observation
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Step
 
@@ -30,6 +31,10 @@ class DjangoStore:
 
     async def pending_intent(self) -> Intent | None:
         stored = await self._read(selectors.pending_intent)
+        return Intent.model_validate_json(stored) if stored else None
+
+    async def past_intent(self, command_id: str) -> Intent | None:
+        stored = await self._read(selectors.command_intent, command_id=command_id)
         return Intent.model_validate_json(stored) if stored else None
 
     async def admit(self) -> None:
@@ -62,6 +67,9 @@ class DjangoStore:
 
     async def append_step(self, step: Step) -> DurableEvent:
         return await self._write(services.step_append, step=step)
+
+    async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
+        return await self._write(services.step_undo, index=index, observation=observation)
 
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
         return await self._write(services.proposals_add, proposals=proposals, policy=policy)

@@ -12,6 +12,7 @@ import pytest
 from agent_backend.errors import CommandRefused
 from agent_backend.memory_store import MemoryStore
 from agent_backend.ports import EpisodeStore, Intent
+from vm_bridge.machine import Snapshot
 from vocabulary.actions import Click, TypeText
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import DurableEvent, EpisodeState, StepAdded
@@ -178,6 +179,30 @@ class StoreContract:
             await write(lambda s, i=index, c=command_id: s.begin_act(intent(i, c), DIGEST))  # type: ignore[misc]
             await write(lambda s, i=index, c=command_id: s.append_step(step(i, c)))  # type: ignore[misc]
         assert [s.index for s in (await write.store.load()).steps] == [0, 1, 2]
+
+    async def test_a_step_taken_back_stays_and_says_so(self, write: Writer) -> None:
+        for index, command_id in enumerate(("command-0", "command-1")):
+            await write(lambda s, i=index, c=command_id: s.begin_act(intent(i, c), DIGEST))  # type: ignore[misc]
+            await write(lambda s, i=index, c=command_id: s.append_step(step(i, c)))  # type: ignore[misc]
+        await write(lambda s: s.add_proposals((proposal(1),), POLICY))
+        event = await write(lambda s: s.undo_step(1, look("before")))
+        assert event.type == "step.undone"
+        state = await write.store.load()
+        assert [s.undone for s in state.steps] == [False, True]
+        assert (state.observation, state.proposals) == (look("before"), ())
+        with pytest.raises(ValueError, match="no step 1 to take back"):
+            await write.store.undo_step(1, look())
+        await write(lambda s: s.begin_act(intent(2, "command-2"), DIGEST))
+        await write(lambda s: s.append_step(step(2, "command-2")))
+        assert [s.undone for s in (await write.store.load()).steps] == [False, True, False]
+
+    async def test_what_an_act_intended_is_known_after_its_step(self, write: Writer) -> None:
+        way_back = Snapshot(id="a1", acts=0, taken_at=NOW)
+        intended = intent().model_copy(update={"snapshot": way_back})
+        await write(lambda s: s.begin_act(intended, DIGEST))
+        await write(lambda s: s.append_step(step()))
+        assert await write.store.past_intent("command-1") == intended
+        assert await write.store.past_intent("command-9") is None
 
     async def test_offers_are_shown_until_the_step(self, write: Writer) -> None:
         unread = proposal(2, action=None, error=ParseError(code="no_action", message="?"), likelihood=None)

@@ -63,7 +63,7 @@ export type Mark = "acceptable" | "wrong";
 export type Control = "mine" | "other" | "nobody";
 export type Decision = "accept" | "edit" | "override" | "takeover" | "auto";
 export type DurableEvent =
-  StepStarted | StepAdded | ProposalsReady | ProposalsWithdrawn | ProposalMarked | EpisodeChanged;
+  StepStarted | StepAdded | StepUndone | ProposalsReady | ProposalsWithdrawn | ProposalMarked | EpisodeChanged;
 export type Rest = "rested" | "hurried" | "timeout" | "skipped";
 export type EpisodeStatus = "warming" | "running" | "paused" | "finished" | "left" | "failed";
 export type Outcome = "success" | "failure" | "infeasible" | "skipped" | "broken";
@@ -73,6 +73,7 @@ export type Event =
   | Snapshot
   | StepStarted
   | StepAdded
+  | StepUndone
   | ProposalsReady
   | ProposalsWithdrawn
   | ProposalMarked
@@ -615,6 +616,7 @@ export interface Step {
   started_at: string;
   ended_at: string;
   decide_ms: number | null;
+  undone: boolean;
 }
 /**
  * One look at a machine; `screenshot` is None where the machine has no picture.
@@ -640,6 +642,15 @@ export interface PolicyRef {
   revision: string;
   dialect: string;
   scripted: boolean;
+}
+/**
+ * A step was taken back: the machine is where it was before it; what was offered since is void.
+ */
+export interface StepUndone {
+  version: number;
+  type: "step.undone";
+  index: number;
+  observation: Observation;
 }
 /**
  * Candidates for the current state were stored.

@@ -69,6 +69,20 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
       return { ...view, partials: [], episode: { ...episode, pending: event.pending, thinking: "idle", thinking_error: "" } };
     case "step.added":
       return stepAdded({ ...view, episode }, event.step);
+    case "step.undone":
+      return {
+        ...view,
+        partials: [],
+        withdrawn: "",
+        episode: {
+          ...episode,
+          steps: episode.steps.map((step) => (step.index === event.index ? { ...step, undone: true } : step)),
+          observation: event.observation,
+          proposals: [],
+          thinking: "idle",
+          thinking_error: "",
+        },
+      };
     case "proposals.ready":
       return {
         ...view,

@@ -13,6 +13,7 @@ CHANGED = {
     "step-added": {"steps", "pending", "proposals", "observation"},
     "step-added-second": {"steps", "observation"},
     "step-added-outcome-unknown": {"steps", "pending", "proposals"},
+    "step-undone": {"steps", "proposals", "thinking", "observation"},
     "proposals-ready": {"proposals", "policy", "thinking", "thinking_error"},
     "proposals-withdrawn": {"proposals", "thinking"},
     "proposal-marked": {"proposals"},

@@ -19,14 +19,14 @@ class Command(BaseCommand):
         parser.add_argument("--pool", help="only this pool (its name)")
         parser.add_argument("--review", choices=("accepted", "pending", "returned", "any"), default="accepted")
         parser.add_argument("--outcome", choices=("success", "failure", "infeasible"))
+        parser.add_argument("--undone", action="store_true", help="with the steps that were taken back")
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
         if folder.exists():
             raise CommandError(f"{folder} exists already.")
-        filters = ExportFilters(
-            review=None if options["review"] == "any" else options["review"], outcome=options["outcome"]
-        )
+        review = None if options["review"] == "any" else options["review"]
+        filters = ExportFilters(review=review, outcome=options["outcome"], undone=options["undone"])
         try:
             manifest = export_to(target=folder, pool_name=options["pool"], filters=filters)
         except ApplicationError as error:
