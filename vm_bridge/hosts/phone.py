@@ -30,6 +30,7 @@ BOOT_POLL = 0.03
 HEALTH_SECONDS = 4.0
 QUIET = 0.3
 """How long the picture stands still before the phone is taken to rest (seconds)."""
+STREAMS = ("webrtc", "vnc", "stills")
 IDLE = 3600.0
 """The daemon's connection may say nothing for so long (seconds)."""
 
@@ -54,13 +55,18 @@ class PhoneSandbox:
     def capabilities(self) -> Capabilities:
         local = self._local.capabilities
         return Capabilities(
-            kinds=KINDS, width=local.width, height=local.height, streams=local.streams, apps=tuple(self._names)
+            kinds=KINDS, width=local.width, height=local.height, streams=STREAMS, apps=tuple(self._names)
         )
 
     @property
     def address(self) -> str:
         """What adb knows it by."""
         return f"localfilesystem:{self._socket}"
+
+    @property
+    def device(self) -> Device:
+        """The phone itself, as adb reaches it."""
+        return Device(self._adb, self.address)
 
     def bind(self, fencing_token: int) -> Machine:
         return PhoneMachine(self._phone, fencing_token, self.capabilities)
@@ -104,7 +110,7 @@ class PhoneSandbox:
             return False
         try:
             async with asyncio.timeout(HEALTH_SECONDS):
-                return (await Device(self._adb, self.address).run("getprop", "sys.boot_completed")).code == 0
+                return (await self.device.said("getprop", "sys.boot_completed")) == "1"
         except (AdbRefused, TimeoutError):
             return False
 
@@ -113,6 +119,11 @@ class PhoneSandbox:
 
     async def usage(self) -> Usage:
         return await self._local.usage()
+
+    @property
+    def destroyed(self) -> bool:
+        """Whether it is gone for good."""
+        return self._local.destroyed
 
     async def destroy(self) -> None:
         self._phone.detach()
@@ -123,11 +134,13 @@ class PhoneSandbox:
         await self._local.destroy()
 
     async def _trust(self) -> None:
-        """Let the phone know this server's key."""
+        """Let the phone know this server's key. Raises MachineGone."""
+        await self._adb.start()
         await self._local.desk(self._local.fence).write(str(TRUSTED), self._adb.public_key)
 
     async def _reach(self) -> None:
         """Sign in to the phone that starts inside. Raises MachineGone."""
+        await self._adb.start()
         if self._relay is None:
             self._socket.unlink(missing_ok=True)
             self._relay = await asyncio.start_unix_server(self._lead, self._socket)
@@ -165,16 +178,17 @@ class PhoneHost:
         self._local, self._suites = local, suites or {}
         self._phones = {name for name in local.images if manifest_read(IMAGES / name).platform == "phone"}
         self._adb = AdbServer(data / "adb")
+        self._made: list[PhoneSandbox] = []
 
     async def create(self, image: str) -> Sandbox:
         made = await self._local.create(image)
         if image not in self._phones:
             return made
+        phone = self._phone(made)
         try:
-            phone = await self._phone(made)
             await phone.start()
         except BridgeError as error:
-            await made.destroy()
+            await phone.destroy()
             raise NoMachine(str(error)) from error
         return phone
 
@@ -185,7 +199,7 @@ class PhoneHost:
         """One that does not answer is found by its health checks, like any other."""
         if left.image not in self._phones:
             return left
-        phone = await self._phone(left)
+        phone = self._phone(left)
         try:
             await phone.adopt()
         except BridgeError as error:
@@ -193,14 +207,16 @@ class PhoneHost:
         return phone
 
     async def close(self) -> None:
+        await asyncio.gather(*(phone.destroy() for phone in self._made))
+        self._made.clear()
         await self._local.close()
         await self._adb.close()
 
-    async def _phone(self, made: Sandbox) -> PhoneSandbox:
-        """Raises MachineGone."""
+    def _phone(self, made: Sandbox) -> PhoneSandbox:
         assert isinstance(made, LocalSandbox)
-        await self._adb.start()
-        return PhoneSandbox(made, self._adb, self._suites)
+        phone = PhoneSandbox(made, self._adb, self._suites)
+        self._made = [*(made for made in self._made if not made.destroyed), phone]
+        return phone
 
 
 def names_read(folder: Path) -> dict[str, str]:

@@ -12,6 +12,7 @@ from vm_bridge.phone import keycodes
 from vm_bridge.phone.apps import App
 from vm_bridge.phone.browser import BrowserError
 from vm_bridge.phone.handset import Handset
+from vm_bridge.phone.hierarchy import hierarchy_xml
 
 DENSITY = 160
 KEYBOARD = "org.pilothouse.keyboard/.Latin"
@@ -20,6 +21,7 @@ TEXT_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 LONG_PRESS = 0.6
 SWIPE_MS = 300
 UNKNOWN_ACTIVITY = 252
+TERMINAL, HIERARCHY = "/dev/tty", "window_dump.xml"
 
 
 class Result(NamedTuple):
@@ -193,10 +195,24 @@ async def _screencap(phone: Android, words: list[str]) -> Result:
     file = next((word for word in words if not word.startswith("-")), None)
     as_png = "-p" in words or (file is not None and file.endswith(".png"))
     picture = await asyncio.to_thread(screen.png if as_png else screen.raw)
-    if file is None:
-        return Result(output=picture)
+    return Result(output=picture) if file is None else await _written(file, picture)
+
+
+async def _uiautomator(phone: Android, words: list[str]) -> Result:
+    match words:
+        case ["dump", *options]:
+            file = next((word for word in options if not word.startswith("-")), HIERARCHY)
+            described = hierarchy_xml(await phone.handset.nodes(), phone.handset.front.package)
+            if file == TERMINAL:
+                return Result(output=described)
+            written = await _written(file, described)
+            return written if written.code else _said(f"UI hierchary dumped to: {file}")
+    raise _Wrong("uiautomator dump [FILE]")
+
+
+async def _written(file: str, content: bytes) -> Result:
     try:
-        await asyncio.to_thread(Path(file).write_bytes, picture)
+        await asyncio.to_thread(Path(file).write_bytes, content)
     except OSError as error:
         return Result(1, errors=f"Error opening file: {file} ({error.strerror})\n".encode())
     return Result()
@@ -223,6 +239,7 @@ COMMANDS: dict[str, Callable[[Android, list[str]], Awaitable[Result]]] = {
     "pm": _pm,
     "screencap": _screencap,
     "settings": _settings,
+    "uiautomator": _uiautomator,
     "wm": _wm,
 }
 """Every command by its name."""

@@ -7,6 +7,7 @@ from urllib.request import Request, urlopen
 
 from vm_bridge.phone.apps import App, Apps
 from vm_bridge.phone.browser import Browser
+from vm_bridge.phone.hierarchy import NODES, Node, nodes_read
 from vm_bridge.phone.keycodes import Key
 from vm_bridge.phone.screen import Screen
 
@@ -111,6 +112,10 @@ class Handset:
         for key in reversed(keys):
             held &= ~MODIFIERS.get(key.name, 0)
             await self._key("keyUp", key, held)
+
+    async def nodes(self) -> list[Node]:
+        """What the screen shows, from back to front. Raises BrowserError."""
+        return nodes_read(await self._browser.evaluate(f"(() => {{{NODES}}})()"))
 
     async def _finger(self, kind: str, *places: Place) -> None:
         points = [{"x": x, "y": y} for x, y in places]

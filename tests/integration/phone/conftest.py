@@ -44,6 +44,7 @@ async def host(data: Path) -> AsyncIterator[PhoneHost]:
 async def phone(host: PhoneHost) -> PhoneSandbox:
     sandbox = await host.create("phone")
     assert isinstance(sandbox, PhoneSandbox)
+    await sandbox.bind(1).observe(settle=True)
     return sandbox
 
 
