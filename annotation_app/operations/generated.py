@@ -17,10 +17,12 @@ WRITER = FOLDER / "scripts" / "types.mjs"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A command that prints a schema, and the file of TypeScript types made of it."""
+    """A command that prints a schema, and the file of TypeScript types made of it; types of the file
+    `before`, in the same folder, are passed on from there."""
 
     command: tuple[str, ...]
     target: Path
+    before: tuple[str, ...] = ()
 
 
 SOURCES = (
@@ -28,6 +30,7 @@ SOURCES = (
     Source(
         ("manage.py", "export_openapi_schema", "--settings", "annotation_app.settings.local"),
         FOLDER / "src" / "generated" / "api.ts",
+        before=("vocabulary.ts",),
     ),
 )
 
@@ -53,7 +56,8 @@ def check_types(console: Console, log: Path) -> None:
 def _write(source: Source, target: Path, console: Console, log: Path) -> None:
     node = ensure_frontend_packages(console, log)
     schema = _output([sys.executable, *source.command])
-    _output([node.node, str(WRITER), str(target)], input=schema)
+    before = [str(target.with_name(name)) for name in source.before]
+    _output([node.node, str(WRITER), str(target), *before], input=schema)
 
 
 def _output(command: list[str], *, input: str = "") -> str:

@@ -4,15 +4,17 @@
  *   python -m vocabulary.schema | node scripts/types.mjs src/generated/vocabulary.ts
  *
  * Reads a JSON schema with `$defs`, or an OpenAPI document with `components.schemas`; every definition becomes one exported
- * type, and every value under `x-constants` an `export const`.
+ * type, and every value under `x-constants` an `export const`. A second argument names a file made before, in the same
+ * folder: types of the same name are passed on from it.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { text } from "node:stream/consumers";
 import { compile } from "json-schema-to-typescript";
 
-const [target] = process.argv.slice(2);
+const [target, before] = process.argv.slice(2);
 if (!target) {
-  console.error("usage: node scripts/types.mjs OUTPUT < schema.json");
+  console.error("usage: node scripts/types.mjs OUTPUT [BEFORE] < schema.json");
   process.exit(2);
 }
 
@@ -47,4 +49,33 @@ const types = source.replace(provenance, "").replace(emptyComment, "").replace(r
 const constants = Object.entries(document["x-constants"] ?? {}).map(
   ([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;\n`,
 );
-writeFileSync(target, [types, ...constants].join("\n"));
+
+/** Exported types by name, each with the comment above it. */
+function blocksOf(source) {
+  const starts = /^(?:\/\*\*\n(?: \*.*\n)+? \*\/\n)?export (?:interface|type) (\w+)/gm;
+  const found = [...source.matchAll(starts)];
+  return new Map(found.map((start, n) => [start[1], source.slice(start.index, found[n + 1]?.index).trimEnd()]));
+}
+
+const fieldsOf = (block) => [...block.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name]) => name).join();
+
+/** The source without the types of the file made before, which are passed on from there. One name must mean one thing. */
+function without(source, file) {
+  const known = blocksOf(readFileSync(file, "utf8"));
+  const own = blocksOf(source);
+  const shared = [...own.keys()].filter((name) => known.has(name)).sort();
+  const different = shared.filter((name) => fieldsOf(own.get(name)) !== fieldsOf(known.get(name)));
+  if (different.length > 0) throw new Error(`two types have one name: ${different.join(", ")}`);
+  const rest = [...own].filter(([name]) => !shared.includes(name)).map(([, block]) => block);
+  const used = shared.filter((name) => rest.some((block) => new RegExp(`\\b${name}\\b`).test(block)));
+  const module = `"./${basename(file, ".ts")}"`;
+  const head = source.slice(0, source.indexOf("\n") + 1);
+  return [
+    head,
+    `import type {\n  ${used.join(",\n  ")},\n} from ${module};\n`,
+    `export type {\n  ${shared.join(",\n  ")},\n} from ${module};\n`,
+    `${rest.join("\n")}\n`,
+  ].join("\n");
+}
+
+writeFileSync(target, [before ? without(types, before) : types, ...constants].join("\n"));
