@@ -27,10 +27,10 @@ START_SECONDS = 30.0
 
 def measure(data: Path) -> dict[str, float]:
     """Act → picture received, at the client: without a pause, and with OSWorld's."""
-    python = _environment(data / "venvs" / "peer")
+    python = environment(data / "venvs" / "peer")
     with ExitStack() as stack:
-        display = stack.enter_context(_screen())
-        port = stack.enter_context(_server(python, display))
+        display = stack.enter_context(screen("1280x720"))
+        port = stack.enter_context(server(python, display))
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         _act(connection, 0)  # the first start of Python reads its files from disk
         quick = [_timed(connection, number, 0.0) for number in range(ACTS)]
@@ -59,7 +59,7 @@ def _act(connection: http.client.HTTPConnection, number: int) -> None:
     assert answer["returncode"] == 0, answer
 
 
-def _environment(folder: Path) -> Path:
+def environment(folder: Path) -> Path:
     python = folder / "bin" / "python"
     stamp = folder / "complete"
     if not stamp.exists():
@@ -71,12 +71,12 @@ def _environment(folder: Path) -> Path:
 
 
 @contextmanager
-def _screen() -> Iterator[str]:
-    """An X server with a window manager and something to look at."""
+def screen(size: str) -> Iterator[str]:
+    """An X server of a size like "1280x720", with a window manager and something to look at."""
     reader, writer = os.pipe()
     server = subprocess.Popen(
         [
-            *("Xtigervnc", "-displayfd", str(writer), "-geometry", "1280x720", "-depth", "24"),
+            *("Xtigervnc", "-displayfd", str(writer), "-geometry", size, "-depth", "24"),
             *("-rfbport", "-1", "-SecurityTypes", "None", "-nolisten", "tcp"),
         ],
         pass_fds=(writer,),
@@ -98,9 +98,9 @@ def _screen() -> Iterator[str]:
 
 
 @contextmanager
-def _server(python: Path, display: str) -> Iterator[int]:
-    environment = {**os.environ, "DISPLAY": display, "PATH": f"{python.parent}:{os.environ['PATH']}"}
-    process = subprocess.Popen([python, SERVER], env=environment, stdout=subprocess.PIPE, text=True)
+def server(python: Path, display: str) -> Iterator[int]:
+    variables = {**os.environ, "DISPLAY": display, "PATH": f"{python.parent}:{os.environ['PATH']}"}
+    process = subprocess.Popen([python, SERVER], env=variables, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         # python-xlib prints its warnings first.
