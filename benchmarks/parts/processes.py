@@ -18,6 +18,11 @@ def stream_seconds(bridge: int) -> tuple[float, float]:
     return guests + sum(threads.values()) - threads[bridge], guests + sum(threads.values())
 
 
+def used(pids: list[int]) -> float:
+    """Processor time so far of processes and of those below them."""
+    return sum(_used(Path(f"/proc/{one}")) for pid in pids for one in (pid, *_below(pid)))
+
+
 def _used(folder: Path) -> float:
     """User and system time of a process or thread (seconds)."""
     try:
@@ -28,6 +33,10 @@ def _used(folder: Path) -> float:
 
 
 def _guests(pid: int) -> list[int]:
+    return [one for one in _below(pid) if _is_guest(one)]
+
+
+def _below(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdecimal():
@@ -41,7 +50,7 @@ def _guests(pid: int) -> list[int]:
     while waiting:
         below = children.get(waiting.pop(), [])
         waiting += below
-        found += [one for one in below if _is_guest(one)]
+        found += below
     return found
 
 

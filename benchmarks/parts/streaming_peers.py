@@ -1,0 +1,100 @@
+"""The live picture's peers, each on an X server of its own at 1280x720: aiortc as it comes, x11vnc with noVNC."""
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from annotation_app.operations.ports import free_ports
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts.figures import percentile, say
+from benchmarks.parts.peer import screen
+from benchmarks.parts.processes import used
+from benchmarks.parts.streaming_runs import (
+    CPU_FPS,
+    CPU_SECONDS,
+    GLASS_FPS,
+    GLASS_SECONDS,
+    WARM_SECONDS,
+    glass,
+    program,
+    server,
+    until_answers,
+)
+
+NOVNC = ROOT / "frontend/node_modules/@novnc/novnc"
+CLOCK = Path(__file__).with_name("clock.py")
+
+
+def stock() -> dict[str, Any]:
+    """aiortc with mss, at 720p: its default codec with Chromium is VP8."""
+    with screen("1280x720") as display, server("benchmarks.parts.streaming_stock", display=display) as (pid, url):
+        figures = _peer("aiortc", url, "watch", display, [pid])
+    return figures
+
+
+def vnc() -> dict[str, Any]:
+    """x11vnc as agents' sandboxes run it, websockify and noVNC, at 720p."""
+    missing = [name for name in ("x11vnc",) if shutil.which(name) is None]
+    if missing or not NOVNC.is_dir():
+        say(f"not measured: {', '.join(missing) or NOVNC} is missing")
+        return {}
+    with ExitStack() as stack:
+        display = stack.enter_context(screen("1280x720"))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        (folder / "novnc").symlink_to(NOVNC)
+        (folder / "index.html").write_text("<!doctype html><title>noVNC</title>")
+        rfb, web = free_ports(2)
+        rfb_server = stack.enter_context(
+            program(
+                "x11vnc",
+                "-display",
+                display,
+                "-nopw",
+                "-forever",
+                "-shared",
+                "-localhost",
+                "-rfbport",
+                str(rfb),
+                "-wait",
+                "50",
+            )
+        )
+        bridge = stack.enter_context(
+            program(sys.executable, "-m", "websockify", "--web", str(folder), f"127.0.0.1:{web}", f"127.0.0.1:{rfb}")
+        )
+        url = f"http://127.0.0.1:{web}/"
+        until_answers(url)
+        return _peer("x11vnc_novnc", url, "watchVnc", display, [rfb_server.pid, bridge.pid])
+
+
+def _peer(name: str, url: str, watch: str, display: str, pids: list[int]) -> dict[str, Any]:
+    """A peer's glass, and its CPU while a 640x400 part of its screen changes."""
+    cpu: list[float] = []
+
+    def draw() -> None:
+        with _clock(display, CPU_FPS, CPU_SECONDS + WARM_SECONDS, pattern=True):
+            time.sleep(WARM_SECONDS)
+            before, began = used(pids), time.monotonic()
+            time.sleep(CPU_SECONDS)
+            cpu.append(round((used(pids) - before) / (time.monotonic() - began), 3))
+        stack.enter_context(_clock(display, GLASS_FPS, GLASS_SECONDS, pattern=False))
+
+    with ExitStack() as stack:
+        late = glass(url, watch, draw)
+    return {
+        f"{name}_glass_p50_ms": percentile(late, 0.5),
+        f"{name}_glass_p95_ms": percentile(late, 0.95),
+        f"{name}_cpu_share_720p30": cpu[0],
+    }
+
+
+@contextmanager
+def _clock(display: str, fps: int, seconds: float, *, pattern: bool) -> Iterator[None]:
+    words = (str(fps), str(seconds + 1), str(int(pattern)))
+    with program(sys.executable, str(CLOCK), *words, display=display):
+        yield

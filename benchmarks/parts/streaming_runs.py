@@ -1,0 +1,77 @@
+"""Programs to measure, and the page that reads how late their picture is."""
+
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from benchmarks.parts.browser import FLAGS
+from benchmarks.parts.browser import SCRIPT as GLASS_SCRIPT
+from benchmarks.parts.figures import percentile, say
+from tests.waiting import wait_until
+
+WATCH_SCRIPT = Path(__file__).with_name("streaming.js").read_text()
+CPU_SECONDS, GLASS_SECONDS, WARM_SECONDS = 6.0, 8.0, 1.5
+CPU_FPS, GLASS_FPS = 30, 60
+START_SECONDS = 90.0
+
+
+@contextmanager
+def program(*argv: str, display: str | None = None) -> Iterator["subprocess.Popen[str]"]:
+    """A program while the block runs; its first words can be read."""
+    environment = {**os.environ, **({"DISPLAY": display} if display else {})}
+    process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@contextmanager
+def server(module: str, *arguments: str, display: str | None = None) -> Iterator[tuple[int, str]]:
+    """A module that prints its port: its process and its address."""
+    with program(sys.executable, "-m", module, *arguments, display=display) as process:
+        assert process.stdout is not None
+        words = next((line.split() for line in process.stdout if line.startswith("port ")), None)
+        if words is None:
+            sys.exit(f"{module} did not start")
+        url = f"http://127.0.0.1:{words[1]}"
+        until_answers(url)
+        yield process.pid, url
+
+
+def until_answers(url: str) -> None:
+    """Wait for a server."""
+    wait_until(lambda: _answers(url), limit=START_SECONDS)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=1):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def glass(url: str, watch: str, draw: Callable[[], None]) -> list[float]:
+    """How late each clock shown was (milliseconds), from `draw` on."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(FLAGS))
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.add_init_script(WATCH_SCRIPT)
+        page.add_init_script(GLASS_SCRIPT)
+        page.goto(url)
+        page.evaluate(f"window.{watch}()")
+        draw()
+        seen: list[float] = page.evaluate("ms => __bench.glass(ms)", GLASS_SECONDS * 1000)["seen"]
+        browser.close()
+    assert len(seen) > GLASS_SECONDS, f"only {len(seen)} clocks were read"
+    say(f"{watch}: glass p50 {percentile(seen, 0.5)} ms, p95 {percentile(seen, 0.95)} ms")
+    return seen
