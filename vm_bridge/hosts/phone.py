@@ -55,7 +55,7 @@ class PhoneSandbox:
     def capabilities(self) -> Capabilities:
         local = self._local.capabilities
         return Capabilities(
-            kinds=KINDS, width=local.width, height=local.height, streams=STREAMS, apps=tuple(self._names)
+            kinds=KINDS, width=local.width, height=local.height, streams=STREAMS, apps=apps_shown(self._names)
         )
 
     @property
@@ -106,6 +106,8 @@ class PhoneSandbox:
         return self._local.desk(fence)
 
     async def healthy(self) -> bool:
+        if self._changing.locked():
+            return True  # it starts again, which has a bound of its own
         if not await self._local.healthy():
             return False
         try:
@@ -223,3 +225,11 @@ def names_read(folder: Path) -> dict[str, str]:
     """The packages of a simulated phone's apps, by the names people call them."""
     apps = json.loads((folder / "manifest.json").read_text("utf-8"))["apps"]
     return {app[name]: app["package"] for name in ("name", "name_zh") for app in apps}
+
+
+def apps_shown(names: Mapping[str, str]) -> tuple[str, ...]:
+    """The first name of each package."""
+    first: dict[str, str] = {}
+    for name, package in names.items():
+        first.setdefault(package, name)
+    return tuple(first.values())
