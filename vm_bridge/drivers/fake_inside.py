@@ -49,7 +49,7 @@ class FakeInside:
         self.terminals: dict[str, str] = {}
         self.sizes: dict[str, tuple[int, int]] = {}
         self.changes: list[FileChange] = []
-        self._changed = asyncio.Event()
+        self.changed = asyncio.Event()
 
     def clear(self) -> None:
         """The image's first state."""
@@ -60,12 +60,8 @@ class FakeInside:
 
     def touch(self) -> None:
         """Wake whoever watches."""
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def change(self) -> None:
-        """Returns when something changed."""
-        await self._changed.wait()
+        self.changed.set()
+        self.changed = asyncio.Event()
 
     def put(self, path: str, data: bytes) -> None:
         """Create or replace a file."""
@@ -161,10 +157,11 @@ class FakeFiles:
 
     async def _changes(self, told: int) -> AsyncGenerator[FileChange, None]:
         while True:
+            changed = self._inside.changed
             while told < len(self._inside.changes):
                 told += 1
                 yield self._inside.changes[told - 1]
-            await self._inside.change()
+            await changed.wait()
 
 
 class FakeTerminals:
@@ -201,6 +198,7 @@ class FakeTerminals:
     async def _frames(self) -> AsyncGenerator[TerminalFrame, None]:
         shown: dict[str, str] = {}
         while True:
+            changed = self._inside.changed
             for name, text in tuple(self._inside.terminals.items()):
                 if shown.get(name) != text:
                     new, (columns, rows) = text.removeprefix(shown.get(name, "")), self._inside.sizes[name]
@@ -209,7 +207,7 @@ class FakeTerminals:
             for name in shown.keys() - self._inside.terminals.keys():
                 del shown[name]
                 yield TerminalFrame.of(name, b"", 0, 0)
-            await self._inside.change()
+            await changed.wait()
 
     def _known(self, session: str) -> str:
         if session not in self._inside.terminals:
