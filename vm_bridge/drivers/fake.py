@@ -109,6 +109,8 @@ class FakeSandbox:
         return FakeMachine(self, fencing_token)
 
     async def reset(self) -> None:
+        if self._journal is not None:
+            self._journal.note(self.id, self._used, "reset")
         self._fence = self._used + 1
         self.restart()
 
@@ -151,7 +153,7 @@ class FakeSandbox:
         self.alive()
         stale = fencing_token < self._fence
         if self._journal is not None:
-            self._journal.note(self.id, fencing_token, stale=stale)
+            self._journal.note(self.id, fencing_token, "refused" if stale else "admitted")
         if stale:
             raise StaleLease(f"fencing token {fencing_token} is behind {self._fence}")
         self._fence = self._used = fencing_token

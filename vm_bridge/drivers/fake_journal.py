@@ -1,20 +1,33 @@
 """What the guests of fake machines saw, to hold against what the holders of their leases believe."""
 
-import json
 import time
 from pathlib import Path
+from typing import Literal
+
+from vocabulary.base import Frozen
+
+
+class Entry(Frozen):
+    """One call that reached a guest, or a reset; `at` is seconds since the epoch."""
+
+    at: float
+    machine: str
+    token: int
+    event: Literal["admitted", "refused", "reset"]
 
 
 class Journal:
-    """Every call that reached a fake guest, in a file: when, which machine, under which token, whether it was refused.
-
-    Processes that share the file do not mix their lines.
-    """
+    """A file of entries, one a line, kept although the process is killed."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("ab", buffering=0)
 
-    def note(self, machine_id: str, token: int, *, stale: bool) -> None:
-        """One call."""
-        line = {"at": time.time(), "machine": machine_id, "token": token, "stale": stale}
-        self._file.write(json.dumps(line).encode() + b"\n")
+    def note(self, machine: str, token: int, event: Literal["admitted", "refused", "reset"]) -> None:
+        """Now."""
+        entry = Entry(at=time.time(), machine=machine, token=token, event=event)
+        self._file.write(entry.model_dump_json().encode() + b"\n")
+
+
+def entries(path: Path) -> tuple[Entry, ...]:
+    """What was written so far, in the order in which it happened."""
+    return tuple(map(Entry.model_validate_json, path.read_text().splitlines()))

@@ -1,0 +1,93 @@
+"""Managers and clients killed at random while they claim; then who held what is counted."""
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts.beliefs import barred, beliefs, fallen, shared
+from benchmarks.parts.figures import say
+from benchmarks.parts.fleet import Fleet, fleet
+from vm_bridge.drivers.fake_journal import entries
+
+MACHINES, MANAGERS, PROCESSES, HOLDERS = 20, 2, 3, 10
+PAUSE = 1.5
+"""Between two kills (seconds)."""
+REST_SECONDS = 30.0
+"""Longest until every machine is free again when nobody claims any more."""
+
+
+def measure(folder: Path, *, seconds: float = 60.0) -> dict[str, int]:
+    """Leases that overlapped, and machines that did not come back."""
+    with fleet(folder / "chaos", machines=MACHINES, workers=MANAGERS) as running:
+        kills = _rage(running, folder, seconds)
+        lost = MACHINES - _rested(running)
+    held, seen = beliefs(folder.glob("believed-*")), entries(running.journal)
+    double = shared(held) + fallen(seen) + barred(seen, held)
+    say(f"{len(held)} leases, {len(seen)} calls, {kills} kills, {double} doubly held")
+    return {"double_leases": double, "chaos_leases": len(held), "chaos_kills": kills, "lost_machines": lost}
+
+
+def _rage(running: Fleet, folder: Path, seconds: float) -> int:
+    """Kill a manager or a process of clients every now and then; how often."""
+    numbers = itertools.count()
+    with _clients() as clients:
+        clients += [_holders(running, folder, next(numbers)) for _ in range(PROCESSES)]
+        end, kills = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            time.sleep(random.random() * 2 * PAUSE)
+            managers = _children(running.manager)
+            if random.random() < 0.5 or not managers:  # the last one killed is not there again yet
+                victim = clients.pop(random.randrange(len(clients)))
+                victim.kill()
+                victim.wait()
+                clients.append(_holders(running, folder, next(numbers)))
+            else:
+                os.kill(random.choice(managers), signal.SIGKILL)
+            kills += 1
+    return kills
+
+
+@contextmanager
+def _clients() -> Iterator["list[subprocess.Popen[bytes]]"]:
+    """Processes that are killed when the block ends."""
+    clients: list[subprocess.Popen[bytes]] = []
+    try:
+        yield clients
+    finally:
+        for client in clients:
+            client.kill()
+            client.wait()
+
+
+def _holders(running: Fleet, folder: Path, number: int) -> "subprocess.Popen[bytes]":
+    file = folder / f"believed-{number}"
+    command = (sys.executable, "-m", "benchmarks.parts.holders", running.url, running.secret, str(file), str(HOLDERS))
+    with (folder / "holders.log").open("ab") as log:
+        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+
+
+def _children(pid: int) -> list[int]:
+    """The managers; the process that multiprocessing keeps beside them is not one."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+            found.append(int(child))
+    return found
+
+
+def _rested(running: Fleet) -> int:
+    """How many machines are free once every lease has run out."""
+    end = time.monotonic() + REST_SECONDS
+    while (free := sum(int(str(image["free"])) for image in running.get("images"))) < MACHINES:
+        if time.monotonic() > end:
+            break
+        time.sleep(0.2)
+    return free

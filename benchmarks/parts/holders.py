@@ -1,0 +1,63 @@
+"""A process full of clients that claim, act, renew, release and forget, and write down what they believe.
+
+`python -m benchmarks.parts.holders URL SECRET FILE COUNT`, until it is killed.
+"""
+
+import asyncio
+import random
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.parts.beliefs import Belief
+from vm_bridge.client import BridgeClient
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Lease
+
+TTL = 2.0
+WAIT = 5.0
+
+
+class Holder:
+    """One client; `file` is written through, so that what it believed is known although it is killed."""
+
+    def __init__(self, client: BridgeClient, file: Path, name: str) -> None:
+        self._client = client
+        self._file = file.open("ab", buffering=0)
+        self._name = name
+
+    async def live(self) -> None:
+        """Lease after lease, for ever."""
+        while True:
+            try:
+                await self._hold()
+            except BridgeError:
+                await asyncio.sleep(0.05)
+
+    async def _hold(self) -> None:
+        user = f"user-{random.randrange(4)}"
+        lease = await self._client.allocate(image="desktop", holder=self._name, user=user, ttl=TTL, wait=WAIT)
+        self._believe(lease, lease.expires_at.timestamp())
+        for _ in range(random.randrange(6)):
+            await self._client.machine(lease).hurry()
+            await asyncio.sleep(random.random() * 0.2)
+            if random.random() < 0.5:
+                lease = await self._client.renew(lease, ttl=TTL)
+                self._believe(lease, lease.expires_at.timestamp())
+        if random.random() < 0.8:  # the others just forget it
+            self._believe(lease, time.time())
+            await self._client.release(lease)
+
+    def _believe(self, lease: Lease, until: float) -> None:
+        belief = Belief(at=time.time(), until=until, machine=lease.machine_id, token=lease.fencing_token)
+        self._file.write(belief.model_dump_json().encode() + b"\n")
+
+
+async def main(url: str, secret: str, file: Path, count: int) -> None:
+    async with BridgeClient(url, secret) as client, asyncio.TaskGroup() as group:
+        for number in range(count):
+            group.create_task(Holder(client, file, f"{file.name}-{number}").live())
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4])))

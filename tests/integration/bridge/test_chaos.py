@@ -1,0 +1,50 @@
+"""Managers and clients killed with SIGKILL while they claim: no machine is ever held twice, and none is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.parts import chaos
+from benchmarks.parts.beliefs import Belief, barred, beliefs, fallen, shared
+from vm_bridge.drivers.fake_journal import Entry
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_whoever_is_killed_no_machine_is_held_twice_and_none_is_lost(tmp_path: Path) -> None:
+    seen = chaos.measure(tmp_path, seconds=8)
+    assert (seen["double_leases"], seen["lost_machines"]) == (0, 0)
+    assert seen["chaos_leases"] > 0
+    assert seen["chaos_kills"] > 0
+
+
+def belief(at: float, until: float, token: int, machine: str = "m-1") -> Belief:
+    return Belief(at=at, until=until, machine=machine, token=token)
+
+
+def entry(at: float, token: int, event: str = "admitted") -> Entry:
+    return Entry.model_validate({"at": at, "machine": "m-1", "token": token, "event": event})
+
+
+def test_two_who_believe_at_once_are_counted() -> None:
+    assert shared([belief(0, 2, 1), belief(1, 3, 2)]) == 1
+    assert shared([belief(0, 1, 1), belief(1, 3, 2), belief(0, 9, 3, "m-2")]) == 0
+
+
+def test_a_lower_token_let_in_after_a_higher_one_is_counted() -> None:
+    assert fallen([entry(0, 1), entry(1, 2), entry(2, 1)]) == 1
+    assert fallen([entry(0, 1), entry(1, 2), entry(2, 1, "refused")]) == 0
+
+
+def test_a_holder_refused_within_its_lease_is_counted() -> None:
+    assert barred([entry(1, 1, "refused")], [belief(0, 2, 1)]) == 1
+    assert barred([entry(3, 1, "refused")], [belief(0, 2, 1)]) == 0
+
+
+def test_a_renewal_puts_a_belief_off_and_a_release_ends_it(tmp_path: Path) -> None:
+    file = tmp_path / "believed"
+    said = [belief(0, 2, 1), belief(1, 3, 1), belief(1.5, 1.5, 1)]
+    file.write_text("\n".join(one.model_dump_json() for one in said[:2]))
+    assert beliefs([file]) == (belief(0, 3, 1),)
+    file.write_text("\n".join(one.model_dump_json() for one in said))
+    assert beliefs([file]) == (belief(0, 1.5, 1),)

@@ -1,0 +1,118 @@
+"""The side of the bridge that has machines: the pool, and who watches, records and visits them."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+from aiortc import RTCIceServer
+from fastapi import FastAPI
+from redis.asyncio import Redis
+
+from vm_bridge.config import Config
+from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.phone import PhoneHost
+from vm_bridge.hosts.phone_devices import DeviceHost
+from vm_bridge.hosts.several import SeveralHosts
+from vm_bridge.ice import ice_passes
+from vm_bridge.inside_routes import inside_routes
+from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.scripts import Scripts
+from vm_bridge.ledger.shelves import Shelves
+from vm_bridge.network.passes import Passes
+from vm_bridge.network.previews import Previews
+from vm_bridge.pool import Pool
+from vm_bridge.recording.recorder import Recorder
+from vm_bridge.recording.routes import recording_routes
+from vm_bridge.sandbox import Host, Sandbox
+from vm_bridge.state_routes import state_routes
+from vm_bridge.streams.broadcast import Broadcasts
+from vm_bridge.streams.routes import Streams
+from vm_bridge.streams.webrtc import WebRtc, offer_addresses
+from vm_bridge.suites.bundled import SUITES
+
+
+class Hosting:
+    """The machines of this process and who watches them."""
+
+    def __init__(self, config: Config, host: Host, redis: Redis) -> None:
+        ledger = Ledger(redis)
+        broadcasts = Broadcasts(fps=config.stream_fps, bitrate=config.stream_bitrate)
+        webrtc = WebRtc(broadcasts, ice_servers=lambda: ice_servers(config))
+        self._streams = Streams(secret=config.secret, ledger=ledger, webrtc=webrtc, web_origins=config.web_origins)
+        self._recorder = Recorder(config.data / "recordings", broadcasts)
+        self.pool = Pool(
+            host,
+            ledger,
+            Shelves(redis, Scripts(redis), config.host_id, config.bridge_url),
+            capacity=config.max_machines,
+            ended=self._ended,
+        )
+        self.guarded = (
+            recording_routes(self._recorder, self._leased),
+            inside_routes(self.pool.machine),
+            state_routes(self.pool.machine),
+        )
+        """Routes for who has the secret."""
+        self.ticketed = (self._streams.routes(self.pool.sandbox),)
+        """Routes for browsers, which bring tickets."""
+        offer_addresses(config.ice_addresses)
+        self._config = config
+        self._passes = Passes(config.secret, ledger)
+
+    def show_previews(self, app: FastAPI) -> None:
+        """Let browsers reach the web programs inside the machines, under their own host name or path."""
+        app.add_middleware(
+            Previews,
+            passes=self._passes,
+            sandbox_of=self.pool.sandbox,
+            framed_by=self._config.web_origins,
+            host=urlsplit(self._config.preview_url).netloc,
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """While the block runs. After SIGHUP the machines are left to the next bridge, otherwise destroyed."""
+        left = False
+
+        def leave() -> None:
+            nonlocal left
+            left = True
+            signal.raise_signal(signal.SIGTERM)
+
+        if threading.current_thread() is threading.main_thread():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, leave)
+        await self.pool.start()
+        try:
+            yield
+        finally:
+            await self._recorder.close()
+            await self._streams.close()
+            await self.pool.close(leave=left)
+
+    async def _ended(self, machine_id: str) -> None:
+        await self._recorder.stop(machine_id)
+        await self._streams.end(machine_id)
+
+    async def _leased(self, machine_id: str, token: int) -> Sandbox:
+        await self.pool.machine(machine_id, token)
+        return self.pool.sandbox(machine_id)
+
+
+def ice_servers(config: Config) -> list[RTCIceServer]:
+    """The STUN and TURN servers, with passes for the bridge itself."""
+    passes = ice_passes(config.ice_servers, "bridge")
+    return [RTCIceServer(urls=one.urls, username=one.username, credential=one.credential) for one in passes]
+
+
+def host_of(config: Config) -> Host:
+    """Where the machines of this process live."""
+    if config.machines == "fake":
+        return FakeHost(capacity=config.max_machines, journal=config.journal)
+    here = PhoneHost(LocalHost(config.data, SUITES, tools=config.tools), config.data, SUITES)
+    if not config.adb_devices:
+        return here
+    return SeveralHosts((here, DeviceHost(config.data, config.adb_devices, config.adb_clear)))
