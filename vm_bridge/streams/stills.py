@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -60,4 +61,6 @@ def _part(frame: Frame) -> bytes:
 
 
 async def _next(frames: AsyncIterator[Frame]) -> Frame | None:
-    return await anext(frames, None)
+    """A frame of its own: while it is encoded, those who watch at a higher rate may have its memory written anew."""
+    frame = await anext(frames, None)
+    return frame and replace(frame, pixels=memoryview(bytes(frame.pixels)))
