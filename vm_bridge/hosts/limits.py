@@ -78,30 +78,35 @@ def _is_unified() -> bool:
 def _unified(name: str, bounds: dict[str, Bound]) -> dict[str, Path]:
     """One group for all controllers that are handed down to it."""
     group = ROOT / PARENT / name
+    if not _make(group):
+        return {}
     for folder in (ROOT, group.parent):
-        folder.mkdir(exist_ok=True)
         for controller in bounds:
             _write(folder / "cgroup.subtree_control", f"+{controller}")
-    return {controller: group for controller, bound in bounds.items() if _bounded(group, bound)}
+    made = {controller: group for controller, (file, value) in bounds.items() if _write(group / file, value)}
+    if not made:
+        _remove((group,))
+    return made
 
 
 def _separate(name: str, bounds: dict[str, Bound]) -> dict[str, Path]:
     """A group for each controller."""
-    groups = {controller: ROOT / controller / PARENT / name for controller in bounds}
-    return {controller: group for controller, group in groups.items() if _bounded(group, bounds[controller])}
+    made = {}
+    for controller, (file, value) in bounds.items():
+        group = ROOT / controller / PARENT / name
+        if _make(group) and _write(group / file, value):
+            made[controller] = group
+        else:
+            _remove((group,))
+    return made
 
 
-def _bounded(group: Path, bound: Bound) -> bool:
-    """Whether a group is there and could be given this bound."""
-    file, value = bound
+def _make(group: Path) -> bool:
     try:
         group.mkdir(parents=True, exist_ok=True)
     except OSError:
         return False
-    if _write(group / file, value):
-        return True
-    _remove((group,))
-    return False
+    return True
 
 
 def _write(file: Path, value: str) -> bool:

@@ -1,0 +1,71 @@
+"""An earlier state is made again by doing again, on a twin, what was done; otherwise nothing changes."""
+
+import asyncio
+import itertools
+
+import pytest
+
+from vm_bridge.errors import CannotRestore, MachineGone
+from vm_bridge.hosts.firstprocess import FirstProcess
+from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.machine import Machine
+from vocabulary.actions import Action, OpenApp, ReadFile, RunCommand, TypeText
+from vocabulary.observations import Transition
+from vocabulary.tasks import Task
+
+TASK = Task(id="task-1", instruction="Do something.")
+numbers = itertools.count()
+
+
+async def do(machine: Machine, action: Action) -> Transition:
+    return await machine.perform(f"restore-{next(numbers):04}", action)
+
+
+async def test_windows_and_what_is_typed_in_them_come_back(desktop: LocalSandbox, machine: Machine) -> None:
+    await machine.prepare(TASK)
+    await do(machine, OpenApp(name="terminal"))
+    typed = await do(machine, TypeText(text="echo first > note.txt; clear; echo seen\n"))
+    kept = await machine.snapshot()
+    await do(machine, TypeText(text="echo second > note.txt; exit\n"))
+    old = desktop.tree.first
+    assert desktop.frames is not None
+    async with desktop.frames.subscribe(fps=30) as frames:
+        before = await asyncio.wait_for(anext(frames), 10)
+        seen = await machine.restore(kept)
+        after = await asyncio.wait_for(anext(frames), 10)
+    assert after.serial > before.serial
+    assert seen.screenshot == typed.after.screenshot
+    assert (await do(machine, ReadFile(path="note.txt"))).after.text == "first\n"
+    with pytest.raises(MachineGone):
+        FirstProcess(old.pid, old.began)
+    assert desktop.vnc_socket is not None
+    assert desktop.vnc_socket.is_socket()
+
+
+async def test_what_cannot_be_done_again_changes_nothing(desktop: LocalSandbox, machine: Machine) -> None:
+    await machine.prepare(TASK)
+    stamp = await do(machine, RunCommand(command="date +%s%N | tee stamp.txt"))
+    kept = await machine.snapshot()
+    await do(machine, RunCommand(command="echo later > later.txt"))
+    tree = desktop.tree
+    with pytest.raises(CannotRestore, match="files"):
+        await machine.restore(kept)
+    assert desktop.tree is tree
+    assert (await do(machine, ReadFile(path="stamp.txt"))).after.text == stamp.after.text
+    assert (await do(machine, ReadFile(path="later.txt"))).after.text == "later\n"
+    twins = {path.name for path in tree.folder.parent.iterdir()} - {tree.folder.name}
+    assert len(twins) <= 1  # the one that waits to be used next
+
+
+async def test_one_step_back_after_another(machine: Machine) -> None:
+    await machine.prepare(TASK)
+    states = []
+    for word in ("one", "two", "three"):
+        states.append(await machine.snapshot())
+        await do(machine, RunCommand(command=f"echo {word} >> words.txt"))
+    for state, left in ((states[2], "one\ntwo\n"), (states[1], "one\n")):
+        await machine.restore(state)
+        assert (await do(machine, ReadFile(path="words.txt"))).after.text == left
+        await machine.restore(state)
+    with pytest.raises(CannotRestore):
+        await machine.restore(states[2])
