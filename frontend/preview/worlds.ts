@@ -74,9 +74,9 @@ const POOLS: PoolSummary[] = [
 ];
 
 const EXPORTS: ExportOut[] = [
-  { id: "e1", pool_id: null, filters: { review: "accepted", outcome: null, annotator: null }, status: "running", progress: 0.42, trajectories: 128, bytes: 92_000_000, error: "", created_at: minutesAgo(1), finished_at: null },
-  { id: "e2", pool_id: 1, filters: { review: "accepted", outcome: "success", annotator: null }, status: "done", progress: 1, trajectories: 311, bytes: 260_400_000, error: "", created_at: minutesAgo(190), finished_at: minutesAgo(180) },
-  { id: "e3", pool_id: null, filters: { review: null, outcome: null, annotator: "annie" }, status: "failed", progress: 0.1, trajectories: 20, bytes: 0, error: "No space left on the device.", created_at: minutesAgo(3_000), finished_at: minutesAgo(2_999) },
+  { id: "e1", pool_id: null, filters: { review: "accepted", outcome: null, annotator: null, undone: false }, status: "running", progress: 0.42, trajectories: 128, bytes: 92_000_000, error: "", created_at: minutesAgo(1), finished_at: null },
+  { id: "e2", pool_id: 1, filters: { review: "accepted", outcome: "success", annotator: null, undone: false }, status: "done", progress: 1, trajectories: 311, bytes: 260_400_000, error: "", created_at: minutesAgo(190), finished_at: minutesAgo(180) },
+  { id: "e3", pool_id: null, filters: { review: null, outcome: null, annotator: "annie", undone: false }, status: "failed", progress: 0.1, trajectories: 20, bytes: 0, error: "No space left on the device.", created_at: minutesAgo(3_000), finished_at: minutesAgo(2_999) },
 ];
 
 const QUEUE: Queue = { current: [EPISODE, { ...EPISODE, id: "2", practice: true, instruction: "Practice: open the calculator and add two numbers.", status: "paused", steps: 1, help_requested: true }], returned: RETURNED, recent: RECENT, pools: POOLS };

@@ -8,6 +8,8 @@ export type Surface = HTMLVideoElement | HTMLCanvasElement;
 export interface Ticket {
   readonly ticket: string;
   readonly url: string;
+  /** What helps WebRTC through firewalls: STUN and TURN servers, where the operator has any. */
+  readonly ice_servers?: readonly RTCIceServer[];
 }
 
 export interface Measure {

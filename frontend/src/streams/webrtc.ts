@@ -3,7 +3,7 @@
 import { MEASURE_EVERY, type Connector, type Listener, type Ticket } from "./connector";
 
 export const connectWebRtc: Connector = (host, ticket, listener) => {
-  const peer = new RTCPeerConnection({ iceServers: [] });
+  const peer = new RTCPeerConnection({ iceServers: [...(ticket.ice_servers ?? [])] });
   const video = document.createElement("video");
   Object.assign(video, { muted: true, autoplay: true, playsInline: true, disablePictureInPicture: true });
   host.append(video);

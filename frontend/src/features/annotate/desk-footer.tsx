@@ -11,7 +11,7 @@ import styles from "./desk.module.css";
 
 export function DeskFooter() {
   const { t } = useI18n();
-  const { episode, mine, direct, send, setDialog, toggleDirect, view } = useDesk();
+  const { episode, steps, mine, direct, send, setDialog, toggleDirect, view } = useDesk();
   const open = view.control === "mine" && (episode.status === "running" || episode.status === "paused");
   return (
     <div className={styles.footer} role="toolbar" aria-label={t("desk.footer")}>
@@ -20,7 +20,7 @@ export function DeskFooter() {
       <Item command={commands.help} enabled={open} run={() => setDialog("help")} />
       <Item
         command={commands.undo}
-        enabled={mine && episode.can_undo && episode.steps.length > 0}
+        enabled={mine && episode.can_undo && steps.length > 0}
         reason={episode.can_undo ? undefined : t("desk.undo.cannot")}
         run={() => send({ type: "undo" })}
       />

@@ -9,10 +9,10 @@ import styles from "./desk.module.css";
 
 export function DeskStatus({ stream }: { stream: StreamStatus | null }) {
   const { t } = useI18n();
-  const { episode, connection } = useDesk();
+  const { episode, steps, connection } = useDesk();
   return (
     <BarStatus>
-      <span>{t("status.step", { number: episode.steps.length + 1, most: episode.task.max_steps })}</span>
+      <span>{t("status.step", { number: steps.length + 1, most: episode.task.max_steps })}</span>
       {stream !== null && <StreamWords stream={stream} />}
       <StatusDot tone={connection.phase === "online" ? "ok" : "warn"} pulse={connection.phase !== "online"}>
         {connection.latency === null ? t("status.link") : t("status.round_trip", { ms: Math.round(connection.latency) })}

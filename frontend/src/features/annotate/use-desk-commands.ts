@@ -79,13 +79,13 @@ function stepBack(desk: Desk): void {
 }
 
 function episodeBindings(desk: Desk): Binding[] {
-  const { episode, mine, send, setDialog } = desk;
+  const { episode, steps, mine, send, setDialog } = desk;
   const holds = desk.view.control === "mine";
   const open = holds && (episode.status === "running" || episode.status === "paused");
   return [
     { command: commands.takeover, enabled: mine && episode.capabilities.includes("gesture"), run: () => send({ type: "takeover", on: true, thought: "" }) },
     { command: commands.autopilot, enabled: mine && episode.thinking !== "off", run: () => send({ type: "autopilot", on: !episode.autopilot }) },
-    { command: commands.undo, enabled: mine && episode.can_undo && episode.steps.length > 0, run: () => send({ type: "undo" }) },
+    { command: commands.undo, enabled: mine && episode.can_undo && steps.length > 0, run: () => send({ type: "undo" }) },
     { command: commands.hurry, enabled: mine && episode.pending !== null, run: () => send({ type: "hurry" }) },
     { command: commands.finish, enabled: open, run: () => setDialog("finish") },
     { command: commands.infeasible, enabled: open, run: () => setDialog("infeasible") },

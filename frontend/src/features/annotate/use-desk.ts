@@ -3,11 +3,12 @@ import { createContext, use, useCallback, useMemo, useRef, useState, type RefObj
 import { flushSync } from "react-dom";
 import { useLocalStorage } from "@mantine/hooks";
 
-import type { Action, EpisodeState, Mark, Proposal } from "@/generated/vocabulary";
+import type { Action, EpisodeState, Mark, Proposal, Step } from "@/generated/vocabulary";
 import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
 import type { EpisodeView } from "@/session/reducer";
 import type { Body } from "@/session/session";
 import type { LiveSession } from "@/session/use-session";
+import { standing } from "@/shared/standing";
 
 import { acceptOf, compose, fromProposal, withAction, type Choice, type Composed } from "./composer";
 import { panelOpen, type PanelName } from "./panels/panels";
@@ -27,6 +28,8 @@ export interface CommandLine {
 export interface Desk extends LiveSession {
   readonly view: EpisodeView;
   readonly episode: EpisodeState;
+  /** The steps that count: those nobody took back. */
+  readonly steps: readonly Step[];
   readonly draft: Draft;
   readonly composed: Composed;
   /** The action being composed, also while its thought is missing. */
@@ -98,6 +101,7 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
   const growing = useRef<ReturnType<typeof setTimeout>>(undefined);
 
   const composed = useMemo(() => compose(draft, episode), [draft, episode]);
+  const steps = useMemo(() => standing(episode.steps), [episode.steps]);
   const mine = view.control === "mine" && episode.status === "running";
   const direct = wantsDirect && !episode.thought_required;
 
@@ -158,6 +162,7 @@ export function useDeskModel(live: LiveSession, view: EpisodeView): Desk {
     ...live,
     view,
     episode,
+    steps,
     draft,
     composed,
     drafted: composed.ok || composed.reason === "thought" ? composed.action : null,

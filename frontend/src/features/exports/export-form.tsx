@@ -1,5 +1,5 @@
 /** Which trajectories to export. */
-import { Button, Select } from "@mantine/core";
+import { Button, Checkbox, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -18,6 +18,7 @@ export function ExportForm() {
   const [pool, setPool] = useState<string | null>(null);
   const [review, setReview] = useState<ExportFilters["review"]>("accepted");
   const [outcome, setOutcome] = useState<ExportFilters["outcome"]>(null);
+  const [undone, setUndone] = useState(false);
   const pools = useQuery(poolsQuery).data ?? [];
   const start = useStartExport();
 
@@ -26,7 +27,7 @@ export function ExportForm() {
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        start.mutate({ pool_id: pool === null ? null : Number(pool), filters: { review, outcome, annotator: null } });
+        start.mutate({ pool_id: pool === null ? null : Number(pool), filters: { review, outcome, annotator: null, undone } });
       }}
     >
       <Select
@@ -53,6 +54,7 @@ export function ExportForm() {
         value={outcome}
         onChange={setOutcome}
       />
+      <Checkbox label={t("exports.undone")} checked={undone} onChange={(event) => setUndone(event.currentTarget.checked)} />
       <Button type="submit" loading={start.isPending}>
         {t("exports.start")}
       </Button>

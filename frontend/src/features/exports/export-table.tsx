@@ -63,6 +63,7 @@ function What({ item: { filters } }: { item: ExportOut }) {
     filters.review && t(`review.${filters.review}`),
     filters.outcome && t(`outcome.${filters.outcome}`),
     filters.annotator,
+    filters.undone && t("exports.undone"),
   ].filter(Boolean);
   return <>{narrowed.length > 0 ? narrowed.join(" · ") : t("exports.everything")}</>;
 }

@@ -7,7 +7,7 @@ import { actionInWords, pointsOf } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 
 import { ActionText } from "./action-text";
-import { DecisionBadge } from "./badge";
+import { Badge, DecisionBadge } from "./badge";
 import { Thumbnail, type BlobUrl } from "./thumbnail";
 import styles from "./timeline.module.css";
 
@@ -78,8 +78,9 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
           className={styles.tile}
           data-decision={step.decision}
           data-failed={step.error ? true : undefined}
+          data-undone={step.undone || undefined}
           aria-current={current ? "step" : undefined}
-          aria-label={`${t("timeline.step", { number })}: ${words}. ${t(`decision.${step.decision}`)}`}
+          aria-label={`${t("timeline.step", { number })}: ${words}. ${t(step.undone ? "timeline.undone" : `decision.${step.decision}`)}`}
           tabIndex={tabIndex}
           onClick={onSelect}
         >
@@ -114,6 +115,7 @@ function StepCard({ step, blobUrl }: { step: Step; blobUrl: BlobUrl }) {
       </div>
       <div className={styles.line}>
         <DecisionBadge decision={step.decision} />
+        {step.undone && <Badge tone="neutral" title={t("timeline.undone.help")}>{t("timeline.undone")}</Badge>}
         <ActionText action={step.action} />
       </div>
       {step.thought && <p className={styles.thought}>{step.thought}</p>}

@@ -22,6 +22,7 @@ const TONES: Readonly<Record<Notice["name"], "danger" | "warn" | "takeover" | "a
   held: "warn",
   view_only: "warn",
   lease: "warn",
+  undoing: "info",
   takeover: "takeover",
   autopilot: "autopilot",
   help_requested: "info",
@@ -94,6 +95,7 @@ function Words({ notice }: { notice: Notice }): ReactNode {
           <Button size="compact-xs" variant="default" onClick={() => send({ type: "autopilot", on: false })}>{t("autopilot.stop")}</Button>
         </>
       );
+    case "undoing":
     case "help_requested":
     case "unsettled":
       return t(`notice.${notice.name}`);

@@ -30,6 +30,11 @@ describe("notices", () => {
     expect(names({}, { phase })).toEqual([phase]);
   });
 
+  it("say that the machine goes back, for as long as it takes", () => {
+    const undo = { command: { type: "undo", command_id: "command-2" }, at: NOW } as const;
+    expect(names({}, { waiting: [undo] })).toEqual(["undoing"]);
+  });
+
   it("ask about commands that grew old", () => {
     expect(names({}, { held: [entry] })).toEqual(["held"]);
   });

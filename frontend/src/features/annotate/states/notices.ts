@@ -10,7 +10,7 @@ export type Notice =
   | { readonly name: "held"; readonly count: number }
   | { readonly name: "view_only"; readonly holder: string; readonly free: boolean }
   | { readonly name: "lease"; readonly seconds: number }
-  | { readonly name: "takeover" | "autopilot" | "help_requested" | "unsettled" };
+  | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "unsettled" };
 
 /** From this long before its end (milliseconds) a lease is worth a word: by then renewing has failed a while. */
 export const LEASE_WARNING = 90_000;
@@ -26,6 +26,7 @@ function connectionNotices({ phase, waiting, held, retryAt }: Connection, online
   if (phase === "offline" || (phase === "connecting" && !online)) {
     notices.push(online ? { name: "reconnecting", pending } : { name: "offline", pending, retryAt });
   }
+  if (phase === "online" && waiting.some(({ command }) => command.type === "undo")) notices.push({ name: "undoing" });
   if (held.length > 0) notices.push({ name: "held", count: held.length });
   return notices;
 }

@@ -3,7 +3,7 @@ import { Button, Loader } from "@mantine/core";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/action-text";
-import { DecisionBadge } from "@/shared/ui/badge";
+import { Badge, DecisionBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { live, pause } from "@/features/annotate/commands";
 import { useDesk } from "@/features/annotate/use-desk";
@@ -59,6 +59,7 @@ function PastStep() {
     <div className={styles.past} role="status">
       <strong>{t("timeline.step", { number: step.index + 1 })}</strong>
       <DecisionBadge decision={step.decision} />
+      {step.undone && <Badge tone="neutral" title={t("timeline.undone.help")}>{t("timeline.undone")}</Badge>}
       <ActionText action={step.action} />
       {step.thought && <span className={styles.pastThought}>{step.thought}</span>}
       <Button size="compact-xs" onClick={() => look(null)} rightSection={<CommandKey command={live} />}>

@@ -56,6 +56,7 @@ const REFUSALS = [
 
 /** Why the server refused, in the reader's language where the code is known. */
 export function refusalInWords(code: string, message: string, { t }: I18n): string {
+  if (code === "cannot_restore") return t("refused.cannot_restore", { reason: message });
   const known = REFUSALS.find((one) => one === code);
   return known === undefined ? message : t(`refused.${known}`);
 }

@@ -167,6 +167,7 @@ export const deskMessages = {
   "refused.in_takeover": "Not done: end the takeover first.",
   "refused.not_in_takeover": "The takeover has ended.",
   "refused.cannot_undo": "Not undone: this machine cannot go back.",
+  "refused.cannot_restore": "Not undone, and nothing was changed: {reason}",
   "refused.flooding": "Too much at once. Wait a moment.",
   "refused.queue_full": "Too many commands are waiting. Wait for the connection.",
   "refused.outcome_unknown": "Nobody knows whether this act happened. Look at the screen before going on.",
@@ -190,6 +191,7 @@ export const deskMessages = {
   "notice.takeover.help": "Pointer and keys go straight to it. End:",
   "notice.autopilot": "Autopilot.",
   "notice.autopilot.help": "The policy acts by itself. Stop:",
+  "notice.undoing": "The machine goes back one step.",
   "notice.help_requested": "Help was called. You can go on meanwhile.",
   "notice.unsettled": "The screen did not come to rest.",
 

@@ -99,6 +99,8 @@ export const sharedMessages = {
   "timeline.step": "Step {number}",
   "timeline.before": "Before",
   "timeline.after": "After",
+  "timeline.undone": "Taken back",
+  "timeline.undone.help": "The machine went back to before this step",
   "timeline.pending": "Running",
   "timeline.empty": "No steps yet",
   "timeline.no_after": "Nobody knows whether this act happened",

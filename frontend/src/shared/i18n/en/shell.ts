@@ -164,6 +164,7 @@ export const shellMessages = {
   "exports.none": "No exports yet",
   "exports.none.help": "An export is a folder of JSON Lines and images, written in the background.",
   "exports.any_outcome": "Any outcome",
+  "exports.undone": "with steps that were taken back",
   "exports.when": "Asked for",
   "exports.what": "Which",
   "exports.everything": "Everything finished",

@@ -166,6 +166,7 @@ export const deskMessages: Record<keyof typeof english, Message> = {
   "refused.in_takeover": "未执行：请先结束接管。",
   "refused.not_in_takeover": "接管已结束。",
   "refused.cannot_undo": "未撤销：这台机器无法回退。",
+  "refused.cannot_restore": "未撤销，没有任何改变：{reason}",
   "refused.flooding": "操作过快，请稍候。",
   "refused.queue_full": "等待发送的命令过多，请等待连接恢复。",
   "refused.outcome_unknown": "无法确定该动作是否已执行。继续前请查看画面。",
@@ -188,6 +189,7 @@ export const deskMessages: Record<keyof typeof english, Message> = {
   "notice.takeover.help": "鼠标和键盘直达机器。结束：",
   "notice.autopilot": "自动驾驶中。",
   "notice.autopilot.help": "策略自行执行。停止：",
+  "notice.undoing": "机器正在退回一步。",
   "notice.help_requested": "已求助。你可以继续操作。",
   "notice.unsettled": "画面未能静止。",
 

@@ -100,6 +100,8 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "timeline.step": "第 {number} 步",
   "timeline.before": "之前",
   "timeline.after": "之后",
+  "timeline.undone": "已撤销",
+  "timeline.undone.help": "机器已退回到这一步之前",
   "timeline.pending": "执行中",
   "timeline.empty": "还没有步骤",
   "timeline.no_after": "无法确定此动作是否已执行",

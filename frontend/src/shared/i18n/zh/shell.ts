@@ -165,6 +165,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "exports.none": "还没有导出",
   "exports.none.help": "导出内容是由后台写成的 JSON Lines 和图片文件夹。",
   "exports.any_outcome": "全部结果",
+  "exports.undone": "包含已撤销的步骤",
   "exports.when": "申请时间",
   "exports.what": "范围",
   "exports.everything": "全部已完成的轨迹",

@@ -5,10 +5,10 @@ import type { Folder } from "@/generated/api";
 import type { BlobRef } from "@/generated/vocabulary";
 import { request } from "@/shared/api/http";
 
-/** A folder as it is now; every step may have changed it, so it is asked for anew after each. */
-export const folderQuery = (episodeId: string, path: string, step: number) =>
+/** A folder as it is at this version of the episode: an act, done or taken back, may change it. */
+export const folderQuery = (episodeId: string, path: string, version: number) =>
   queryOptions({
-    queryKey: ["episode", episodeId, "files", path, step],
+    queryKey: ["episode", episodeId, "files", path, version],
     queryFn: () => request<Folder>("GET", `/episodes/${encodeURIComponent(episodeId)}/files?${new URLSearchParams({ path })}`),
     placeholderData: (before) => (before?.path === path ? before : undefined),
     retry: false,

@@ -13,8 +13,7 @@ import { FolderList } from "./folder-list";
 import styles from "@/features/annotate/panels/panels.module.css";
 
 export function FilePanel() {
-  const { episode, perform } = useDesk();
-  const { steps } = episode;
+  const { steps, perform } = useDesk();
   const [folder, setFolder] = useState(".");
   const [chosen, setChosen] = useState<{ path: string; step: number } | null>(null);
   const used = fileLastUsed(steps.slice(chosen?.step ?? 0)) ?? chosen?.path ?? fileLastUsed(steps);
@@ -78,7 +77,7 @@ function useAbilities(): (kind: Action["kind"]) => boolean {
 
 /** A file's text as the record has it, under what is being written over it. */
 function useEdited(path: string) {
-  const { steps, capabilities } = useDesk().episode;
+  const { steps, episode: { capabilities } } = useDesk();
   const contents = contentsOf(steps, path);
   const known = contents?.text ?? null;
   const [changed, setChanged] = useState<{ text: string; over: string | null } | null>(null);
@@ -103,8 +102,8 @@ function noticeOf(cut: boolean, overtaken: boolean, unread: boolean) {
 /** The bytes a download brought out last, to be kept. */
 function Download({ path }: { path: string }) {
   const { t } = useI18n();
-  const { episode } = useDesk();
-  const step = episode.steps.findLast(({ action }) => action.kind === "download_file" && action.path === path);
+  const { episode, steps } = useDesk();
+  const step = steps.findLast(({ action }) => action.kind === "download_file" && action.path === path);
   const file = step?.after?.attachment;
   if (file == null) return null;
   const name = path.split("/").at(-1) ?? path;

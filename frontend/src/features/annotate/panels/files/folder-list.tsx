@@ -26,7 +26,7 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
   const i18n = useI18n();
   const { t } = i18n;
   const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
-  const found = useQuery(folderQuery(episode.id, folder, episode.steps.length));
+  const found = useQuery(folderQuery(episode.id, folder, episode.version));
   const [written, setWritten] = useState<string | null>(null);
   const upload = useUpload(folder);
   const can = (kind: string) => mine && episode.capabilities.includes(kind);

@@ -15,11 +15,11 @@ const Highlighted = lazy(() => import("@/shared/ui/highlighted"));
 
 export function NotebookPanel() {
   const { t } = useI18n();
-  const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
+  const { episode, steps, mine, perform, panelRef, composeOn, stageRef } = useDesk();
   const [code, setCode] = useState("");
   const [limit, setLimit] = useState<number>(DEFAULT_LIMIT.code);
   const end = useRef<HTMLDivElement>(null);
-  const cells = episode.steps.filter(({ action }) => action.kind === "run_code");
+  const cells = steps.filter(({ action }) => action.kind === "run_code");
   const running = episode.pending?.action.kind === "run_code" ? episode.pending.action.code : null;
   useEffect(() => {
     end.current?.scrollIntoView({ block: "nearest" });

@@ -17,9 +17,8 @@ import styles from "@/features/annotate/panels/panels.module.css";
 const INTERRUPT = "\u0003";
 
 export function TerminalPanel() {
-  const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
+  const { episode, steps, mine, perform, panelRef, composeOn, stageRef } = useDesk();
   const { t } = useI18n();
-  const { steps } = episode;
   const interactive = episode.capabilities.includes("type_terminal");
   const terminals = useTerminals(episode.id, interactive);
   const [chosen, setChosen] = useState<{ tab: string; step: number } | null>(null);

@@ -9,7 +9,7 @@ import styles from "@/features/annotate/panels/panels.module.css";
 
 export function Transcript() {
   const { t } = useI18n();
-  const { steps, pending } = useDesk().episode;
+  const { steps, episode: { pending } } = useDesk();
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
     end.current?.scrollIntoView({ block: "nearest" });

@@ -12,8 +12,8 @@ import styles from "@/features/annotate/panels/panels.module.css";
 
 export function ToolPanel() {
   const { t } = useI18n();
-  const { episode, panelRef, composeOn, stageRef } = useDesk();
-  const { tools, steps } = episode;
+  const { episode, steps, panelRef, composeOn, stageRef } = useDesk();
+  const { tools } = episode;
   const [wanted, setWanted] = useState("");
   const [chosen, setChosen] = useState<string | null>(null);
   const matching = tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted.trim().toLowerCase()));
