@@ -64,10 +64,9 @@ class Mount:
             "origin": self.inner if b"origin" in given else "",
             "referer": self._referer(given.get(b"referer", "")),
         }
+        # No X-Forwarded-Host: programs compare it with the origin, which is their own here.
         told = {
             "host": self.inner.removeprefix("http://"),
-            "x-forwarded-host": self.outer.partition("://")[2],
-            "x-forwarded-proto": self.outer.partition("://")[0],
             "x-forwarded-prefix": self.prefix,
             **{name: value for name, value in optional.items() if value},
         }

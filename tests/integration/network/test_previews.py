@@ -4,13 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 import uvicorn
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import Close
 from websockets.typing import Origin, Subprotocol
 
 from tests.integration.bridge.conftest import (
@@ -179,7 +179,6 @@ async def test_what_is_asked_passes_as_it_was_asked(inside: Visitor) -> None:
     assert (told["method"], told["raw"], told["query"], told["size"]) == ("POST", "/echo/a%2Fb", "q=%20&q=2", len(body))
     assert told["headers"]["host"] == f"127.0.0.1:{PORT}"
     assert told["headers"]["x-own"] == "1"
-    assert told["headers"]["x-forwarded-host"] == urlsplit(inside.bridge).netloc
     assert told["headers"]["x-forwarded-prefix"] == inside.base
     assert "secret" not in answer.text
     assert "pilothouse" not in json.dumps({**told["headers"], "x-forwarded-prefix": ""})
@@ -272,7 +271,7 @@ async def test_a_websocket_carries_text_bytes_subprotocol_and_close_both_ways(
         await socket.send("bye")
         with pytest.raises(ConnectionClosed) as closed:
             await socket.recv()
-    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4001, "as asked")
+    assert closed.value.rcvd == Close(4001, "as asked")
     async with inside.socket("/socket") as socket:
         await socket.close(4002)
     await eventually(lambda: not program.closed.empty())
@@ -291,6 +290,7 @@ async def test_a_websocket_ends_with_the_lease(inside: Visitor, client: BridgeCl
         await client.release(inside.lease)
         with pytest.raises(ConnectionClosed) as closed:
             await asyncio.wait_for(socket.recv(), 15)
+    assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1001
 
 

@@ -30,8 +30,7 @@ def test_a_program_sees_itself_asked_from_its_own_machine() -> None:
     assert passed[b"origin"] == b"http://127.0.0.1:5000"
     assert passed[b"referer"] == b"http://127.0.0.1:5000/page?x=1"
     assert passed[b"accept"] == b"text/html"
-    assert passed[b"x-forwarded-host"] == b"preview.example"
-    assert passed[b"x-forwarded-proto"] == b"https"
+    assert b"x-forwarded-host" not in passed
     assert passed[b"x-forwarded-prefix"] == PREFIX.encode()
 
 
