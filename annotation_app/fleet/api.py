@@ -11,7 +11,7 @@ from annotation_app.accounts.selectors import user_of
 from annotation_app.fleet import services
 from annotation_app.fleet.services import Fleet, StreamWanted
 from annotation_app.live.api import TicketOut
-from annotation_app.live.wiring import TICKET_TTL
+from annotation_app.live.wiring import TICKET_TTL, ice_servers
 from vocabulary.base import Frozen
 
 router = Router(tags=["fleet"])
@@ -68,8 +68,10 @@ def machine_thumbnail(request: HttpRequest, machine_id: Name) -> HttpResponse:
 def machine_watch(request: HttpRequest, machine_id: Name, body: WatchIn) -> TicketOut:
     """A ticket for the live picture of a machine somebody works on."""
     host = urlsplit(f"//{request.get_host()}").hostname or ""
-    ticket, url = services.watch(user=user_of(request), machine_id=machine_id, kind=body.kind, host=host)
-    return TicketOut(ticket=ticket, url=url, expires_in=TICKET_TTL)
+    user = user_of(request)
+    ticket, url = services.watch(user=user, machine_id=machine_id, kind=body.kind, host=host)
+    helped = ice_servers(user.username) if body.kind == "webrtc" else ()
+    return TicketOut(ticket=ticket, url=url, expires_in=TICKET_TTL, ice_servers=helped)
 
 
 @router.post("/fleet/machines/{machine_id}/reclaim", response={204: None})

@@ -13,6 +13,7 @@ from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodeSummary
 from annotation_app.errors import Forbidden
 from annotation_app.live import wiring
+from annotation_app.live.schemas import IceServerOut
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.selectors import pools_of
 from vocabulary.base import Frozen
@@ -58,11 +59,12 @@ class PreviewIn(Frozen):
 
 
 class TicketOut(Frozen):
-    """A single-use ticket, where to redeem it, and for how long it holds (seconds)."""
+    """A single-use ticket, where to redeem it, for how long it holds (seconds), and which servers help WebRTC there."""
 
     ticket: str
     url: str
     expires_in: float
+    ice_servers: tuple[IceServerOut, ...] = ()
 
 
 @router.get("/queue", response=Queue)
@@ -98,6 +100,7 @@ def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | Preview
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     host = urlsplit(f"//{request.get_host()}").hostname or ""
+    helped = wiring.ice_servers(user.username) if body.kind == "webrtc" else ()
     if isinstance(body, TicketIn):
         ticket, url = wiring.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
     elif selectors.episode_access(user=user, episode_id=episode_id).steers:
@@ -106,4 +109,4 @@ def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | Preview
         )
     else:
         raise Forbidden("Only who does an episode uses its machine's programs.")
-    return TicketOut(ticket=ticket, url=url, expires_in=wiring.TICKET_TTL)
+    return TicketOut(ticket=ticket, url=url, expires_in=wiring.TICKET_TTL, ice_servers=helped)

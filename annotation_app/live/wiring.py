@@ -22,12 +22,14 @@ from agent_backend.runner import EpisodeRunner
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.publish import publish_live
 from annotation_app.errors import Conflict, NotFound
+from annotation_app.live.schemas import IceServerOut
 from annotation_app.live.store import DjangoStore
 from annotation_app.live.threads import in_database
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_note
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
+from vm_bridge.ice import ICE_SERVERS, ice_passes
 from vm_bridge.machine import Lease, Machine
 from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
 from vocabulary.messages import EpisodeState, Event
@@ -52,6 +54,18 @@ def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> 
         raise Conflict(f"This machine has no {kind} picture.", code="no_stream")
     ticket = _ticket(kind, user, episode_id, lease)
     return ticket, stream_url(kind, ticket, host)
+
+
+def ice_servers(user: str) -> tuple[IceServerOut, ...]:
+    """The STUN and TURN servers that help this person's browser to reach a bridge, with a pass of their own."""
+    return tuple(
+        IceServerOut(
+            urls=(server.urls,) if isinstance(server.urls, str) else tuple(server.urls),
+            username=server.username or "",
+            credential=server.credential or "",
+        )
+        for server in ice_passes(ICE_SERVERS.validate_json(settings.ENV.ice_servers), user)
+    )
 
 
 def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str) -> tuple[str, str]:
@@ -231,7 +245,7 @@ class Driver:
             self._lease = await self._bridge.renew(Lease.model_validate_json(stored), ttl=MACHINE_TTL)
         except (StaleLease, MachineGone) as error:
             if state.status != "warming":
-                raise MachineGone("the machine was given to others while nobody was here") from error
+                raise MachineGone(f"the machine was given to others while nobody was here: {error}") from error
             return None
         return self._lease
 
@@ -249,16 +263,20 @@ class Driver:
             self._recording = key
 
     async def _allocate(self, stored: selectors.StoredMachine) -> Lease:
-        self._lease = lease = await self._bridge.allocate(
-            image=stored.image,
-            holder=f"episode:{self.episode_id}",
-            user=stored.user,
-            pool=stored.pool,
-            session=str(self.episode_id),
-            request_id=self._request,
-            ttl=MACHINE_TTL,
-            wait=MACHINE_WAIT,
-        )
+        try:
+            self._lease = lease = await self._bridge.allocate(
+                image=stored.image,
+                holder=f"episode:{self.episode_id}",
+                user=stored.user,
+                pool=stored.pool,
+                session=str(self.episode_id),
+                request_id=self._request,
+                ttl=MACHINE_TTL,
+                wait=MACHINE_WAIT,
+            )
+        except StaleLease:  # after any other error the same request asks again: the place, or the lease, is kept
+            self._request = uuid4().hex
+            raise
         self._request = uuid4().hex
         try:
             await in_database(

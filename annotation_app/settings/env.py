@@ -1,16 +1,23 @@
 """The environment of the web app, read once; a wrong value fails at start, with its name."""
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ProgrammingError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 PREFIX = "PILOTHOUSE_"
+
+
+def _json_list(text: str) -> str:
+    if not isinstance(json.loads(text), list):
+        raise ValueError("it is not a list")
+    return text
 
 
 class Environment(BaseModel):
@@ -35,6 +42,8 @@ class Environment(BaseModel):
     vnc_public_url: str = "ws://{host}:8011"
     preview_url: str = ""
     """Origin of the web programs of machines, `{machine}` in it the machine's name; empty, that of the bridge."""
+    ice_servers: Annotated[str, AfterValidator(_json_list)] = "[]"
+    """STUN and TURN servers, as the bridge reads them; browsers get passes made from their secrets."""
     scripted_url: str = "http://127.0.0.1:8091/v1"
     policy_api_key: str = ""
     """Sent to policy servers that ask for one."""

@@ -165,12 +165,21 @@ export interface NextIn {
   practice?: boolean;
 }
 /**
- * A single-use ticket, where to redeem it, and for how long it holds (seconds).
+ * A STUN or TURN server, as a browser's peer connection takes it.
+ */
+export interface IceServerOut {
+  urls: string[];
+  username: string;
+  credential: string;
+}
+/**
+ * A single-use ticket, where to redeem it, for how long it holds (seconds), and which servers help WebRTC there.
  */
 export interface TicketOut {
   ticket: string;
   url: string;
   expires_in: number;
+  ice_servers: IceServerOut[];
 }
 /**
  * Which web program of the machine the ticket is for, and which page of it is opened.

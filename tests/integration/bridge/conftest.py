@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -88,7 +89,15 @@ def fake_host() -> FakeHost:
 
 
 @pytest.fixture
-async def bridge(bridge_redis: str, fake_host: FakeHost, tmp_path: Path) -> AsyncIterator[RunningBridge]:
+def bridge_settings() -> dict[str, Any]:
+    """What a test module wants of its bridge beside the defaults."""
+    return {}
+
+
+@pytest.fixture
+async def bridge(
+    bridge_redis: str, fake_host: FakeHost, tmp_path: Path, bridge_settings: dict[str, Any]
+) -> AsyncIterator[RunningBridge]:
     """A bridge over `fake_host`, on a free port."""
     server = uvicorn.Server(
         uvicorn.Config(
@@ -97,9 +106,8 @@ async def bridge(bridge_redis: str, fake_host: FakeHost, tmp_path: Path) -> Asyn
     )
     listener = server.config.bind_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    config = Config(
-        secret=SECRET, redis_url=bridge_redis, bridge_url=url, web_origins=(url,), max_machines=3, data=tmp_path
-    )
+    settings = {"web_origins": (url,), "max_machines": 3, "data": tmp_path, **bridge_settings}
+    config = Config(secret=SECRET, redis_url=bridge_redis, bridge_url=url, **settings)
     server.config.app = bridge_app(config, fake_host)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     await eventually(lambda: server.started or serving.done())

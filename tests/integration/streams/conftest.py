@@ -10,6 +10,7 @@ from tests.integration.bridge.conftest import (
     RunningBridge,
     bridge,
     bridge_redis,
+    bridge_settings,
     client,
     fake_host,
     private_redis,
@@ -18,7 +19,7 @@ from vm_bridge.client import BridgeClient
 from vm_bridge.machine import Lease
 from vm_bridge.tickets import StreamKind, TicketClaim, mint
 
-__all__ = ["bridge", "bridge_redis", "client", "fake_host", "private_redis"]
+__all__ = ["bridge", "bridge_redis", "bridge_settings", "client", "fake_host", "private_redis"]
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (

@@ -9,7 +9,8 @@ from playwright.async_api import Page
 
 from tests.waiting import eventually
 from vm_bridge.client import BridgeClient
-from vm_bridge.drivers.fake import FakeHost, FakeScreen
+from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.drivers.fake_screen import FakeScreen
 from vm_bridge.machine import Lease
 from vm_bridge.tickets import StreamKind
 
@@ -46,7 +47,7 @@ async def shows(viewer: Page, colour: tuple[int, int, int], index: int = 0) -> N
     await viewer.wait_for_function(f"window.seen[{index}].frames > 0 && {near}", timeout=15_000)
 
 
-async def watch(viewer: Page, ticket: str, **options: str) -> dict[str, Any]:
+async def watch(viewer: Page, ticket: str, **options: Any) -> dict[str, Any]:
     answer: dict[str, Any] = await viewer.evaluate("([t, o]) => window.watch(t, o)", [ticket, options])
     return answer
 

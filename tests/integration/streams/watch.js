@@ -1,6 +1,6 @@
 // Opens a stream in the page under test and reads pixels back from the video.
-window.watch = async (ticket, { codec } = {}) => {
-  const peer = new RTCPeerConnection({ iceServers: [] });
+window.watch = async (ticket, { codec, base = "", ...configuration } = {}) => {
+  const peer = new RTCPeerConnection({ iceServers: [], ...configuration });
   const transceiver = peer.addTransceiver("video", { direction: "recvonly" });
   transceiver.receiver.jitterBufferTarget = 0;
   if (codec) {
@@ -16,7 +16,7 @@ window.watch = async (ticket, { codec } = {}) => {
   const seen = { frames: 0, peer, video };
   peer.ontrack = (event) => (video.srcObject = new MediaStream([event.track]));
   await peer.setLocalDescription(await peer.createOffer());
-  const response = await fetch("/streams/webrtc", {
+  const response = await fetch(`${base}/streams/webrtc`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ ticket, sdp: peer.localDescription.sdp, type: "offer" }),
@@ -47,4 +47,10 @@ window.inbound = async (index) => {
     if (stat.type === "codec") found.codec = stat.mimeType;
   }
   return found;
+};
+
+window.via = async (index) => {
+  const stats = [...(await window.seen[index].peer.getStats()).values()];
+  const pair = stats.find((one) => one.type === "candidate-pair" && one.nominated && one.state === "succeeded");
+  return stats.find((one) => one.id === pair?.localCandidateId)?.candidateType ?? null;
 };

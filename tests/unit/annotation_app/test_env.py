@@ -85,3 +85,9 @@ def test_the_production_settings_make_that_check() -> None:
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
     )
     assert "production needs PILOTHOUSE_SECRET_KEY" in refused.stderr
+
+
+@pytest.mark.parametrize("value", ["{}", "stun:a.example", ""])
+def test_ice_servers_are_a_list(value: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_ICE_SERVERS"):
+        environment_read({"PILOTHOUSE_ICE_SERVERS": value})

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeSandbox, FakeScreen
+from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.drivers.fake_screen import FakeScreen
 from vm_bridge.errors import UnknownRecording, UnsupportedAction
 from vm_bridge.recording import recorder as recorder_module
 from vm_bridge.recording import tape as tape_module

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeScreen
+from vm_bridge.drivers.fake_screen import FakeScreen
 from vm_bridge.streams.broadcast import KEY_INTERVAL, Broadcast, Shot
 from vm_bridge.streams.h264 import CLOCK, H264Encoder, is_sharp
 from vm_bridge.streams.webrtc import PacketTrack

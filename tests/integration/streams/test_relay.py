@@ -1,0 +1,88 @@
+"""WebRTC through a real TURN server: neither side knows the other's address, and passes end."""
+
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+from annotation_app.operations.ports import free_port
+from tests.integration.streams.test_webrtc import RED, Ticket, paint, shows, watch
+from tests.waiting import wait_until
+from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.ice import IceServer, ice_passes
+
+SHARED = "known to coturn and the bridge"
+WATCH = (Path(__file__).parent / "watch.js").read_text()
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """A TURN server of this test's own."""
+
+    server: IceServer
+
+    def passes(self, secret: str = SHARED) -> list[dict[str, Any]]:
+        """What a browser is told of it."""
+        server = self.server.model_copy(update={"secret": secret})
+        return [one.model_dump(exclude_none=True) for one in ice_passes([server], "ada")]
+
+
+@pytest.fixture
+def relay(tmp_path: Path) -> Iterator[Relay]:
+    if shutil.which("turnserver") is None:
+        pytest.skip("coturn is not installed")
+    port, log = free_port(), tmp_path / "turn.log"
+    command = [
+        *("turnserver", "-n", "--no-cli", "--no-tls", "--no-dtls", "--log-file=stdout", "--verbose", "--fingerprint"),
+        *("--listening-ip=127.0.0.1", f"--listening-port={port}", "--relay-ip=127.0.0.1", "--allow-loopback-peers"),
+        *("--use-auth-secret", f"--static-auth-secret={SHARED}", "--realm=tests", f"--pidfile={tmp_path}/turn.pid"),
+        f"--userdb={tmp_path}/turn.db",
+    ]
+    with log.open("w") as output:
+        server = subprocess.Popen(command, stdout=output, stderr=output, cwd=tmp_path)
+    try:
+        wait_until(lambda: "UDP listener opened" in log.read_text() or server.poll() is not None)
+        yield Relay(IceServer(urls=f"turn:127.0.0.1:{port}?transport=udp", secret=SHARED))
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.fixture
+async def viewer(page: Page) -> AsyncIterator[Page]:
+    await page.evaluate(f"() => {{ {WATCH} }}")
+    yield page
+    await page.evaluate("for (const { peer } of window.seen ?? []) peer.close()")
+
+
+@pytest.fixture
+def bridge_settings(relay: Relay) -> dict[str, Any]:
+    """The bridge has passes of its own, made from the same secret."""
+    return {"ice_servers": (relay.server,)}
+
+
+async def test_the_picture_comes_through_a_relay_only(
+    viewer: Page, relay: Relay, ticket: Ticket, fake_host: FakeHost
+) -> None:
+    paint(fake_host.made[0].screen, RED)
+    await watch(viewer, ticket("webrtc"), iceServers=relay.passes(), iceTransportPolicy="relay")
+    await shows(viewer, RED)
+    assert await viewer.evaluate("window.via(0)") == "relay"
+
+
+async def test_the_bridge_offers_a_relayed_address_of_its_own(viewer: Page, relay: Relay, ticket: Ticket) -> None:
+    await watch(viewer, ticket("webrtc"))
+    assert " typ relay" in await viewer.evaluate("window.seen[0].peer.remoteDescription.sdp")
+
+
+async def test_a_pass_of_another_secret_opens_nothing(viewer: Page, relay: Relay, ticket: Ticket) -> None:
+    forged = relay.passes("a secret nobody shares with it")
+    await watch(viewer, ticket("webrtc"), iceServers=forged, iceTransportPolicy="relay")
+    await viewer.wait_for_function("window.seen[0].peer.iceGatheringState === 'complete'")
+    assert "a=candidate" not in await viewer.evaluate("window.seen[0].peer.localDescription.sdp")
+    assert await viewer.evaluate("window.seen[0].frames") == 0
