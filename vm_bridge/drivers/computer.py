@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Protocol
 
 from pydantic import Field, StringConstraints
@@ -70,10 +71,11 @@ class Done(Seen):
 class Computer:
     """One desktop, shared by the views of all its leases; the newest guest is the one attached last."""
 
-    def __init__(self, suites: Mapping[str, Suite]) -> None:
+    def __init__(self, suites: Mapping[str, Suite], folder: Path | None = None) -> None:
+        """In `folder`, if there is one, lies what a later process needs to go on."""
         self.capabilities = Capabilities(kinds=KINDS, width=0, height=0, streams=())
         self.frames = DesktopFrames()
-        self.pictures = Pictures()
+        self.pictures = Pictures(None if folder is None else folder / "pictures")
         self.cargo = Cargo()
         self.suites = suites
         self.task: Task | None = None
@@ -81,7 +83,7 @@ class Computer:
         """The lowest fencing token that may still act."""
         self._used = 0
         self._link: GuestLink | None = None
-        self.journal = Journal()
+        self.journal = Journal(None if folder is None else folder / "acts.jsonl")
         self.history = History()
         self.one_at_a_time = asyncio.Lock()
 

@@ -7,8 +7,9 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -27,6 +28,7 @@ SLOTS = 5
 MEMORY_BYTES = MAX_WIDTH * MAX_HEIGHT * 4 * SLOTS
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 KEPT_BLOBS = 48
+KEPT_FILES = 6
 LONG_POLL = 20.0
 """How long the guest may hold back an unchanged picture (seconds)."""
 
@@ -84,9 +86,15 @@ class Screen:
 
 
 class Pictures:
-    """Turns looks into stored bytes; the same picture gives the same bytes without encoding it again."""
+    """Turns looks into stored bytes; the same picture gives the same bytes without encoding it again.
 
-    def __init__(self) -> None:
+    In `folder`, if there is one, the latest lie for a process that takes over.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
         self._screen: Screen | None = None
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._known: dict[tuple[int, Format], BlobRef] = {}
@@ -95,13 +103,14 @@ class Pictures:
     async def store(self, look: Look) -> BlobRef:
         """The reference of a look's bytes; its slot must not be grabbed into meanwhile."""
         key = (look.serial, self.format)
-        ref = self._known.get(key)
-        if ref is None or ref.sha256 not in self._blobs:
-            data = await asyncio.to_thread(self._encode, look)
-            ref = BlobRef.of(data, f"image/{self.format}")
-            self._known = {known: kept for known, kept in self._known.items() if known[0] >= look.serial - 1}
-            self._known[key] = ref
-            self._blobs[ref.sha256] = data
+        known = self._known.get(key)
+        if known is not None and known.sha256 in self._blobs:
+            self._blobs.move_to_end(known.sha256)
+            return known
+        ref, data = await asyncio.to_thread(self._file_of, look)
+        self._known = {seen: kept for seen, kept in self._known.items() if seen[0] >= look.serial - 1}
+        self._known[key] = ref
+        self._blobs[ref.sha256] = data
         self._blobs.move_to_end(ref.sha256)
         while len(self._blobs) > KEPT_BLOBS:
             self._blobs.popitem(last=False)
@@ -109,15 +118,28 @@ class Pictures:
 
     def bytes_of(self, ref: BlobRef) -> bytes:
         """Raises UnknownBlob when they are no longer kept."""
-        try:
-            return self._blobs[ref.sha256]
-        except KeyError:
-            raise UnknownBlob(f"picture {ref.sha256} is no longer kept") from None
+        held = self._blobs.get(ref.sha256)
+        if held is None and self._folder is not None:
+            with suppress(FileNotFoundError):
+                held = (self._folder / ref.sha256).read_bytes()
+        if held is None:
+            raise UnknownBlob(f"picture {ref.sha256} is no longer kept")
+        return held
 
     def attach(self, screen: Screen) -> None:
         """Take looks from here from now on; their serials begin anew, stored bytes stay."""
         self._screen = screen
         self._known.clear()
+
+    def _file_of(self, look: Look) -> tuple[BlobRef, bytes]:
+        data = self._encode(look)
+        ref = BlobRef.of(data, f"image/{self.format}")
+        if self._folder is not None:
+            (self._folder / ref.sha256).write_bytes(data)
+            kept = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+            for path in kept[KEPT_FILES:]:
+                path.unlink()
+        return ref, data
 
     def _encode(self, look: Look) -> bytes:
         assert self._screen is not None  # looks come from a guest that was attached

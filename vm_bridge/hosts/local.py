@@ -61,7 +61,6 @@ class LocalHost:
         prepared = await self._image(image)
         name = f"{image}-{secrets.token_hex(4)}"
         sandbox = self._sandbox(name, prepared)
-        sandbox.folder.mkdir()
         try:
             await sandbox.start()
         except BridgeError as error:
@@ -109,6 +108,7 @@ class LocalHost:
         assert self._open is not None
         self._made = [made for made in self._made if not made.destroyed]
         folder = self._open.runtime.machines / name
+        folder.mkdir(mode=0o700, exist_ok=True)
         sandbox = LocalSandbox(name, image, folder, self._open.nursery, self._suites, Gate(name, self._make_egress))
         self._made.append(sandbox)
         return sandbox

@@ -46,7 +46,7 @@ class LocalSandbox:
     ) -> None:
         self.id, self.image, self.folder = name, image.name, folder
         self._image, self._nursery = image, nursery
-        self._computer, self._suites = Computer(suites), suites
+        self._computer, self._suites = Computer(suites, folder), suites
         self._has_screen = image.manifest.width > 0
         self.vnc_socket: Path | None = folder / RFB if self._has_screen else None
         self.frames: FrameSource | None = self._computer.frames if self._has_screen else None

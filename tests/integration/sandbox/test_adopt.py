@@ -13,7 +13,7 @@ from tests.waiting import LIMIT, eventually
 from vm_bridge.errors import StaleLease
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.localsandbox import LocalSandbox
-from vocabulary.actions import ReadFile, TypeText, WriteFile
+from vocabulary.actions import OpenApp, ReadFile, TypeText, WriteFile
 from vocabulary.tasks import Task
 
 BRIDGE = """
@@ -68,6 +68,9 @@ async def test_a_machine_goes_on_with_the_next_bridge(own_data: Path) -> None:
         typed = await machine.perform("adopted-0003", TypeText(text="echo still here >> note.txt\n"))
         assert typed.after.screenshot != seen.screenshot
         assert (await machine.perform("adopted-0004", ReadFile(path="note.txt"))).after.text == "beforestill here\n"
+        resent = await machine.perform("adopted-0002", OpenApp(name="terminal"))
+        assert resent.after.screenshot is not None
+        assert (await machine.blob(resent.after.screenshot)).startswith(b"\x89PNG")
         assert sandbox.vnc_socket is not None
         assert sandbox.vnc_socket.is_socket()
         await sandbox.reset()
