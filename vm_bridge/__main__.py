@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 from fastapi import FastAPI
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 
 from vm_bridge.config import Config, ConfigError, config_read
 from vm_bridge.ledger import Ledger
@@ -23,13 +23,16 @@ from vocabulary.tasks import Task
 if TYPE_CHECKING:
     from vm_bridge.hosting import Hosting
 
+CONNECTIONS = 32
+"""Most connections to Redis."""
+REDIS_TIMEOUT = 5.0
 GRACE = 3
 """How long running requests may take to end after SIGTERM (seconds)."""
 
 
 def bridge_app(config: Config, host: Host | None = None) -> FastAPI:
     """The bridge that a configuration describes, over the machines of `host`; a manager alone needs none."""
-    redis = Redis.from_url(config.redis_url, decode_responses=True, socket_timeout=5, socket_connect_timeout=2)
+    redis = redis_of(config)
     manager = None if config.role == "host" else Manager(redis)
     here = None if host is None else hosting(config, host, redis)
 
@@ -58,6 +61,19 @@ def bridge_app(config: Config, host: Host | None = None) -> FastAPI:
     if here is not None:
         here.show_previews(app)
     return app
+
+
+def redis_of(config: Config) -> Redis:
+    """Connections that are waited for when all are in use."""
+    connections = BlockingConnectionPool.from_url(
+        config.redis_url,
+        max_connections=CONNECTIONS,
+        timeout=REDIS_TIMEOUT,
+        decode_responses=True,
+        socket_timeout=REDIS_TIMEOUT,
+        socket_connect_timeout=2,
+    )
+    return Redis.from_pool(connections)
 
 
 def hosting(config: Config, host: Host, redis: Redis) -> "Hosting":

@@ -18,7 +18,9 @@ from vm_bridge.sandbox import Host, Sandbox
 logger = logging.getLogger(__name__)
 
 BEAT_EVERY = 1.0
-"""How often this host says that it lives, and looks whether enough machines stand ready (seconds)."""
+"""How often this host says that it lives (seconds)."""
+STOCK_EVERY = 1.0
+"""How often it looks whether enough machines stand ready (seconds)."""
 TEND_EVERY = 3.0
 """How often machines are asked whether they live, and looked for where the ledger has lost them (seconds)."""
 TEND_AT_ONCE = 100
@@ -55,6 +57,8 @@ class Pool:
         """Names of machines being made."""
         self._highest = 0
         """The highest token a call came with."""
+        self._suspects: set[str] = set()
+        """Machines that were neither free nor leased nor on their way when it was last looked."""
         self._acted: dict[str, float] = {}
         self._noted: dict[str, dict[str, float]] = {}
         self._used: dict[str, tuple[float, float]] = {}
@@ -75,6 +79,7 @@ class Pool:
                 self._spawn(self._recycle(sandbox.id))
         self._spawn(self._again(0, self._work))
         self._spawn(self._again(BEAT_EVERY, self._beat))
+        self._spawn(self._again(STOCK_EVERY, self._stock))
         self._spawn(self._again(TEND_EVERY, self._tend))
         self._spawn(self._again(NOTE_EVERY, self._note_all))
 
@@ -129,6 +134,8 @@ class Pool:
             logger.warning("Redis has forgotten this host")
             await self._register()
             await self._find_lost()
+
+    async def _stock(self) -> None:
         for image in self._host.images:
             await self._supply(image)
 
@@ -176,6 +183,8 @@ class Pool:
         if sandbox is None or machine_id in self._moving:
             return
         with self._on_its_way(sandbox):
+            if await self._shelves.in_use(machine_id):
+                return  # this was done before, and the machine given out again
             await self._ended(machine_id)
             ready = await self._reset(sandbox)
             if ready:
@@ -186,7 +195,11 @@ class Pool:
     async def _dismiss(self, machine_id: str) -> None:
         """End a machine nobody wants again."""
         sandbox = self._machines.get(machine_id)
-        if sandbox is not None and machine_id not in self._moving:
+        if sandbox is None or machine_id in self._moving:
+            return
+        with self._on_its_way(sandbox):
+            if await self._shelves.in_use(machine_id):
+                return
             await self._drop(sandbox, f"{machine_id} was no longer needed")
 
     @contextlib.contextmanager
@@ -242,15 +255,14 @@ class Pool:
 
     async def _find_lost(self) -> None:
         """Put right what the ledger and this host do not agree about: Redis lost its memory, or a way broke off."""
-        here = self._machines.keys() - self._moving  # before asking: what moves meanwhile is not lost
         begun = set(self._begun)
         states = await self._shelves.states()
-        for machine_id in here:
-            if states.get(machine_id) in ("leased", "free"):
-                continue
-            if machine_id in self._machines and machine_id not in self._moving:
-                logger.warning("%s was lost from the ledger", machine_id)
-                self._spawn(self._recycle(machine_id))
+        idle = self._machines.keys() - self._moving
+        suspects = {machine_id for machine_id in idle if states.get(machine_id) not in ("leased", "free")}
+        for machine_id in suspects & self._suspects:  # those of the last round: the others are on their way
+            logger.warning("%s was lost from the ledger", machine_id)
+            self._spawn(self._recycle(machine_id))
+        self._suspects = suspects
         for machine_id in states.keys() - self._machines.keys() - begun - self._begun:
             await self._shelves.lose(machine_id, f"{machine_id} is no more")
 

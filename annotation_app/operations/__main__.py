@@ -15,6 +15,8 @@ from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend_packages
 from annotation_app.operations.generated import check_types, write_types
 from annotation_app.operations.locks import data_lock, start_lock
+from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
+from annotation_app.operations.packages import ensure_packages
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
 from annotation_app.operations.stack import LOOPBACK, ROOT
 
@@ -94,6 +96,7 @@ def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
             f"There is no benchmark {arguments.name}.", hint=f"There are: {', '.join(names) or 'none'}"
         )
     ensure_setup(Purpose.DEVELOP, console)
+    ensure_packages(console, LOG, BENCHMARK_NEEDS)
     os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])
 
 

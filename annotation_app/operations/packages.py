@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,11 +61,17 @@ STORAGE = (
     Need("redis-tools", programs=("redis-server", redis.TOOLS)),
 )
 NEEDS = (*DESKTOP, BROWSER, PHONE, *STORAGE)
+BENCHMARKS = (
+    Need("wrk", programs=("wrk",)),
+    Need("scrot", programs=("scrot",)),
+    Need("x11vnc", programs=("x11vnc",)),
+)
+"""What loads us, and what we are measured beside."""
 
 
-def ensure_packages(console: Console, log: Path) -> None:
+def ensure_packages(console: Console, log: Path, needs: Sequence[Need] = NEEDS) -> None:
     """Install what is missing, and only that. OperationsError says which package and what to do."""
-    missing = [need for need in NEEDS if not need.met()]
+    missing = [need for need in needs if not need.met()]
     if BROWSER in missing and _is_ubuntu():
         missing.remove(BROWSER)
         console.warn("Ubuntu has Chromium only as a snap: tests need another one as /usr/bin/chromium.")

@@ -80,6 +80,10 @@ class Shelves:
         flat = await self.scripts.run("states", self.host)
         return dict(list(pairwise(flat))[::2])
 
+    async def in_use(self, machine_id: str) -> bool:
+        """Whether a machine is free or leased."""
+        return await self.redis.hget(f"{PREFIX}machine:{machine_id}", "state") in ("free", "leased")
+
     async def note(self, machine_id: str, **facts: float) -> None:
         """What a machine costs and when it last acted."""
         flat = [part for fact in facts.items() for part in fact]

@@ -6,7 +6,11 @@ local function told()
     local answer = redis.call('GET', key('claim', request))
     if not answer then return nil end
     local id = string.match(answer, '^leased (.+)$')
-    if not id then return {'refused', answer} end
+    if not id then
+        -- Who is told that none could be made may ask again; what ended has ended.
+        if string.match(answer, '^no_machine') then redis.call('DEL', key('claim', request)) end
+        return {'refused', answer}
+    end
     redis.call('ZADD', LEASES, now + ttl, id)
     return lease_of(id)
 end

@@ -1,0 +1,36 @@
+"""The bridge's figures on this machine, with its peers' methods beside it: `./pilothouse bench bridge`.
+
+Leases and chaos are of simulated machines, everything else of real desktops. One JSON object is the last line;
+docs/bridge.md says what its keys mean.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts import chaos, desktops, leases, streaming
+from benchmarks.parts.figures import machine, say
+
+KEEP = ROOT / ".data"
+
+
+def main() -> None:
+    figures: dict[str, object] = {}
+    peers: dict[str, object] = {}
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+        scratch = Path(folder)
+        say("leases of thousands of simulated machines")
+        figures |= leases.measure(scratch)
+        say("managers and clients killed for a minute")
+        figures |= chaos.measure(scratch)
+    for what, part in (("desktops", desktops), ("streams", streaming)):
+        say(what)
+        measured = part.measure(KEEP)
+        peers |= measured.pop("peer")
+        figures |= measured
+    print(json.dumps({"benchmark": "bridge", **figures, "peer": peers, "machine": machine()}))
+
+
+if __name__ == "__main__":
+    main()
