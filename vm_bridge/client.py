@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, NoMachine
 from vm_bridge.fleet import Renewal, Waiting
 from vm_bridge.fleet_client import FleetClient
+from vm_bridge.inside import check_size
 from vm_bridge.inside_client import RemoteFiles, RemoteTerminals
 from vm_bridge.machine import Capabilities, Lease, Machine, Snapshot, act_bound
 from vm_bridge.wire import (
@@ -287,6 +288,7 @@ class RemoteMachine:
         return TOOLS.validate_json(await self._call("GET", "tools", patience=PREPARE_TIMEOUT))
 
     async def stage(self, data: bytes, media_type: str) -> BlobRef:
+        check_size(data)
         headers = {**fence(self._lease), "Content-Type": media_type}
         return BlobRef.model_validate_json(
             await self._client.call("POST", f"{self._url}/stage", data, headers=headers, patience=PREPARE_TIMEOUT)

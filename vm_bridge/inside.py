@@ -11,6 +11,8 @@ from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import Base64Bytes, Field, StringConstraints
 
+from vm_bridge.errors import InvalidAction
+from vocabulary.actions import MAX_FILE
 from vocabulary.base import Frozen
 
 Name = Annotated[str, StringConstraints(max_length=4096)]
@@ -61,8 +63,14 @@ class TerminalFrame(Frozen):
         return cls(session=session, data=b64encode(data), columns=columns, rows=rows)
 
 
+def check_size(data: bytes) -> None:
+    """Raises InvalidAction for more bytes than a file may have."""
+    if len(data) > MAX_FILE:
+        raise InvalidAction(f"the file has more than {MAX_FILE} bytes")
+
+
 class Files(Protocol):
-    """Paths begin at the home folder; a file has at most `vocabulary.actions.MAX_FILE` bytes.
+    """Paths begin at the home folder; a file has `vocabulary.actions.MAX_FILE` bytes at most.
 
     Errors: any `BridgeError`; InvalidAction where a path cannot be used so.
     """

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from pydantic import BaseModel, TypeAdapter
 
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable
-from vm_bridge.inside import FileChange, FileEntry, TerminalFrame, TerminalState
+from vm_bridge.inside import FileChange, FileEntry, TerminalFrame, TerminalState, check_size
 from vm_bridge.wire import Failure, TerminalInput, TerminalSize, TerminalText
 from vocabulary.base import Frozen
 
@@ -85,6 +85,7 @@ class RemoteFiles(_Remote):
         return await self._call("GET", _at("files/content", path))
 
     async def write(self, path: str, data: bytes) -> None:
+        check_size(data)
         await self._call("PUT", _at("files/content", path), data)
 
     async def delete(self, path: str, *, recursive: bool = False) -> None:

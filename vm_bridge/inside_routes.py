@@ -8,11 +8,11 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from vm_bridge.errors import BridgeError, InvalidAction
+from vm_bridge.errors import BridgeError
 from vm_bridge.inside import FileChange, FileEntry, TerminalFrame, TerminalState
 from vm_bridge.machine import Machine
 from vm_bridge.wire import FENCING_HEADER, Failure, Name, TerminalInput, TerminalSize, TerminalText
-from vocabulary.actions import MAX_FILE, FilePath, SessionName
+from vocabulary.actions import FilePath, SessionName
 from vocabulary.blobs import BlobRef
 from vocabulary.tools import Tool
 
@@ -122,12 +122,10 @@ def _tool_routes(router: APIRouter, held: Machine) -> None:
 
 
 async def _body(request: Request) -> bytes:
-    """A request's body, not read further than a file may be long."""
+    """A request's body; the server refuses one that is too long while it is read."""
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
-        if len(data) > MAX_FILE:
-            raise InvalidAction(f"a file may have {MAX_FILE} bytes")
     return bytes(data)
 
 

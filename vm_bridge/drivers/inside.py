@@ -12,7 +12,7 @@ from pydantic import Base64Bytes, BaseModel, Field, StringConstraints, Validatio
 from vm_bridge.drivers.computer_link import GuestLink, Nothing
 from vm_bridge.drivers.computer_task import McpServer
 from vm_bridge.errors import BridgeError, InvalidAction, MachineGone
-from vm_bridge.inside import FileChange, FileEntry, TerminalFrame, TerminalState
+from vm_bridge.inside import FileChange, FileEntry, TerminalFrame, TerminalState, check_size
 from vocabulary.actions import MAX_FILE
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
@@ -147,8 +147,7 @@ class GuestFiles(Inside):
         return await self._whole("files.read", MAX_FILE, path=path)
 
     async def write(self, path: str, data: bytes) -> None:
-        if len(data) > MAX_FILE:
-            raise InvalidAction(f"the file has more than {MAX_FILE} bytes")
+        check_size(data)
         await self.call("files.write", Nothing, path=path, sha256=await self.put(data))
 
     async def delete(self, path: str, *, recursive: bool = False) -> None:

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 
 from vm_bridge.errors import InvalidAction
+from vm_bridge.inside import check_size
 from vocabulary.actions import MAX_FILE
 from vocabulary.blobs import BlobRef
 
@@ -18,8 +19,7 @@ class Cargo:
 
     def keep(self, data: bytes, media_type: str) -> BlobRef:
         """Hold bytes. Raises InvalidAction when they are too many."""
-        if len(data) > MAX_FILE:
-            raise InvalidAction(f"the file has more than {MAX_FILE} bytes")
+        check_size(data)
         ref = BlobRef.of(data, media_type)
         self._held[ref.sha256] = data
         self._held.move_to_end(ref.sha256)

@@ -61,9 +61,8 @@ async def _show(machine: Machine, socket: WebSocket) -> None:
 
 async def _gone(socket: WebSocket) -> None:
     """Returns when the viewer has left."""
-    with suppress(WebSocketDisconnect):
-        while True:
-            await socket.receive_bytes()
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
 
 
 def _text(frame: TerminalFrame) -> str:

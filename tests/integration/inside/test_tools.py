@@ -99,7 +99,7 @@ async def test_output_of_code_is_bounded(do: Do) -> None:
     ids=lambda action: action.kind,
 )
 async def test_whoever_hurries_need_not_wait(machine: Machine, do: Do, action: Action) -> None:
-    running = asyncio.create_task(do(action))
+    running = asyncio.ensure_future(do(action))
     await asyncio.wait({running}, timeout=2)
     assert not running.done()
     await machine.hurry()
