@@ -29,6 +29,8 @@ async def main():
     await machine.prepare(Task(id="task-1", instruction="Do something.", parameters={"screenshot": "png"}))
     await machine.perform("adopted-0001", WriteFile(path="note.txt", text="before"))
     await machine.perform("adopted-0002", OpenApp(name="terminal"))
+    assert await sandbox.desk(7).wait_for_window("xterm")
+    await machine.observe(settle=True)
     print(sandbox.id, flush=True)
     await asyncio.sleep(600)
 
