@@ -1,0 +1,82 @@
+"""A bridge over real desktops that is killed, or told to leave: the next one goes on with the same leases."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from annotation_app.operations.ports import free_port
+from tests.integration.bridge.conftest import SECRET
+from vm_bridge.client import BridgeClient
+from vm_bridge.errors import MachineGone
+from vm_bridge.machine import Lease
+from vocabulary.actions import RunCommand
+
+START_SECONDS = 90.0
+
+
+@pytest.fixture
+def environment(bridge_redis: str, tmp_path: Path) -> dict[str, str]:
+    port = free_port()
+    return {
+        **os.environ,
+        "PILOTHOUSE_SECRET": SECRET,
+        "PILOTHOUSE_REDIS_URL": bridge_redis,
+        "PILOTHOUSE_DATA": str(tmp_path),
+        "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{port}",
+        "PILOTHOUSE_BRIDGE_URL": f"http://127.0.0.1:{port}",
+    }
+
+
+@asynccontextmanager
+async def bridge(environment: dict[str, str], end: signal.Signals) -> AsyncIterator[BridgeClient]:
+    """A bridge process, ended by this signal."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "vm_bridge", env=environment, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            while b"running on" not in await process.stderr.readline():
+                assert process.returncode is None
+        reading = asyncio.create_task(process.stderr.read())
+        async with BridgeClient(environment["PILOTHOUSE_BRIDGE_URL"], SECRET) as client:
+            yield client
+    finally:
+        process.send_signal(end)
+        async with asyncio.timeout(START_SECONDS):
+            await process.wait()
+    await reading
+
+
+async def said(client: BridgeClient, lease: Lease, command_id: str, command: str) -> str:
+    """What a command in the machine prints."""
+    done = await client.machine(lease).perform(command_id, RunCommand(command=command))
+    assert done.error is None
+    return done.after.text or ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGHUP])
+async def test_machines_and_leases_outlive_the_bridge(environment: dict[str, str], end: signal.Signals) -> None:
+    async with bridge(environment, end) as client:
+        lease = await client.allocate(image="desktop", holder="tests", session="episode-1", wait=60)
+        await said(client, lease, "command-1", "sleep 1000 & echo $! > pid")
+    async with bridge(environment, signal.SIGTERM) as client:
+        assert (await client.renew(lease)).fencing_token == lease.fencing_token
+        assert [machine.id for machine in await client.fleet.machines_of("episode-1")] == [lease.machine_id]
+        assert "alive" in await said(client, lease, "command-2", "kill -0 $(cat pid) && echo alive")
+
+
+@pytest.mark.slow
+async def test_a_bridge_that_is_shut_down_takes_its_machines_along(environment: dict[str, str]) -> None:
+    async with bridge(environment, signal.SIGTERM) as client:
+        lease = await client.allocate(image="desktop", holder="tests", wait=60)
+    async with bridge(environment, signal.SIGTERM) as client:
+        with pytest.raises(MachineGone, match="shut down"):
+            await client.renew(lease)
