@@ -21,6 +21,8 @@ INSTALLED = IMAGES.parents[1] / ".data" / "tools"
 """Where they are made unless another place is named: once for this installation, whatever its data folders."""
 REQUIREMENTS = IMAGES / "tools.txt"
 EDITOR = IMAGES / "editor"
+JUPYTERLAB = IMAGES / "jupyterlab.json"
+"""Its settings where they are not what its makers think best."""
 INSIDE = Path("/image/tools")
 """Where a sandbox finds the folder."""
 PACKAGES = "lib/python*/site-packages"
@@ -68,6 +70,9 @@ def _make(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
     _move_scripts(folder)
     shutil.copyfile(IMAGES / SERVICES, folder / SERVICES)
+    settings = folder / "share/jupyter/lab/settings"
+    settings.mkdir(exist_ok=True)
+    shutil.copyfile(JUPYTERLAB, settings / "overrides.json")
     open_to_all(folder)
 
 
@@ -108,6 +113,7 @@ def _fingerprint() -> str:
     for path in (
         REQUIREMENTS,
         IMAGES / SERVICES,
+        JUPYTERLAB,
         *sorted(EDITOR.iterdir()),
         Path(__file__),
         Path(GUEST_PYTHON).resolve(),
