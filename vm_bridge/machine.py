@@ -6,7 +6,7 @@ from typing import Annotated, Protocol
 from pydantic import Field, StringConstraints
 
 from vm_bridge.inside import Files, Terminals
-from vocabulary.actions import Action, Gesture, RunCode, RunCommand, TypeText, Wait
+from vocabulary.actions import Action, CallTool, Gesture, RunCode, RunCommand, TypeText, Wait
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation, Transition, Verdict
@@ -15,6 +15,8 @@ from vocabulary.tools import Tool
 
 ACT_SECONDS = 60.0
 """Longest an act may take beyond the time it needs by itself."""
+TOOL_SECONDS = 30.0
+"""Longest a tool may take, once its server runs."""
 CHARACTER_SECONDS = 0.03
 """Longest a typed character may take; one the keyboard lacks took 0.014 on two busy cores."""
 
@@ -147,6 +149,8 @@ def act_bound(action: Action) -> float:
             return ACT_SECONDS + action.seconds
         case RunCommand() | RunCode():
             return ACT_SECONDS + action.timeout
+        case CallTool():
+            return ACT_SECONDS + TOOL_SECONDS
         case TypeText():
             return ACT_SECONDS + CHARACTER_SECONDS * len(action.text)
         case Gesture():

@@ -23,7 +23,7 @@ KEPT = 2
 """Files on their way in, and files on their way out, that are kept at hand."""
 ANSWER_SECONDS = 20.0
 """Longest a helper may take beyond what a call itself may."""
-START_SECONDS = 55.0
+START_SECONDS = 85.0
 """Longest a helper may take to start what it needs, and to end what runs too long."""
 
 Message = dict[str, Any]

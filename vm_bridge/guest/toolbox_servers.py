@@ -6,7 +6,7 @@ from typing import Any
 
 from vm_bridge.guest.act import ActFailed, bounded_text
 
-START_SECONDS = 20.0
+START_SECONDS = 40.0
 CALL_SECONDS = 30.0
 """Longest a tool may take."""
 END_SECONDS = 10.0

@@ -6,7 +6,7 @@ import select
 import struct
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from vm_bridge.guest.act import ActFailed
 from vm_bridge.guest.files import UNFINISHED, place
@@ -38,11 +38,16 @@ Change = dict[str, str]
 
 @dataclass
 class _Watch:
-    """One folder's inotify descriptor."""
+    """One folder's inotify descriptor, closed once it has ended and nobody asks."""
 
     descriptor: int
     asked_at: float
-    asking: threading.Lock = field(default_factory=threading.Lock)
+    asking: int = 0
+    ended: bool = False
+
+    def close_unless_asked(self) -> None:
+        if self.ended and not self.asking:
+            os.close(self.descriptor)
 
 
 class Watches:
@@ -63,18 +68,24 @@ class Watches:
                 self._watches[name] = self._begin(path)
                 return []
             watch.asked_at = time.monotonic() + wait
-        with watch.asking:
-            if not select.select([watch.descriptor], [], [], wait)[0]:
-                return []
+            watch.asking += 1
+        try:
+            select.select([watch.descriptor], [], [], wait)
             return _changes(os.read(watch.descriptor, BUFFER))
+        except BlockingIOError:
+            return []  # nothing happened, or somebody else was told
+        finally:
+            with self._changing:
+                watch.asking -= 1
+                watch.close_unless_asked()
 
     def end(self, name: str) -> None:
-        """Forget a watch."""
+        """Forget a watch; whoever still asks is answered in their time."""
         with self._changing:
             watch = self._watches.pop(name, None)
-        if watch is not None:
-            with watch.asking:
-                os.close(watch.descriptor)
+            if watch is not None:
+                watch.ended = True
+                watch.close_unless_asked()
 
     def _begin(self, path: str) -> _Watch:
         if len(self._watches) >= MOST:
@@ -89,7 +100,7 @@ class Watches:
 
     def _forget(self) -> None:
         old = time.monotonic() - FORGOTTEN_AFTER
-        for name in [name for name, watch in self._watches.items() if watch.asked_at < old]:
+        for name in [name for name, watch in self._watches.items() if watch.asked_at < old and not watch.asking]:
             os.close(self._watches.pop(name).descriptor)
 
 

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 import pytest_asyncio
 
-from vm_bridge.hosts.local import LocalHost, LocalSandbox
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import Action
 from vocabulary.observations import Transition

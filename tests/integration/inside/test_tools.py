@@ -7,7 +7,7 @@ import pytest
 from tests.integration.inside.conftest import Do
 from tests.waiting import eventually
 from vm_bridge.errors import InvalidAction
-from vm_bridge.hosts.local import LocalSandbox
+from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import (
     Action,
