@@ -44,11 +44,11 @@ def folder_get(request: HttpRequest, episode_id: UUID, path: FilePath = ".") -> 
     return Folder(path=path, entries=_ask(episode_id, lambda machine: machine.files.list(path)))
 
 
-@router.get("/episodes/{uuid:episode_id}/services", response=tuple[Service, ...])
-def services_get(request: HttpRequest, episode_id: UUID) -> tuple[Service, ...]:
+@router.get("/episodes/{uuid:episode_id}/services", response=list[Service])
+def services_get(request: HttpRequest, episode_id: UUID) -> list[Service]:
     """The web programs the machine has."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
-    return _lease(episode_id).capabilities.services
+    return list(_lease(episode_id).capabilities.services)
 
 
 @router.get("/episodes/{uuid:episode_id}/apps", response=tuple[str, ...])

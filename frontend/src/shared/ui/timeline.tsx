@@ -2,7 +2,7 @@
 import { HoverCard } from "@mantine/core";
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
-import type { PendingAct, Step } from "@/generated/vocabulary";
+import type { Observation, PendingAct, Step } from "@/generated/vocabulary";
 import { actionInWords, pointsOf } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 
@@ -79,12 +79,17 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
           data-decision={step.decision}
           data-failed={step.error ? true : undefined}
           data-undone={step.undone || undefined}
+          data-upright={isUpright(step.before) || undefined}
           aria-current={current ? "step" : undefined}
           aria-label={`${t("timeline.step", { number })}: ${words}. ${t(step.undone ? "timeline.undone" : `decision.${step.decision}`)}`}
           tabIndex={tabIndex}
           onClick={onSelect}
         >
-          <Thumbnail observation={step.before} blobUrl={blobUrl} alt="" points={pointsOf(step.action)} />
+          {step.before.screenshot === null ? (
+            <span className={styles.words}>{words}</span>
+          ) : (
+            <Thumbnail observation={step.before} blobUrl={blobUrl} alt="" points={pointsOf(step.action)} />
+          )}
           <span className={styles.number}>{number}</span>
         </button>
       </HoverCard.Target>
@@ -95,12 +100,17 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
   );
 }
 
+/** A phone's picture: its tile is narrow, its card high. */
+function isUpright({ width, height }: Observation): boolean {
+  return height > width;
+}
+
 function StepCard({ step, blobUrl }: { step: Step; blobUrl: BlobUrl }) {
   const { t, duration } = useI18n();
   const { before, after } = step;
   return (
     <>
-      <div className={styles.pair}>
+      <div className={styles.pair} data-upright={isUpright(before) || undefined}>
         <figure>
           <Thumbnail observation={before} blobUrl={blobUrl} alt={t("timeline.before")} points={pointsOf(step.action)} />
           <figcaption>{t("timeline.before")}</figcaption>

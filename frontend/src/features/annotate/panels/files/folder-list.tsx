@@ -22,6 +22,9 @@ interface Props {
   readonly onNew: (path: string) => void;
 }
 
+/** How the home folder is written for people; paths that are not absolute begin there. */
+const HOME = "~";
+
 export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
   const i18n = useI18n();
   const { t } = i18n;
@@ -41,7 +44,7 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
         className={styles.bar}
         onSubmit={(event) => {
           event.preventDefault();
-          onFolder(written ?? folder);
+          if (written !== null) onFolder(written.trim() === HOME || written.trim() === "" ? "." : written.trim());
           setWritten(null);
         }}
       >
@@ -52,7 +55,7 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
           ref={panelRef as Ref<HTMLInputElement>}
           className={styles.grow}
           aria-label={t("files.path")}
-          value={written ?? folder}
+          value={written ?? (folder === "." ? HOME : folder)}
           onChange={(event) => setWritten(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== "Escape") return;
