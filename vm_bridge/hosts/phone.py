@@ -25,7 +25,7 @@ from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
 
-BOOT_SECONDS = 40.0
+BOOT_SECONDS = 60.0
 BOOT_POLL = 0.03
 HEALTH_SECONDS = 4.0
 QUIET = 0.3

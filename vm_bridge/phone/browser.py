@@ -5,13 +5,16 @@ import itertools
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 CALL_SECONDS = 10.0
+LOAD_SECONDS = 5.0
 START_SECONDS = 30.0
 MAX_MESSAGE = 32 * 1024 * 1024
 READ, WRITE = 3, 4
 """The descriptors on which the browser expects its pipe."""
+DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 PLUMB = f'in=$1; out=$2; shift 2; exec "$@" {READ}<&$in {WRITE}>&$out'
 """Puts the ends of a pipe where the browser expects them; only bash takes numbers of several digits. Its arguments are
 data, never text."""
@@ -31,6 +34,8 @@ class Browser:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Message]] = {}
         self._session: str | None = None
+        self._frame = ""
+        """The page's own frame; its name is the target's."""
         self._page: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._loaded = asyncio.Event()
         self.url = ""
@@ -61,7 +66,7 @@ class Browser:
         await browser._attach()
         return browser
 
-    async def call(self, method: str, **parameters: Any) -> Message:
+    async def call(self, method: str, *, seconds: float = CALL_SECONDS, **parameters: Any) -> Message:
         """One call to the page, or to the browser before a page is attached. Raises BrowserError."""
         number = next(self._numbers)
         message: Message = {"id": number, "method": method, "params": parameters}
@@ -71,7 +76,7 @@ class Browser:
         self._waiting[number] = answer
         try:
             os.write(self._write, json.dumps(message).encode() + b"\0")
-            async with asyncio.timeout(CALL_SECONDS):
+            async with asyncio.timeout(seconds):
                 return await answer
         except (OSError, TimeoutError) as error:
             raise BrowserError(f"{method}: {error or 'no answer'}") from error
@@ -79,18 +84,25 @@ class Browser:
             self._waiting.pop(number, None)
 
     async def show(self, url: str) -> None:
-        """Open an address and wait until it has loaded. Raises BrowserError."""
-        self._loaded.clear()
+        """Open an address and wait until its page is drawn. Raises BrowserError."""
         answer = await self.call("Page.navigate", url=url)
         if "errorText" in answer:
             raise BrowserError(f"{url}: {answer['errorText']}")
-        if "loaderId" not in answer:
-            return  # only the fragment of the address changed
-        try:
-            async with asyncio.timeout(CALL_SECONDS):
-                await self._loaded.wait()
-        except TimeoutError as error:
-            raise BrowserError(f"{url} does not load") from error
+        if "loaderId" in answer:  # else only the fragment of the address changed
+            self._loaded.clear()
+        await self.drawn()
+
+    async def drawn(self) -> None:
+        """Returns when the page has drawn what it was told; where that made it go elsewhere, when that is drawn."""
+        left = True
+        while left:
+            with suppress(BrowserError):  # the page that was asked has gone
+                await self.evaluate(DRAWN)
+            left = not self._loaded.is_set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOAD_SECONDS):
+                    await self._loaded.wait()
+            self._loaded.set()
 
     async def evaluate(self, expression: str) -> Any:
         """The value of some script in the page. Raises BrowserError."""
@@ -104,7 +116,7 @@ class Browser:
         await self._process.wait()
 
     async def _attach(self) -> None:
-        await self.call("Target.setDiscoverTargets", discover=True)
+        await self.call("Target.setDiscoverTargets", discover=True, seconds=START_SECONDS)
         try:
             async with asyncio.timeout(START_SECONDS):
                 page = await self._page
@@ -135,7 +147,10 @@ class Browser:
     def _note(self, event: str, told: Message) -> None:
         match event:
             case "Target.targetCreated" if told["targetInfo"]["type"] == "page" and not self._page.done():
-                self._page.set_result(told["targetInfo"]["targetId"])
+                self._frame = told["targetInfo"]["targetId"]
+                self._page.set_result(self._frame)
+            case "Page.frameRequestedNavigation" | "Page.frameStartedLoading" if told["frameId"] == self._frame:
+                self._loaded.clear()
             case "Page.loadEventFired":
                 self._loaded.set()
             case "Page.frameNavigated" if "parentId" not in told["frame"]:

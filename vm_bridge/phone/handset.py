@@ -13,6 +13,8 @@ from vm_bridge.phone.screen import Screen
 
 FRAME = 1 / 60
 """A moving finger is told this often (seconds)."""
+HOLD = 0.5
+"""From when on a finger that rests is a long press (seconds)."""
 REQUEST_SECONDS = 5.0
 TURNED = ("portraitPrimary", "landscapePrimary", "portraitSecondary", "landscapeSecondary")
 MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
@@ -53,6 +55,7 @@ class Handset:
             mobile=True,
             screenOrientation={"type": TURNED[quarters % 4], "angle": quarters % 4 * 90},
         )
+        await self._browser.drawn()
 
     async def open(self, app: App) -> None:
         """Bring an app to the front, where it was left. Raises BrowserError."""
@@ -69,6 +72,7 @@ class Handset:
     async def back(self) -> None:
         """Raises BrowserError."""
         await self._browser.evaluate("window.phone?.back()")
+        await self._browser.drawn()
 
     async def stop(self, app: App) -> None:
         """End an app: the next start begins at its first screen. Raises BrowserError."""
@@ -96,11 +100,15 @@ class Handset:
                 await asyncio.sleep(FRAME)
             if moves:
                 await self._finger("touchMove", end)
-            await self._finger("touchEnd")
+            # A page hears of a long press while the finger is down; lifting it then is no tap.
+            held = not moves and seconds >= HOLD
+            await self._finger("touchCancel" if held else "touchEnd")
+            await self._browser.drawn()
 
     async def write(self, text: str) -> None:
         """Enter text where the focus is. Raises BrowserError."""
         await self._browser.call("Input.insertText", text=text)
+        await self._browser.drawn()
 
     async def press(self, keys: Sequence[Key], *, seconds: float = 0.0) -> None:
         """Press keys together, hold them so long, and release them in reverse. Raises BrowserError."""
@@ -112,6 +120,7 @@ class Handset:
         for key in reversed(keys):
             held &= ~MODIFIERS.get(key.name, 0)
             await self._key("keyUp", key, held)
+        await self._browser.drawn()
 
     async def nodes(self) -> list[Node]:
         """What the screen shows, from back to front. Raises BrowserError."""
