@@ -85,6 +85,8 @@ class Computer:
         self._link: GuestLink | None = None
         self.journal = Journal(None if folder is None else folder / "acts.jsonl")
         self.history = History()
+        self._rested = False
+        """Whether the last look found the screen at rest."""
         self.one_at_a_time = asyncio.Lock()
 
     def attach(self, link: GuestLink, screen: Screen | None, fence: int) -> None:
@@ -136,8 +138,8 @@ class Computer:
         )
 
     async def snapshot(self, fence: int) -> Snapshot:
-        """See `Machine.snapshot`."""
-        seen = await self.observe(fence, settle=True)
+        """See `Machine.snapshot`. It may be taken before every act: what has come to rest is not waited for."""
+        seen = await self.observe(fence, settle=not self._rested)
         return self.history.snapshot(Moment(self._picture(seen), await self.desk(fence).digest()))
 
     async def set_up(self, fence: int, task: Task) -> Observation:
@@ -266,6 +268,8 @@ class Computer:
         text: str | None = None,
         attachment: BlobRef | None = None,
     ) -> Observation:
+        if rest != "skipped":
+            self._rested = rest == "rested"
         return Observation(
             screenshot=None if look is None else await self.pictures.store(look),
             width=self.capabilities.width,
