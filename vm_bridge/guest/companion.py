@@ -5,11 +5,11 @@ They talk over a socket pair as host and guest do. The helper ends when the gues
 
 import itertools
 import os
+import queue
 import socket
 import subprocess
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +20,9 @@ from vm_bridge.guest.wire import Message
 AT_ONCE = 24
 """Most calls a helper does at the same time."""
 CLOSING_SECONDS = 5.0
+
+Answers = queue.SimpleQueue[Message]
+"""Where the one answer to a call arrives."""
 
 
 class Companion:
@@ -32,7 +35,7 @@ class Companion:
         self._sending = threading.Lock()
         self._link: socket.socket | None = None
         self._listening: threading.Thread | None = None
-        self._waiting: dict[int, Future[Message]] = {}
+        self._waiting: dict[int, Answers] = {}
 
     @property
     def running(self) -> bool:
@@ -41,11 +44,11 @@ class Companion:
 
     def call(self, op: str, *, timeout: float, **arguments: object) -> Message:
         """One call's result. Raises ActFailed: what the helper said, or that it ended or stayed silent."""
-        number, future = next(self._numbers), Future[Message]()
-        self._send(number, future, {"id": number, "op": op, **arguments})
+        number, coming = next(self._numbers), Answers()
+        self._send(number, coming, {"id": number, "op": op, **arguments})
         try:
-            answer = future.result(timeout)
-        except TimeoutError:
+            answer = coming.get(timeout=timeout)
+        except queue.Empty:
             raise ActFailed("timed_out", f"{self._name} did not answer within {timeout:g} s") from None
         finally:
             self._waiting.pop(number, None)
@@ -69,10 +72,10 @@ class Companion:
             with self._sending, suppress(OSError):
                 link.sendall(wire.encode({"id": 0, "op": op}))
 
-    def _send(self, number: int, future: Future[Message], message: Message) -> None:
+    def _send(self, number: int, coming: Answers, message: Message) -> None:
         with self._changing:
             link = self._link = self._link or self._start()
-            self._waiting[number] = future
+            self._waiting[number] = coming
         try:
             with self._sending:
                 link.sendall(wire.encode(message))
@@ -105,9 +108,9 @@ class Companion:
             with suppress(wire.WireError, OSError):
                 while True:
                     answer = wire.receive(link)
-                    future = self._waiting.get(answer["id"])
-                    if future is not None:
-                        future.set_result(answer)
+                    coming = self._waiting.get(answer["id"])
+                    if coming is not None:
+                        coming.put(answer)
             self._end(link)
         try:
             process.wait(CLOSING_SECONDS)
@@ -124,9 +127,9 @@ class Companion:
             waiting, self._waiting = self._waiting, {}
         with suppress(OSError):
             link.shutdown(socket.SHUT_RDWR)
-        for number, future in waiting.items():
+        for number, coming in waiting.items():
             message = f"{self._name} ended unexpectedly; what it held is lost, the next call starts it again"
-            future.set_result({"id": number, "failed": {"code": "ended", "message": message, "text": None}})
+            coming.put({"id": number, "failed": {"code": "ended", "message": message, "text": None}})
 
 
 Calls = Mapping[str, Callable[[Message], Message]]
@@ -134,6 +137,8 @@ Calls = Mapping[str, Callable[[Message], Message]]
 
 def serve(descriptor: int, calls: Calls) -> None:
     """The helper's end: does calls beside each other until the guest's end closes."""
+    from concurrent.futures import ThreadPoolExecutor  # the guest, which never comes here, stays small
+
     sending = threading.Lock()
     with socket.socket(fileno=descriptor) as link, suppress(wire.WireError, OSError):
         link.set_inheritable(False)

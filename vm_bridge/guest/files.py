@@ -4,8 +4,8 @@ import errno
 import os
 import shutil
 import stat
+import time
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +162,8 @@ def _entry(name: str, status: os.stat_result) -> Entry:
 
 def _line(entry: Entry) -> str:
     name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in entry["name"])
-    time = datetime.fromtimestamp(entry["modified"], UTC).isoformat(sep=" ", timespec="seconds")
-    return f"{name}\t{entry['kind']}\t{entry['size']}\t{time}"
+    changed = time.strftime("%Y-%m-%d %H:%M:%S+00:00", time.gmtime(entry["modified"]))
+    return f"{name}\t{entry['kind']}\t{entry['size']}\t{changed}"
 
 
 def _failed(code: str, path: str, error: OSError) -> ActFailed:
