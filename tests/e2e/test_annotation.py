@@ -8,8 +8,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from agent_backend.scripted.__main__ import DESKTOP
-from agent_backend.scripted.script import Line, Script, scripts_load
-from agent_backend.scripted.server import SCREEN
+from agent_backend.scripted.script import SCREEN, Line, Script, scripts_load
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk
