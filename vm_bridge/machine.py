@@ -46,6 +46,8 @@ class Capabilities(Frozen):
     """Whether it can go back to an earlier state (undo)."""
     services: tuple[Service, ...] = ()
     """Web programs it has, beside whatever else listens inside."""
+    unbounded: tuple[str, ...] = ()
+    """What of the host it may take without a bound, because the host has no right to set one: cpu, memory, pids."""
     apps: tuple[str, ...] = ()
     """Names that `open_app` is known to take; it may take others."""
 

@@ -54,8 +54,7 @@ class LocalHost:
         self._preparing = asyncio.Lock()
         self._open: _Open | None = None
         self._ready: dict[str, Image] = {}
-        self.unbounded: tuple[str, ...] = ()
-        """What of a sandbox (cpu, memory, pids) this process has no right to bound; known after the first start."""
+        self._said = False
 
     async def create(self, image: str) -> Sandbox:
         prepared = await self._image(image)
@@ -137,6 +136,6 @@ class LocalHost:
     def _say_what_is_unbounded(self, sandbox: LocalSandbox) -> None:
         """Once, because every sandbox here is alike."""
         missing = sandbox.tree.groups.missing
-        if missing and not self.unbounded:
+        if missing and not self._said:
             logger.warning("no control groups for %s: sandboxes are not bounded in these", ", ".join(missing))
-        self.unbounded = missing
+        self._said = True

@@ -58,7 +58,9 @@ class LocalSandbox:
 
     @property
     def capabilities(self) -> Capabilities:
-        return self._computer.capabilities.model_copy(update={"services": self._image.services})
+        unbounded = self._tree.groups.missing if self._tree is not None else ()
+        told = {"services": self._image.services, "unbounded": unbounded}
+        return self._computer.capabilities.model_copy(update=told)
 
     def bind(self, fencing_token: int) -> Machine:
         return ComputerMachine(self._computer, fencing_token, self)
