@@ -166,7 +166,7 @@ async def test_jupyterlab_runs_a_notebook_and_a_terminal_on_the_sandboxs_files(d
     await page.keyboard.press("Shift+Enter")
     await expect(page.locator(".jp-OutputArea-output", has_text="42")).to_be_visible(timeout=START_MS)
     assert await desktop.run("cat made-in-jupyter.txt") == "by the kernel"
-    await page.get_by_role("button", name="New Launcher").click()
+    await page.get_by_role("button", name="New Launcher (Ctrl+Shift+L)").click()
     await page.locator(".jp-LauncherCard", has_text="Terminal").click(timeout=START_MS)
     await page.locator(".jp-Terminal .xterm-screen").click(timeout=START_MS)
     await page.keyboard.type("cp made-in-jupyter.txt copied.txt; echo done > finished.txt\n")
