@@ -7,8 +7,10 @@ FLOOR = 500_000
 """Less no screen is worth watching at (bits per second); who cannot have it drops pictures instead."""
 LOSS_HARMLESS, LOSS_HARMFUL = 0.02, 0.1
 """Shares of lost packets between which nothing is changed, as in Google's congestion control."""
-RISE = 1.25
-"""By how much more is tried after a report without losses."""
+RISE = 0.15
+"""How much more is tried in a second without losses (share of the rate)."""
+LONGEST = 1.0
+"""Reports come several times a second; a longer silence says nothing of the time between (seconds)."""
 FALL_BEHIND = 0.7
 """What is left after the viewer's queue ran over."""
 USED = 0.5
@@ -29,14 +31,17 @@ class Allowance:
     def __init__(self, ceiling: int) -> None:
         self._ceiling = ceiling
         self._estimate = 0
+        self._reported_at = 0.0
         self.rate = ceiling
 
-    def reported(self, *, lost: float, sent: float) -> None:
-        """A receiver report: the share of packets lost since the last one, and the rate sent meanwhile."""
+    def reported(self, *, lost: float, sent: float, at: float) -> None:
+        """A receiver report: the share of packets lost since the last one, the rate sent meanwhile, and when it came
+        (seconds)."""
+        passed, self._reported_at = min(at - self._reported_at, LONGEST), at
         if lost > LOSS_HARMFUL:
             self._set(self.rate * (1 - lost / 2))
         elif lost < LOSS_HARMLESS and sent > USED * self.rate:
-            self._set(self.rate * RISE)
+            self._set(self.rate * (1 + RISE * passed))
 
     def estimated(self, estimate: int, *, sent: float) -> None:
         """What the browser believes its link takes, while so much comes."""

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -73,7 +74,7 @@ class PacketTrack(MediaStreamTrack):
         """What the browser says of its link."""
         match report:
             case Loss():
-                self._allowance.reported(lost=report.share, sent=self._sent.rate)
+                self._allowance.reported(lost=report.share, sent=self._sent.rate, at=time.monotonic())
             case Estimate():
                 self._allowance.estimated(report.rate, sent=self._sent.rate)
 

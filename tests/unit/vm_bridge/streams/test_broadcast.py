@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.waiting import eventually
-from vm_bridge.drivers.fake_screen import FakeScreen
+from vm_bridge.drivers.fake_screen import FakeScreen, Pixels
 from vm_bridge.streams.broadcast import KEY_INTERVAL, Broadcast, Shot
 from vm_bridge.streams.h264 import CLOCK, H264Encoder, is_sharp
 from vm_bridge.streams.webrtc import PacketTrack
@@ -40,11 +40,15 @@ class Watcher:
         self.ended = True
 
 
+def black(width: int, height: int) -> Pixels:
+    return np.zeros((height, width, 4), np.uint8)
+
+
 class Scene:
     """A small fake screen on the air."""
 
     def __init__(self) -> None:
-        self.screen = FakeScreen(320, 240)
+        self.screen = FakeScreen(320, 240, black)
         self.ended = 0
         self.broadcast = Broadcast(self.screen, fps=60, bitrate=6_000_000, ended=self._end)
 
@@ -105,7 +109,7 @@ async def test_a_still_picture_is_not_encoded_again(scene: Scene, counted: list[
     scene.broadcast.join(watcher)
     await eventually(lambda: counted)
     before = len(counted)
-    other = FakeScreen(320, 240)
+    other = FakeScreen(320, 240, black)
     async with other.subscribe(fps=10) as frames:  # three frames of another screen are a while
         for _ in range(3):
             other.touch()

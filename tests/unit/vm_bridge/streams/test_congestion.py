@@ -7,45 +7,45 @@ CEILING = 6_000_000
 
 def slowed() -> Allowance:
     allowance = Allowance(CEILING)
-    allowance.reported(lost=0.5, sent=CEILING)
+    allowance.reported(lost=0.5, sent=CEILING, at=1.0)
     return allowance
 
 
 def test_loss_slows_down_in_proportion() -> None:
     mild, harsh = Allowance(CEILING), Allowance(CEILING)
-    mild.reported(lost=0.12, sent=CEILING)
-    harsh.reported(lost=0.6, sent=CEILING)
+    mild.reported(lost=0.12, sent=CEILING, at=1.0)
+    harsh.reported(lost=0.6, sent=CEILING, at=1.0)
     assert FLOOR < harsh.rate < mild.rate < CEILING
 
 
 def test_a_little_loss_changes_nothing() -> None:
     allowance = slowed()
     before = allowance.rate
-    allowance.reported(lost=0.05, sent=before)
+    allowance.reported(lost=0.05, sent=before, at=2.0)
     assert allowance.rate == before
 
 
 def test_what_is_used_without_loss_grows_up_to_the_ceiling() -> None:
     allowance = slowed()
     before = allowance.rate
-    allowance.reported(lost=0.0, sent=before)
-    assert allowance.rate > before
-    for _ in range(20):
-        allowance.reported(lost=0.0, sent=allowance.rate)
+    allowance.reported(lost=0.0, sent=before, at=1.2)
+    assert before < allowance.rate < 1.1 * before, "reports come often: growth goes by time"
+    for second in range(2, 30):
+        allowance.reported(lost=0.0, sent=allowance.rate, at=second)
     assert allowance.rate == CEILING
 
 
 def test_a_rate_that_is_not_used_does_not_grow() -> None:
     allowance = slowed()
     before = allowance.rate
-    allowance.reported(lost=0.0, sent=0.1 * before)
+    allowance.reported(lost=0.0, sent=0.1 * before, at=2.0)
     assert allowance.rate == before
 
 
 def test_nobody_is_sent_less_than_the_floor() -> None:
     allowance = Allowance(CEILING)
     for _ in range(50):
-        allowance.reported(lost=1.0, sent=CEILING)
+        allowance.reported(lost=1.0, sent=CEILING, at=1.0)
         allowance.overrun()
     assert allowance.rate == FLOOR
 
