@@ -24,7 +24,7 @@ from vm_bridge.suites import Desk, Suite
 from vocabulary.base import Frozen
 from vocabulary.tasks import Task
 
-HEALTH_SECONDS = 2.0
+HEALTH_SECONDS = 4.0
 RESTORE_SECONDS = 120.0
 """Longest that making an earlier state again may take."""
 STATE, RFB = "machine.json", "rfb.sock"
