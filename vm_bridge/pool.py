@@ -24,6 +24,8 @@ STOCK_EVERY = 1.0
 TEND_EVERY = 3.0
 """How often machines are asked whether they live, and looked for where the ledger has lost them (seconds)."""
 TEND_AT_ONCE = 100
+MISSES = 2
+"""So many times in a row without an answer, and a machine is replaced."""
 NOTE_EVERY = 5.0
 """How often it is told what machines cost (seconds)."""
 HEALTH_TIMEOUT = 5.0
@@ -57,6 +59,8 @@ class Pool:
         """Names of machines being made."""
         self._highest = 0
         """The highest token a call came with."""
+        self._misses: dict[str, int] = {}
+        """How often in a row a machine did not answer."""
         self._suspects: set[str] = set()
         """Machines that were neither free nor leased nor on their way when it was last looked."""
         self._acted: dict[str, float] = {}
@@ -233,8 +237,8 @@ class Pool:
         with self._on_its_way(sandbox):
             await self._shelves.lose(sandbox.id, reason)
             self._machines.pop(sandbox.id, None)
-            self._acted.pop(sandbox.id, None)
-            self._noted.pop(sandbox.id, None)
+            for known in (self._misses, self._acted, self._noted):
+                known.pop(sandbox.id, None)
             self._used.pop(sandbox.id, None)
             await self._ended(sandbox.id)
             await sandbox.destroy()
@@ -247,9 +251,9 @@ class Pool:
             await asyncio.gather(*map(self._look_after, still[first : first + TEND_AT_ONCE]))
 
     async def _look_after(self, sandbox: Sandbox) -> None:
-        if await self._lives(sandbox) or await self._lives(sandbox):  # asked twice: a busy machine may be late once
-            return
-        if self._machines.get(sandbox.id) is sandbox and sandbox.id not in self._moving:
+        misses = 0 if await self._lives(sandbox) else self._misses.get(sandbox.id, 0) + 1
+        self._misses[sandbox.id] = misses
+        if misses >= MISSES and self._machines.get(sandbox.id) is sandbox and sandbox.id not in self._moving:
             logger.warning("%s does not answer", sandbox.id)
             await self._drop(sandbox, f"{sandbox.id} died or hung; what was done on it is lost")
 
