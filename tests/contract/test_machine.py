@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -19,9 +20,23 @@ from vm_bridge.errors import (
     UnsupportedAction,
 )
 from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
-from vocabulary.actions import Click, GetClipboard, LongPress, MoveTo, ReadFile, SetClipboard, TypeText, Wait, WriteFile
+from vocabulary.actions import (
+    Action,
+    Click,
+    GetClipboard,
+    LongPress,
+    MoveTo,
+    OpenApp,
+    ReadFile,
+    RightClick,
+    SetClipboard,
+    TypeText,
+    Wait,
+    WriteFile,
+)
 from vocabulary.blobs import BlobRef
 from vocabulary.tasks import Task
 
@@ -34,16 +49,23 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("data")
 
 
-@pytest_asyncio.fixture(params=["fake", "computer"])
-async def host(request: pytest.FixtureRequest, data: Path) -> AsyncIterator[Host]:
-    host: Host = FakeHost() if request.param == "fake" else LocalHost(data)
+@pytest.fixture(params=["fake", "computer", "phone"])
+def driver(request: pytest.FixtureRequest) -> str:
+    if request.param == "phone" and shutil.which("adb") is None:
+        pytest.skip("needs adb")
+    return str(request.param)
+
+
+@pytest_asyncio.fixture
+async def host(driver: str, data: Path) -> AsyncIterator[Host]:
+    host: Host = FakeHost() if driver == "fake" else PhoneHost(LocalHost(data), data)
     yield host
     await host.close()
 
 
 @pytest_asyncio.fixture
-async def sandbox(host: Host) -> Sandbox:
-    return await host.create("desktop")
+async def sandbox(host: Host, driver: str) -> Sandbox:
+    return await host.create("phone" if driver == "phone" else "desktop")
 
 
 @pytest.fixture
@@ -59,15 +81,16 @@ async def test_prepare_gives_a_picture_of_the_promised_size(machine: Machine) ->
 
 
 async def test_the_frame_before_an_act_is_the_one_after_the_last(machine: Machine) -> None:
-    first = await machine.perform(next(commands), Click(x=640, y=500))
-    second = await machine.perform(next(commands), MoveTo(x=300, y=300))
+    await machine.observe(settle=True)
+    first = await machine.perform(next(commands), Click(x=300, y=500))
+    second = await machine.perform(next(commands), Wait(seconds=0.01))
     assert second.before.screenshot == first.after.screenshot
     assert first.after.rest == "rested"
     assert first.after.settled
 
 
 async def test_an_act_without_settling_says_so(machine: Machine) -> None:
-    done = await machine.perform(next(commands), MoveTo(x=1, y=1), settle=False)
+    done = await machine.perform(next(commands), Wait(seconds=0.01), settle=False)
     assert (done.after.rest, done.after.settled) == ("skipped", False)
 
 
@@ -81,16 +104,16 @@ async def test_a_resend_gives_the_stored_result(machine: Machine) -> None:
 
 async def test_two_resends_at_once_act_once(machine: Machine) -> None:
     command = next(commands)
-    results = await asyncio.gather(*(machine.perform(command, SetClipboard(text="x")) for _ in range(5)))
+    results = await asyncio.gather(*(machine.perform(command, WriteFile(path="note.txt", text="x")) for _ in range(5)))
     assert len({result.started_at for result in results}) == 1
 
 
 async def test_a_command_id_with_another_body_is_refused(machine: Machine) -> None:
     command = next(commands)
-    await machine.perform(command, SetClipboard(text="one"))
+    await machine.perform(command, WriteFile(path="note.txt", text="one"))
     with pytest.raises(CommandConflict):
-        await machine.perform(command, SetClipboard(text="two"))
-    assert (await machine.perform(next(commands), GetClipboard())).after.text == "one"
+        await machine.perform(command, WriteFile(path="note.txt", text="two"))
+    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "one"
 
 
 async def test_a_caller_that_goes_away_leaves_the_act_to_its_resend(machine: Machine) -> None:
@@ -106,14 +129,14 @@ async def test_a_higher_token_ends_a_lower_one(sandbox: Sandbox) -> None:
     old, new = sandbox.bind(7), sandbox.bind(8)
     await new.observe()
     with pytest.raises(StaleLease):
-        await old.perform(next(commands), SetClipboard(text="old"))
+        await old.perform(next(commands), WriteFile(path="note.txt", text="old"))
     with pytest.raises(StaleLease):
         await old.observe()
     with pytest.raises(StaleLease):
         await old.prepare(TASK)
     with pytest.raises(StaleLease):
         await old.hurry()
-    assert (await new.perform(next(commands), GetClipboard())).after.text == ""
+    assert (await new.perform(next(commands), ReadFile(path="note.txt"))).error is not None
 
 
 async def test_the_token_outlives_a_reset(sandbox: Sandbox) -> None:
@@ -153,8 +176,9 @@ async def test_points_off_the_screen_change_nothing(machine: Machine) -> None:
 
 
 async def test_what_it_cannot_do_is_refused(machine: Machine) -> None:
+    cannot = LongPress(x=1, y=1) if "right_click" in machine.capabilities.kinds else RightClick(x=1, y=1)
     with pytest.raises(UnsupportedAction):
-        await machine.perform(next(commands), LongPress(x=1, y=1))
+        await machine.perform(next(commands), cannot)
 
 
 async def test_a_failed_act_is_no_exception(machine: Machine) -> None:
@@ -164,6 +188,8 @@ async def test_a_failed_act_is_no_exception(machine: Machine) -> None:
 
 
 async def test_text_crosses_the_clipboard(machine: Machine) -> None:
+    if "set_clipboard" not in machine.capabilities.kinds:
+        pytest.skip("has no clipboard")
     await machine.perform(next(commands), SetClipboard(text="żółw 中文\n<tag>"))
     assert (await machine.perform(next(commands), GetClipboard())).after.text == "żółw 中文\n<tag>"
 
@@ -191,37 +217,52 @@ async def test_without_a_suite_nothing_judges(machine: Machine) -> None:
     assert (await machine.evaluate()).success is None
 
 
-async def test_a_machine_goes_back_to_a_snapshot(machine: Machine) -> None:
-    await machine.prepare(TASK)
-    await machine.perform(next(commands), WriteFile(path="note.txt", text="one"))
-    kept = await machine.snapshot()
-    seen = await machine.observe(settle=True)
-    await machine.perform(next(commands), WriteFile(path="note.txt", text="two"))
-    await machine.perform(next(commands), MoveTo(x=500, y=300))
-    again = await machine.restore(kept)
+@pytest.fixture
+def restorable(machine: Machine) -> Machine:
+    if not machine.capabilities.snapshots:
+        pytest.skip("goes back to no earlier state")
+    return machine
+
+
+async def test_what_goes_back_to_no_earlier_state_says_so(machine: Machine) -> None:
+    if machine.capabilities.snapshots:
+        pytest.skip("goes back to earlier states")
+    with pytest.raises(UnsupportedAction):
+        await machine.snapshot()
+
+
+async def test_a_machine_goes_back_to_a_snapshot(restorable: Machine) -> None:
+    await restorable.prepare(TASK)
+    await restorable.perform(next(commands), WriteFile(path="note.txt", text="one"))
+    kept = await restorable.snapshot()
+    seen = await restorable.observe(settle=True)
+    await restorable.perform(next(commands), WriteFile(path="note.txt", text="two"))
+    await restorable.perform(next(commands), MoveTo(x=500, y=300))
+    again = await restorable.restore(kept)
     assert kept.acts == 1
     assert again.screenshot == seen.screenshot
-    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "one"
+    assert (await restorable.perform(next(commands), ReadFile(path="note.txt"))).after.text == "one"
 
 
-async def test_a_snapshot_may_be_returned_to_more_than_once(machine: Machine) -> None:
-    start = await machine.snapshot()
+async def test_a_snapshot_may_be_returned_to_more_than_once(restorable: Machine) -> None:
+    start = await restorable.snapshot()
     for text in ("one", "two"):
-        await machine.perform(next(commands), WriteFile(path="note.txt", text=text))
-        await machine.restore(start)
-        assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).error is not None
-        await machine.restore(start)
+        await restorable.perform(next(commands), WriteFile(path="note.txt", text=text))
+        await restorable.restore(start)
+        assert (await restorable.perform(next(commands), ReadFile(path="note.txt"))).error is not None
+        await restorable.restore(start)
 
 
-async def test_a_snapshot_ends_with_the_next_set_up(machine: Machine) -> None:
-    kept = await machine.snapshot()
-    await machine.prepare(TASK)
-    await machine.perform(next(commands), WriteFile(path="note.txt", text="kept"))
+async def test_a_snapshot_ends_with_the_next_set_up(restorable: Machine) -> None:
+    kept = await restorable.snapshot()
+    await restorable.prepare(TASK)
+    await restorable.perform(next(commands), WriteFile(path="note.txt", text="kept"))
     with pytest.raises(CannotRestore):
-        await machine.restore(kept)
-    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "kept"
+        await restorable.restore(kept)
+    assert (await restorable.perform(next(commands), ReadFile(path="note.txt"))).after.text == "kept"
 
 
+@pytest.mark.usefixtures("restorable")
 async def test_an_ended_lease_restores_nothing(sandbox: Sandbox) -> None:
     old, new = sandbox.bind(7), sandbox.bind(8)
     kept = await old.snapshot()
@@ -250,9 +291,8 @@ async def test_frames_come_first_at_once_and_then_as_they_change(sandbox: Sandbo
         first = await asyncio.wait_for(anext(frames), 10)
         assert len(first.pixels) == first.width * first.height * 4
         waiting = asyncio.ensure_future(anext(frames))
-        await machine.perform(next(commands), Click(x=640, y=500))
-        await machine.perform(next(commands), TypeText(text="x"))
-        await machine.perform(next(commands), MoveTo(x=60, y=60))
+        for action in _changes(machine):
+            await machine.perform(next(commands), action)
         second = await asyncio.wait_for(waiting, 10)
         assert second.serial > first.serial
         assert second.captured_at >= first.captured_at
@@ -270,3 +310,10 @@ async def test_frames_end_with_the_sandbox(sandbox: Sandbox) -> None:
         reading = asyncio.create_task(rest())
         await sandbox.destroy()
         await asyncio.wait_for(reading, 10)
+
+
+def _changes(machine: Machine) -> tuple[Action, ...]:
+    """Acts after which the screen of a fresh machine looks otherwise."""
+    if machine.capabilities.apps:
+        return (OpenApp(name=machine.capabilities.apps[0]),)
+    return (Click(x=640, y=500), TypeText(text="x"), MoveTo(x=60, y=60))

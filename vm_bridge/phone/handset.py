@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import Any
 from urllib.request import Request, urlopen
 
 from vm_bridge.phone.apps import App, Apps
@@ -131,18 +132,13 @@ class Handset:
         await self._browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
 
     async def _key(self, kind: str, key: Key, modifiers: int) -> None:
-        text = {"text": key.text} if kind == "keyDown" and key.text and modifiers in (0, MODIFIERS["Shift"]) else {}
-        commands = ["selectAll"] if kind == "keyDown" and key.name == "a" and modifiers == MODIFIERS["Control"] else []
-        await self._browser.call(
-            "Input.dispatchKeyEvent",
-            type=kind,
-            key=key.name,
-            code=key.code,
-            windowsVirtualKeyCode=key.number,
-            modifiers=modifiers,
-            commands=commands,
-            **text,
-        )
+        event: dict[str, Any] = {"type": kind, "key": key.name, "code": key.code, "modifiers": modifiers}
+        event["windowsVirtualKeyCode"] = key.number
+        if kind == "keyDown" and key.text and modifiers in (0, MODIFIERS["Shift"]):
+            event["text"] = key.text
+        if kind == "keyDown" and key.name == "a" and modifiers == MODIFIERS["Control"]:
+            event["commands"] = ["selectAll"]
+        await self._browser.call("Input.dispatchKeyEvent", **event)
 
     def _leave(self) -> None:
         if self.front is not self.apps.launcher:
