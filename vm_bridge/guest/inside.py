@@ -86,8 +86,11 @@ class Inside:
         return {"text": given.text, "error": None, "attachment": self._offer(given.attachment)}
 
     def terminal(self) -> str:
-        """What the first terminal shows; it begins when it is first looked at."""
-        shown: str = self._terminals.call("type", timeout=ANSWER_SECONDS, session="main", text="")["text"]
+        """What the first terminal shows, or why it shows nothing; it begins when it is first looked at."""
+        try:
+            shown: str = self._terminals.call("type", timeout=ANSWER_SECONDS, session="main", text="")["text"]
+        except ActFailed as failure:
+            return f"[{failure}]"
         return shown
 
     # --- acts
