@@ -50,6 +50,8 @@ from vocabulary.trajectories import Trajectory
 LEASE_SECONDS = 60.0
 MACHINE_WAIT = 120.0
 """How long an attempt waits for a free machine (seconds)."""
+USER = "rollout"
+"""Whom the bridge's queue is fair to: all rollouts together count as one."""
 
 
 def trajectory_of(store: MemoryStore) -> Trajectory:
@@ -124,9 +126,11 @@ class Folder:
 
 
 @asynccontextmanager
-async def leased(bridge: BridgeClient, image: str, holder: str) -> AsyncIterator[Machine]:
+async def leased(bridge: BridgeClient, image: str, session: str) -> AsyncIterator[Machine]:
     """A machine of our own while the block runs. Raises BridgeError when there is none."""
-    lease = await bridge.allocate(image=image, holder=holder, ttl=LEASE_SECONDS, wait=MACHINE_WAIT)
+    lease = await bridge.allocate(
+        image=image, holder=f"rollout:{session}", user=USER, session=session, ttl=LEASE_SECONDS, wait=MACHINE_WAIT
+    )
     keeping = asyncio.create_task(keep(bridge, lease))
     try:
         yield bridge.machine(lease)
@@ -149,7 +153,7 @@ async def attempt(bridge: BridgeClient, image: str, task: Task, policy: Policy, 
     start = EpisodeState(
         id=uuid.uuid4().hex, version=0, status="warming", task=task, pool="rollout", created_at=datetime.now(UTC)
     )
-    async with leased(bridge, image, f"rollout:{start.id}") as machine:
+    async with leased(bridge, image, start.id) as machine:
 
         async def open_machine(state: EpisodeState) -> Machine:
             return machine

@@ -102,6 +102,49 @@ async def test_a_huge_body_of_unsaid_length_is_refused(http: httpx.AsyncClient, 
     assert await refusal(answer) == (413, "too_large")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"image": "desktop"},
+        {"image": "desktop", "holder": "x", "ttl": "long"},
+        {"image": "desktop", "holder": "x", "more": 1},
+        {"image": "desktop", "holder": "x", "request_id": "not a name"},
+        {"image": "desktop", "holder": "x", "wait": -1},
+    ],
+)
+async def test_a_claim_that_is_not_meant_leases_nothing(
+    http: httpx.AsyncClient, bridge: RunningBridge, body: Any
+) -> None:
+    assert await refusal(await http.post("/v1/leases", json=body)) == (422, "invalid")
+    assert bridge.host.made == []
+
+
+async def test_a_claim_may_come_in_pieces(http: httpx.AsyncClient) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b'{"image": "desktop",'
+        yield b'"holder": "x"}'
+
+    answer = await http.post("/v1/leases", content=pieces(), headers={"Content-Type": "application/json"})
+    assert answer.json()["holder"] == "x"
+
+
+@pytest.mark.parametrize("token", [None, "0", "many"])
+async def test_a_release_needs_a_token(http: httpx.AsyncClient, lease: Lease, token: str | None) -> None:
+    headers = {} if token is None else {"X-Fencing-Token": token}
+    assert await refusal(await http.delete(f"/v1/leases/{lease.machine_id}", headers=headers)) == (422, "invalid")
+    (machine,) = (await http.get("/v1/machines")).json()
+    assert machine["state"] == "leased"
+
+
+async def test_more_renewals_than_fit_are_refused(http: httpx.AsyncClient) -> None:
+    held = {"machine_id": "m-1", "fencing_token": 1}
+    for count in (0, 501):
+        answer = await http.post("/v1/leases/renew", json={"leases": [held] * count})
+        assert await refusal(answer) == (422, "invalid")
+    renewals = (await http.post("/v1/leases/renew", json={"leases": [held] * 500})).json()
+    assert {renewal["code"] for renewal in renewals} == {"machine_gone"}
+
+
 async def test_the_openapi_document_names_the_calls(http: httpx.AsyncClient) -> None:
     paths = (await http.get("/openapi.json")).json()["paths"]
     assert "/v1/machines/{machine_id}/perform" in paths

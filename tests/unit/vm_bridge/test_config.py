@@ -1,8 +1,12 @@
 """Settings: defaults that work, and messages that name the variable."""
 
+import re
+
 import pytest
 
-from vm_bridge.config import Address, ConfigError, IceServer, config_read
+from vm_bridge.config import HOST_ID, Address, ConfigError, config_read
+from vm_bridge.fleet import Quota
+from vm_bridge.ice import IceServer
 
 SECRET = {"PILOTHOUSE_SECRET": "long enough a secret"}
 
@@ -40,6 +44,10 @@ def test_every_kind_of_value_is_read_from_text() -> None:
         ("PILOTHOUSE_WARM", "{"),
         ("PILOTHOUSE_MACHINES", "magic"),
         ("PILOTHOUSE_STREAM_FPS", "0"),
+        ("PILOTHOUSE_ROLE", "captain"),
+        ("PILOTHOUSE_WORKERS", "2"),
+        ("PILOTHOUSE_HOST_ID", "Not a name"),
+        ("PILOTHOUSE_QUOTAS", '[{"scope": "planet", "name": "*", "limit": 1}]'),
     ],
 )
 def test_a_bad_value_is_named(name: str, value: str) -> None:
@@ -50,3 +58,14 @@ def test_a_bad_value_is_named(name: str, value: str) -> None:
 def test_a_missing_secret_is_named() -> None:
     with pytest.raises(ConfigError, match="PILOTHOUSE_SECRET"):
         config_read({})
+
+
+def test_a_manager_may_have_several_processes_and_a_host_has_a_name() -> None:
+    config = config_read({**SECRET, "PILOTHOUSE_ROLE": "manager", "PILOTHOUSE_WORKERS": "2"})
+    assert (config.role, config.workers) == ("manager", 2)
+    assert re.fullmatch(HOST_ID, config.host_id)
+
+
+def test_quotas_are_given_as_json() -> None:
+    config = config_read({**SECRET, "PILOTHOUSE_QUOTAS": '[{"scope": "user", "name": "*", "limit": 4}]'})
+    assert config.quotas == (Quota(scope="user", name="*", limit=4),)
