@@ -187,11 +187,12 @@ class LocalSandbox:
             raise MachineGone(f"machine {self.id} is gone")
         old, self._tree = self._tree, None
         ending = asyncio.create_task(old.end()) if old is not None else None
+        new = None
         try:
             new = await self._begun(screen_of(task))
         finally:
             if ending is not None:
-                await ending
+                await self._ended(ending, new)
         await self._take(new, task)
         self._note(task)
         self._nursery.refill(self._image)
@@ -200,12 +201,23 @@ class LocalSandbox:
         manifest = self._image.manifest
         width, height = size if size is not None and self._has_screen else (manifest.width, manifest.height)
         tree = await self._nursery.take(self._image)
+        begun = False
         try:
             await tree.begin(fence=self._computer.fence, width=width, height=height)
-        except BridgeError:
-            await tree.end()
-            raise
+            begun = True
+        finally:
+            if not begun:
+                await tree.end()
         return tree
+
+    async def _ended(self, ending: "asyncio.Task[None]", successor: Tree | None) -> None:
+        """Returns when nothing is left of a tree. Raises MachineGone otherwise: then it has no successor either."""
+        try:
+            await ending
+        except MachineGone:
+            if successor is not None:
+                await successor.end()
+            raise
 
     async def _take(self, tree: Tree, task: Task | None) -> None:
         await self._gate.attach(tree.folder, task.network if task is not None else ())

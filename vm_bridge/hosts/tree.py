@@ -28,7 +28,7 @@ from vm_bridge.machine import Service
 from vocabulary.base import Frozen
 
 START_SECONDS = 30.0
-STOP_SECONDS = 5.0
+STOP_SECONDS = 10.0
 ADOPT_SECONDS = 5.0
 LEASH_SECONDS = 60
 """How long a tree outlives the host that made it, unless another adopts it."""
