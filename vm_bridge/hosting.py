@@ -5,7 +5,6 @@ import signal
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit
 
 from aiortc import RTCIceServer
 from fastapi import FastAPI
@@ -70,7 +69,7 @@ class Hosting:
             passes=self._passes,
             sandbox_of=self.pool.sandbox,
             framed_by=self._config.web_origins,
-            host=urlsplit(self._config.preview_url).netloc,
+            origin=self._config.preview_url,
         )
 
     @asynccontextmanager

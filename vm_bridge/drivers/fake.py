@@ -270,6 +270,7 @@ class FakeSandbox:
         """The image's first state: nothing typed, no files, a fresh picture."""
         self.typed, self.clipboard, self.task = "", "", None
         self.inside.clear()
+        self.ports.clear()
         self.states.forget()
         self.acts.clear()
         self.screen.clear()

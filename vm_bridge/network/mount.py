@@ -35,11 +35,11 @@ COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """`outer` is the origin the browser uses; `whole` says that the program is asked with the browser's whole path."""
+    """`host` is the one the browser asks; `whole` says that the program is asked with the browser's whole path."""
 
     machine_id: str
     port: int
-    outer: str
+    host: str
     whole: bool
 
     @property
@@ -96,10 +96,11 @@ class Mount:
 
     def _referer(self, address: str) -> str:
         """The same page as the program knows it; nothing where it is not the program's."""
-        page = address.removeprefix(self.outer)
-        if page == address or not page.startswith(self.prefix):
+        url = urlsplit(address)
+        if url.netloc != self.host or not url.path.startswith(f"{self.prefix}/"):
             return ""
-        return self.inner + (page if self.whole else page.removeprefix(self.prefix))
+        path = url.path if self.whole else url.path.removeprefix(self.prefix)
+        return f"{self.inner}{path}{f'?{url.query}' if url.query else ''}"
 
     def _location(self, address: str) -> str:
         """Where a redirect leads the browser: an address of the program's own machine is below its path here."""

@@ -53,8 +53,8 @@ class _Visit:
 class Previews:
     """Answers what lies below `/sandboxes/`, and hands everything else on to the application.
 
-    `host` is the host (and port) by which alone browsers come here, `{machine}` in it the machine's name; empty, any
-    will do. `framed_by` are the origins of pages that may show a program in a frame. `sandbox_of` raises MachineGone.
+    `origin` is the one by which alone browsers come here, `{machine}` in it the machine's name; empty, any will do.
+    `framed_by` are the origins of pages that may show a program in a frame. `sandbox_of` raises MachineGone.
     """
 
     def __init__(
@@ -64,10 +64,11 @@ class Previews:
         passes: Passes,
         sandbox_of: Callable[[str], Sandbox],
         framed_by: Sequence[str],
-        host: str = "",
+        origin: str = "",
     ) -> None:
         self._app, self._passes, self._sandbox_of = app, passes, sandbox_of
-        self._framed_by, self._host = framed_by, host
+        self._framed_by = framed_by
+        self._host, self._secure = urlsplit(origin).netloc, origin.startswith("https://")
         self._open: Counter[str] = Counter()
         self._cookies: OrderedDict[Program, set[str]] = OrderedDict()
 
@@ -97,7 +98,8 @@ class Previews:
         headers: list[Header] = []
         if ticket is not None:
             self._at_home(scope, machine_id)
-            cookie = await self._passes.exchange(ticket, machine_id, secure=scope["scheme"] == "https")
+            secure = self._secure or scope["scheme"] == "https"
+            cookie = await self._passes.exchange(ticket, machine_id, secure=secure)
             headers = [(b"set-cookie", cookie.encode())]
         left = urlencode([(name, value) for name, value in query if name != PREVIEW_PARAMETER]).encode()
         location = scope["raw_path"] + slash + (b"?" + left if left else b"")
@@ -121,8 +123,7 @@ class Previews:
         except MachineGone as gone:
             raise TicketRefused(str(gone)) from gone
         whole = any(service.whole and service.port == port for service in sandbox.capabilities.services)
-        scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
-        mount = Mount(machine_id, port, f"{scheme}://{host}", whole)
+        mount = Mount(machine_id, port, host, whole)
         query = scope["query_string"]
         target = (scope["raw_path"] if whole else rest or b"/") + (b"?" + query if query else b"")
         return _Visit(sandbox, mount, claim, target)

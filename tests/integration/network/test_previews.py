@@ -18,18 +18,24 @@ from tests.integration.bridge.conftest import (
     RunningBridge,
     bridge,
     bridge_redis,
+    bridge_settings,
     client,
     fake_host,
+    ledger,
     private_redis,
+    redis,
 )
 from tests.integration.network.program import Program
 from tests.waiting import eventually
 from vm_bridge.client import BridgeClient
 from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.ledger import Ledger
 from vm_bridge.machine import Lease
+from vm_bridge.network.passes import Passes
+from vm_bridge.network.previews import Previews
 from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
 
-__all__ = ["bridge", "bridge_redis", "client", "fake_host", "private_redis"]
+__all__ = ["bridge", "bridge_redis", "bridge_settings", "client", "fake_host", "ledger", "private_redis", "redis"]
 PORT = 5000
 
 
@@ -292,6 +298,25 @@ async def test_a_websocket_ends_with_the_lease(inside: Visitor, client: BridgeCl
             await asyncio.wait_for(socket.recv(), 15)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1001
+
+
+async def test_machines_with_names_of_their_own_are_shown_under_these_alone(
+    visitor: Visitor, ledger: Ledger, fake_host: FakeHost
+) -> None:
+    (sandbox,) = (made for made in fake_host.made if made.id == visitor.lease.machine_id)
+    previews = Previews(
+        Program().app,
+        passes=Passes(SECRET, ledger),
+        sandbox_of=lambda _: sandbox,
+        framed_by=(),
+        origin="https://{machine}.preview.example",
+    )
+    own = f"http://{sandbox.id}.preview.example"
+    for name, status in (("http://preview.example", 403), (f"http://x{sandbox.id}.preview.example", 403), (own, 303)):
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(previews), base_url=name) as browser:
+            answer = await browser.get(f"{visitor.base}/", params={PREVIEW_PARAMETER: visitor.ticket()})
+            assert answer.status_code == status, name
+    assert "Secure; SameSite=None; Partitioned" in answer.headers["set-cookie"]
 
 
 async def test_everything_else_is_the_bridges(visitor: Visitor) -> None:

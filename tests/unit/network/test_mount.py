@@ -4,10 +4,11 @@ import pytest
 
 from vm_bridge.network.mount import Mount
 
-OUTER = "https://preview.example"
+HOST = "preview.example"
+OUTER = f"https://{HOST}"
 PREFIX = "/sandboxes/desktop-1/proxy/5000"
-STRIPPED = Mount("desktop-1", 5000, OUTER, whole=False)
-WHOLE = Mount("desktop-1", 5000, OUTER, whole=True)
+STRIPPED = Mount("desktop-1", 5000, HOST, whole=False)
+WHOLE = Mount("desktop-1", 5000, HOST, whole=True)
 
 
 def to_program(mount: Mount, *headers: tuple[bytes, bytes], cookies: tuple[str, ...] = ()) -> dict[bytes, bytes]:
@@ -49,7 +50,7 @@ def test_who_asks_and_what_else_the_browser_holds_stays_outside() -> None:
         (b"x-forwarded-host", b"forged"),
         (b"x-real-ip", b"203.0.113.9"),
         (b"forwarded", b"for=203.0.113.9"),
-        (b"referer", b"https://web.example/episodes/1?secret"),
+        (b"referer", f"https://web.example{PREFIX}/episodes/1?secret".encode()),
         cookies=("own", "own2"),
     )
     assert passed[b"cookie"] == b"own=1; own2=2"
