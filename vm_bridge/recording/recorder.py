@@ -48,11 +48,12 @@ class Recorder:
 
     async def stop(self, machine_id: str) -> Recording | None:
         """End what is recorded of a machine, if anything is. Idempotent."""
-        running = self._tapes.pop(machine_id, None)
-        if running is None:
+        if machine_id not in self._tapes:
             return None
-        key, tape = running
-        await tape.stop()
+        key, tape = self._tapes[machine_id]
+        await tape.stop()  # it runs, for whoever asks, until its file is whole
+        if self._tapes.get(machine_id) == (key, tape):
+            del self._tapes[machine_id]
         return self.find(key)
 
     async def close(self) -> None:

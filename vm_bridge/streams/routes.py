@@ -96,7 +96,8 @@ class Streams:
             return StreamingResponse(
                 stills(sandbox.frames, over),
                 media_type=MEDIA_TYPE,
-                headers={"Cache-Control": "no-store"},
+                # The second asks a reverse proxy (nginx) to pass each picture on at once.
+                headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
             )
 
         router.include_router(terminal_routes(admit_machine, self._web_origins))

@@ -44,18 +44,18 @@ class Parts:
 
 
 @asynccontextmanager
-async def stills(bridge: RunningBridge, ticket: str) -> AsyncIterator[httpx.Response]:
+async def stills(base: str, ticket: str) -> AsyncIterator[httpx.Response]:
     headers = {"Authorization": f"Bearer {ticket}"}
     async with (
         httpx.AsyncClient(timeout=20) as http,
-        http.stream("GET", f"{bridge.url}/streams/stills", headers=headers) as response,
+        http.stream("GET", f"{base}/streams/stills", headers=headers) as response,
     ):
         yield response
 
 
 async def test_pictures_come_as_the_screen_changes(bridge: RunningBridge, ticket: Ticket, fake_host: FakeHost) -> None:
     screen = fake_host.made[0].screen
-    async with stills(bridge, ticket("stills")) as response:
+    async with stills(bridge.url, ticket("stills")) as response:
         assert response.headers["content-type"] == "multipart/x-mixed-replace; boundary=frame"
         parts = Parts(response)
         headers, first = await parts.next()
@@ -73,7 +73,7 @@ async def test_pictures_come_as_the_screen_changes(bridge: RunningBridge, ticket
 async def test_the_end_of_the_lease_ends_them(
     bridge: RunningBridge, ticket: Ticket, client: BridgeClient, lease: Lease
 ) -> None:
-    async with stills(bridge, ticket("stills")) as response:
+    async with stills(bridge.url, ticket("stills")) as response:
         parts = Parts(response)
         await parts.next()
         await client.release(lease)
@@ -83,5 +83,5 @@ async def test_the_end_of_the_lease_ends_them(
 
 @pytest.mark.parametrize("kind", ["webrtc", "vnc"])
 async def test_another_kind_of_ticket_is_refused(bridge: RunningBridge, ticket: Ticket, kind: StreamKind) -> None:
-    async with stills(bridge, ticket(kind)) as response:
+    async with stills(bridge.url, ticket(kind)) as response:
         assert (response.status_code, (await response.aread())[:25]) == (403, b'{"code":"ticket_refused",')

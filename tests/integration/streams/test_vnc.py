@@ -19,6 +19,7 @@ from websockets.typing import Origin, Subprotocol
 from Xlib.display import Display
 
 from tests.integration.bridge.conftest import SECRET, Shelf, leases, redis, shelf
+from tests.integration.streams.conftest import Proxy
 from tests.waiting import wait_until
 from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.ledger.leases import Ask, Leases
@@ -179,9 +180,9 @@ class Viewer:
 
 
 @contextmanager
-def watching(gateway: RunningGateway, token: str, origin: str = ORIGIN) -> Iterator[Viewer]:
+def watching(gateway: RunningGateway, token: str, origin: str = ORIGIN, *, path: str = "/") -> Iterator[Viewer]:
     """A viewer whom the gateway let in. Raises Closed."""
-    url = f"ws://127.0.0.1:{gateway.port}/?token={token}"
+    url = f"ws://127.0.0.1:{gateway.port}{path}?token={token}"
     try:
         with connect(url, origin=Origin(origin), subprotocols=[Subprotocol("binary")], proxy=None) as web:
             yield Viewer(web)
@@ -201,6 +202,13 @@ POINTER = struct.pack(">BBHH", 5, 0, 321, 123)
 async def test_pictures_come_through(viewer: Viewer) -> None:
     assert viewer.greet() == (640, 480)
     assert len(viewer.one_pixel()) == 4
+
+
+async def test_it_passes_through_a_reverse_proxy(gateway: RunningGateway, proxy: Proxy, ticket: Ticket) -> None:
+    proxy.start(f"http://127.0.0.1:{gateway.port}")
+    with watching(RunningGateway(proxy.port, gateway.log), ticket("vnc"), path="/vnc/") as viewer:
+        assert viewer.greet() == (640, 480)
+        assert len(viewer.one_pixel()) == 4
 
 
 async def test_a_pointer_event_does_nothing(viewer: Viewer, desktop: Desktop) -> None:
