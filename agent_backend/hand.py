@@ -16,6 +16,7 @@ from vm_bridge.errors import (
     CommandConflict,
     InvalidAction,
     OutcomeUnknown,
+    UnknownBlob,
     UnsupportedAction,
 )
 from vm_bridge.machine import Machine, Snapshot
@@ -69,7 +70,11 @@ class Pictures:
         """Bring what an observation refers to, to hand. Raises BridgeError."""
         for ref in _refs(observation):
             if ref.sha256 not in self._bytes:
-                self._remember(ref, await machine.blob(ref))
+                try:
+                    self._remember(ref, await machine.blob(ref))
+                except UnknownBlob:  # a file brought out before the bridge was started anew: the step stays without it
+                    if ref == observation.screenshot:
+                        raise
 
     async def save(self, observation: Observation | None) -> None:
         """Store what is at hand of it, each once."""

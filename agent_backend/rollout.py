@@ -40,6 +40,7 @@ from vocabulary.exports import (
     Counts,
     ExportedFile,
     Manifest,
+    files_of,
     image_path,
     pictures_of,
 )
@@ -101,7 +102,8 @@ class Folder:
 
     def add(self, trajectory: Trajectory, blobs: dict[str, bytes]) -> None:
         """Take one trajectory with its pictures."""
-        for ref in pictures_of(trajectory):
+        kept = (ref for ref in files_of(trajectory) if ref.sha256 in blobs)
+        for ref in (*pictures_of(trajectory), *kept):
             path = image_path(ref)
             if path not in self.images:
                 (self.aside / path).write_bytes(blobs[ref.sha256])

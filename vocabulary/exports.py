@@ -1,6 +1,6 @@
 """A folder of trajectories, as it is handed to the trainer: what its files are called and what its manifest says.
 
-`manifest.json`, `trajectories.jsonl` (one `Trajectory` a line) and `images/<sha256>.<jpg|png>`. A folder is written
+`manifest.json`, `trajectories.jsonl` (one `Trajectory` a line) and `images/<sha256>.<jpg|png|bin>`. A folder is written
 under a name ending in `.tmp` and renamed when it is whole, so that a reader only meets finished ones.
 """
 
@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from vocabulary.actions import UploadFile
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef, Sha256
 from vocabulary.trajectories import Trajectory
@@ -18,7 +19,7 @@ MANIFEST = "manifest.json"
 TRAJECTORIES = "trajectories.jsonl"
 IMAGES = "images"
 UNFINISHED = ".tmp"
-EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}
+EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png", "application/octet-stream": "bin"}
 
 
 class ExportedFile(Frozen):
@@ -49,7 +50,7 @@ class Manifest(Frozen):
 
 
 def image_path(picture: BlobRef) -> str:
-    """Where a picture lies inside the folder. Raises KeyError for a media type that is never exported."""
+    """Where a picture or a file lies inside the folder. Raises KeyError for a media type that is never exported."""
     return f"{IMAGES}/{picture.sha256}.{EXTENSIONS[picture.media_type]}"
 
 
@@ -57,3 +58,12 @@ def pictures_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
     """Every picture a trajectory refers to, each once, in order."""
     looks = (look for step in trajectory.steps for look in (step.before, step.after) if look is not None)
     return tuple(dict.fromkeys(look.screenshot for look in looks if look.screenshot is not None))
+
+
+def files_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
+    """Every file that was to be brought in, or came out, each once, in order; an act that was refused names one that
+    nobody may have."""
+    brought_in = (step.action.blob for step in trajectory.steps if isinstance(step.action, UploadFile))
+    looks = (step.after for step in trajectory.steps if step.after is not None)
+    came_out = (look.attachment for look in looks if look.attachment is not None)
+    return tuple(dict.fromkeys((*brought_in, *came_out)))

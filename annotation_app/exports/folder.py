@@ -17,6 +17,7 @@ from vocabulary.exports import (
     Counts,
     ExportedFile,
     Manifest,
+    files_of,
     image_path,
     pictures_of,
 )
@@ -44,6 +45,9 @@ def folder_write(
         for trajectory in trajectories:
             for ref in pictures_of(trajectory):
                 if ref.sha256 not in images:
+                    images[ref.sha256] = _picture_copy(ref, aside)
+            for ref in files_of(trajectory):
+                if ref.sha256 not in images and blob_path(ref.sha256).exists():
                     images[ref.sha256] = _picture_copy(ref, aside)
             line = trajectory.model_dump_json().encode() + b"\n"
             lines.write(line)
