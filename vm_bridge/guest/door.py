@@ -5,9 +5,6 @@ import socket
 
 from vm_bridge.guest.wire import GREETING
 
-ANSWER_SECONDS = 5.0
-"""Longest a host may leave what it is sent unread."""
-
 
 class Door:
     """Gives each host that comes the memory with the frames, so that a later one can go on where one ended.
@@ -20,12 +17,12 @@ class Door:
 
     def open(self) -> socket.socket | None:
         """The next host; None when none came in time."""
-        if not select.select([self._listener], [], [], self._leash)[0]:
-            return None
-        link, _ = self._listener.accept()
-        try:
-            socket.send_fds(link, [GREETING], [self._memory])
-        except OSError:
-            link.close()
-            return self.open()
-        return link
+        while select.select([self._listener], [], [], self._leash)[0]:
+            link, _ = self._listener.accept()
+            try:
+                socket.send_fds(link, [GREETING], [self._memory])
+            except OSError:
+                link.close()  # it left again
+            else:
+                return link
+        return None
