@@ -1,8 +1,8 @@
 /** The desk: live stage, proposals, your step, timeline. */
 import { useI18n } from "@/shared/i18n/i18n";
+import { isUpright } from "@/shared/markers/mapping";
 import { Timeline } from "@/shared/ui/timeline";
 import { PagePath } from "@/shared/ui/top-bar";
-import type { EpisodeState } from "@/generated/vocabulary";
 import type { EpisodeView } from "@/session/reducer";
 import type { LiveSession } from "@/session/use-session";
 import { useStream } from "@/streams/use-stream";
@@ -33,7 +33,7 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
     <DeskProvider value={desk}>
       <PagePath crumbs={[{ label: t("global.queue"), to: "/queue" }, { label: titleOf(episode.task.instruction) }]} />
       <DeskStatus stream={stream.status} />
-      <div className={styles.desk} data-upright={isUpright(episode.observation) || undefined}>
+      <div className={styles.desk} data-upright={(episode.observation !== null && isUpright(episode.observation)) || undefined}>
         <div className={styles.work}>
           <div className={styles.view}>
             <PhonePad />
@@ -61,11 +61,6 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
       <Dialogs />
     </DeskProvider>
   );
-}
-
-/** A picture that leaves room at its sides, which the right column takes. */
-function isUpright(observation: EpisodeState["observation"]): boolean {
-  return observation !== null && observation.height > observation.width;
 }
 
 const LONGEST_TITLE = 60;

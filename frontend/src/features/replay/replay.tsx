@@ -5,6 +5,7 @@ import { useSearchParams } from "react-router";
 
 import type { RecordingPart } from "@/generated/api";
 import type { Snapshot, Step, Trajectory } from "@/generated/vocabulary";
+import { isUpright } from "@/shared/markers/mapping";
 import { lastPointed } from "@/shared/markers/marker";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { useCommands } from "@/shared/commands/commands";
@@ -44,7 +45,7 @@ export function Replay({ trajectory, state, review }: Props) {
   );
 
   return (
-    <div className={styles.replay}>
+    <div className={styles.replay} data-upright={(step !== undefined && isUpright(step.before)) || undefined}>
       <section className={styles.stage} aria-label={t("replay.stage")}>
         {step ? (
           <Stage steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} />

@@ -1,10 +1,14 @@
 /** Every pixel of the picture can be hit, whatever the window's size and zoom. */
 import { describe, expect, it } from "vitest";
 
-import { letterbox, nearestPixel, pixelAt, placeOf, type Box } from "./mapping";
+import { isUpright, letterbox, nearestPixel, pixelAt, placeOf, type Box } from "./mapping";
 
 const DESKTOP = { width: 1280, height: 720 };
 const PHONE = { width: 1080, height: 2400 };
+
+it("knows a phone that stands from one that lies", () => {
+  expect([PHONE, { width: 2400, height: 1080 }, { width: 0, height: 0 }].map(isUpright)).toEqual([true, false, false]);
+});
 
 describe("letterbox", () => {
   it("fills the width of a narrow room and centres the picture", () => {

@@ -12,6 +12,11 @@ export interface Box extends Size {
   readonly top: number;
 }
 
+/** A picture higher than wide, such as a phone's: it leaves room at its sides. */
+export function isUpright({ width, height }: Size): boolean {
+  return height > width;
+}
+
 /** The largest box of the picture's shape inside `room`, centred; relative to the room. */
 export function letterbox(room: Size, picture: Size): Box {
   if (picture.width <= 0 || picture.height <= 0 || room.width <= 0 || room.height <= 0) {

@@ -2,9 +2,10 @@
 import { HoverCard } from "@mantine/core";
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
-import type { Observation, PendingAct, Step } from "@/generated/vocabulary";
+import type { PendingAct, Step } from "@/generated/vocabulary";
 import { actionInWords, pointsOf } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
+import { isUpright } from "@/shared/markers/mapping";
 
 import { ActionText } from "./action-text";
 import { Badge, DecisionBadge } from "./badge";
@@ -71,7 +72,7 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
   const number = step.index + 1;
   const words = actionInWords(step.action, i18n);
   return (
-    <HoverCard width={560} position="top" openDelay={250} closeDelay={50} withinPortal shadow="md" keepMounted={false}>
+    <HoverCard width={isUpright(step.before) ? 400 : 560} position="top" openDelay={250} closeDelay={50} withinPortal shadow="md" keepMounted={false}>
       <HoverCard.Target>
         <button
           type="button"
@@ -85,12 +86,12 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
           tabIndex={tabIndex}
           onClick={onSelect}
         >
+          <span className={styles.number}>{number}</span>{" "}
           {step.before.screenshot === null ? (
             <span className={styles.words}>{words}</span>
           ) : (
             <Thumbnail observation={step.before} blobUrl={blobUrl} alt="" points={pointsOf(step.action)} />
           )}
-          <span className={styles.number}>{number}</span>
         </button>
       </HoverCard.Target>
       <HoverCard.Dropdown className={styles.card}>
@@ -98,11 +99,6 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
       </HoverCard.Dropdown>
     </HoverCard>
   );
-}
-
-/** A phone's picture: its tile is narrow, its card high. */
-function isUpright({ width, height }: Observation): boolean {
-  return height > width;
 }
 
 function StepCard({ step, blobUrl }: { step: Step; blobUrl: BlobUrl }) {
