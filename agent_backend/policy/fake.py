@@ -23,7 +23,8 @@ class FakePolicy:
     """Answers from a list, then with one click for ever; its public attributes are the knobs a test may turn.
 
     `gate`: cleared, answers wait until it is set; `broken`: raised instead of answering; `asked`: the steps
-    each question held; `cancelled`: how many questions were cancelled.
+    each question held; `cancelled`: how many questions were cancelled;
+    `offered`: the tools of the last question.
     """
 
     def __init__(self, answers: Iterable[Answer] = (), *, revision: str = "1") -> None:
@@ -33,6 +34,7 @@ class FakePolicy:
         self.broken: PolicyError | None = None
         self.asked: list[tuple[Step, ...]] = []
         self.cancelled = 0
+        self.offered: tuple[Tool, ...] = ()
         self._answers = iter(answers)
         self._ids = itertools.count(1)
 
@@ -48,6 +50,7 @@ class FakePolicy:
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
     ) -> tuple[Proposal, ...]:
         self.asked.append(steps)
+        self.offered = tools
         await partial((Partial(index=0, text="Thought:"),))
         try:
             if observation.screenshot is not None:

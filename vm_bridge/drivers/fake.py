@@ -63,7 +63,7 @@ class _Record:
 
 
 class FakeSandbox:
-    """One painted machine. Its public attributes are the knobs a test may turn.
+    """One painted machine, without a screen where its width is 0. Its public attributes are the knobs a test may turn.
 
     `settle_seconds`: how long its screen takes to rest; `lose_next_result`: the next act happens, but its
     outcome is lost as in a crash; `acts`: every action really done, in order.
@@ -80,9 +80,10 @@ class FakeSandbox:
     ) -> None:
         self.id = name
         self.image = image
-        self.capabilities = Capabilities(kinds=KINDS, width=width, height=height, streams=STREAMS, snapshots=True)
+        kinds, streams = (KINDS, STREAMS) if width else (("wait", *INSIDE_KINDS), ("terminal",))
+        self.capabilities = Capabilities(kinds=kinds, width=width, height=height, streams=streams, snapshots=True)
         self.screen = FakeScreen(width, height, self._ramp)
-        self.frames: FrameSource | None = self.screen
+        self.frames: FrameSource | None = self.screen if width else None
         self.vnc_socket: Path | None = None
         self.settle_seconds = 0.0
         self.lose_next_result = False
@@ -171,12 +172,11 @@ class FakeSandbox:
         started = time.monotonic()
         rest: Rest = await self._settle() if settle else "skipped"
         self.alive()
-        height, width = self.screen.pixels.shape[:2]
-        data = simplejpeg.encode_jpeg(self.screen.pixels, quality=90, colorspace="BGRX", colorsubsampling="444")
-        ref = BlobRef.of(data, "image/jpeg")
-        keep_last(self.blobs, ref.sha256, data, KEPT_BLOBS)
+        width, height = self.screen.size
+        if text is None and not width:
+            text = self.inside.type("main", "")
         return Observation(
-            screenshot=ref,
+            screenshot=self._picture() if width else None,
             width=width,
             height=height,
             captured_at=datetime.now(UTC),
@@ -186,6 +186,13 @@ class FakeSandbox:
             text=text,
             attachment=attachment,
         )
+
+    def _picture(self) -> BlobRef:
+        """The present picture, kept."""
+        data = simplejpeg.encode_jpeg(self.screen.pixels, quality=90, colorspace="BGRX", colorsubsampling="444")
+        ref = BlobRef.of(data, "image/jpeg")
+        keep_last(self.blobs, ref.sha256, data, KEPT_BLOBS)
+        return ref
 
     async def perform(self, command_id: str, action: Action, *, settle: bool) -> Transition:
         """See `Machine.perform`."""
@@ -221,7 +228,8 @@ class FakeSandbox:
     def _do(self, action: Action) -> Outcome:
         """Change the state and the picture."""
         self.acts.append(action)
-        self._paint(action)
+        if self.capabilities.width:
+            self._paint(action)
         match action:
             case TypeText():
                 self.typed += action.text

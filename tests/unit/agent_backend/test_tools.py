@@ -1,0 +1,93 @@
+"""Acts inside a machine: what is told of tools, files in and out, and machines that show no picture."""
+
+import pytest
+
+from tests.unit.agent_backend.conftest import Desk
+from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.drivers.fake_inside import TOOLS
+from vocabulary.actions import Action, CallTool, Click, DownloadFile, RunCommand, TypeTerminal, UploadFile, WriteFile
+from vocabulary.blobs import BlobRef
+from vocabulary.messages import Act
+from vocabulary.steps import Step
+
+DATA = b"bytes of a file"
+REF = BlobRef.of(DATA, "application/octet-stream")
+
+
+async def done(desk: Desk, number: int, action: Action) -> Step:
+    """A person's act, carried out."""
+    assert await desk.code(Act(command_id=f"command-{number}", action=action, thought="because")) == ""
+    await desk.steps(number)
+    return desk.store.state.steps[number - 1]
+
+
+async def test_an_episode_knows_what_can_be_called_and_asks_the_policy_with_it(desk: Desk) -> None:
+    await desk.started()
+    assert desk.store.state.tools == TOOLS
+    assert desk.policy.offered == TOOLS
+    step = await done(desk, 1, CallTool(name="fake.echo", arguments={"text": "hi"}))
+    assert step.after is not None
+    assert step.after.text == "hi"
+
+
+async def test_an_upload_brings_the_episodes_own_bytes(desk: Desk) -> None:
+    await desk.started()
+    await desk.store.save_blob(REF, DATA)
+    step = await done(desk, 1, UploadFile(path="a.bin", blob=REF))
+    assert step.error is None
+    assert desk.sandbox.inside.files == {"a.bin": DATA}
+
+
+async def test_an_upload_of_bytes_nobody_has_changes_nothing(desk: Desk) -> None:
+    await desk.started()
+    step = await done(desk, 1, UploadFile(path="a.bin", blob=REF))
+    assert step.error is not None
+    assert step.error.code == "invalid_action"
+    assert desk.sandbox.inside.files == {}
+    assert desk.store.state.status == "running"
+
+
+async def test_a_file_brought_out_is_kept_with_the_record(desk: Desk) -> None:
+    await desk.started()
+    desk.sandbox.inside.files["a.bin"] = DATA
+    step = await done(desk, 1, DownloadFile(path="a.bin"))
+    assert step.after is not None
+    assert step.after.attachment == REF
+    assert desk.store.blobs[REF.sha256] == DATA
+
+
+async def test_a_file_that_is_lost_on_its_way_leaves_the_step(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    await desk.started()
+    desk.sandbox.inside.files["a.bin"] = DATA
+    monkeypatch.setattr("vm_bridge.drivers.inside_cargo.MAX_HELD", 0)
+    step = await done(desk, 1, DownloadFile(path="a.bin"))
+    assert step.after is not None
+    assert step.after.attachment == REF
+    assert desk.store.state.status == "running"
+    assert REF.sha256 not in desk.store.blobs
+
+
+async def test_a_machine_without_a_picture_is_worked_like_any_other(desk: Desk) -> None:
+    desk.sandbox = FakeSandbox("terminal", width=0, height=0)
+    await desk.started()
+    first = desk.store.state.observation
+    assert first is not None
+    assert (first.screenshot, first.text) == (None, "$ ")
+    assert desk.store.state.capabilities == desk.sandbox.capabilities.kinds
+    step = await done(desk, 1, RunCommand(command="ls"))
+    assert step.before.text == "$ "
+    assert step.after is not None
+    assert step.after.text == "ran ls"
+    step = await done(desk, 2, TypeTerminal(text="pwd\n"))
+    assert step.after is not None
+    assert step.after.text == "$ pwd\n"
+    step = await done(desk, 3, WriteFile(path="a", text="b"))
+    assert step.after is not None
+    assert step.after.text == "$ pwd\n", "where an act says nothing, the terminal is shown"
+    assert desk.store.blobs == {}
+
+
+async def test_a_click_where_there_is_no_screen_is_refused(desk: Desk) -> None:
+    desk.sandbox = FakeSandbox("terminal", width=0, height=0)
+    await desk.started()
+    assert await desk.code(Act(command_id="command-1", action=Click(x=0, y=0), thought="why")) == "unsupported_action"
