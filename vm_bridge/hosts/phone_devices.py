@@ -116,16 +116,16 @@ class DeviceHost:
     images: tuple[str, ...] = (IMAGE,)
 
     def __init__(self, data: Path, serials: Sequence[str], clear: Sequence[str]) -> None:
-        self._adb = AdbServer(data / "adb-devices")
+        self.adb = AdbServer(data / "adb-devices")
         self._serials, self._clear = tuple(serials), tuple(clear)
         self._lent: dict[str, DeviceSandbox] = {}
 
     async def create(self, image: str) -> Sandbox:
-        await self._adb.start()
+        await self.adb.start()
         free = [serial for serial in self._serials if serial not in self._lent or self._lent[serial].destroyed]
         if not free:
             raise NoMachine(f"all {len(self._serials)} devices are in use")
-        sandbox = self._lent[free[0]] = DeviceSandbox(self._adb, free[0], self._clear)
+        sandbox = self._lent[free[0]] = DeviceSandbox(self.adb, free[0], self._clear)
         try:
             await sandbox.start()
         except MachineGone as gone:
@@ -139,7 +139,7 @@ class DeviceHost:
     async def close(self) -> None:
         for sandbox in self._lent.values():
             await sandbox.destroy()
-        await self._adb.close()
+        await self.adb.close()
 
 
 def size_read(said: str) -> tuple[int, int]:

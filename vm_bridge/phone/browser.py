@@ -14,7 +14,14 @@ START_SECONDS = 30.0
 MAX_MESSAGE = 32 * 1024 * 1024
 READ, WRITE = 3, 4
 """The descriptors on which the browser expects its pipe."""
-DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+DRAWN = """(async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  while (!window.phone) await frame();
+  await Promise.all([...document.images].map((image) => image.decode().catch(() => undefined)));
+  await frame();
+  await frame();
+})()"""
+"""Ends when an app's page has started and everything it shows is on the screen."""
 PLUMB = f'in=$1; out=$2; shift 2; exec "$@" {READ}<&$in {WRITE}>&$out'
 """Puts the ends of a pipe where the browser expects them; only bash takes numbers of several digits. Its arguments are
 data, never text."""

@@ -1,0 +1,127 @@
+"""Phones as hosts make them: adopted after a bridge that died, and reached as a real device is."""
+
+import asyncio
+import itertools
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from vm_bridge.drivers.phone_adb import AdbRefused
+from vm_bridge.errors import NoMachine, StaleLease
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.phone import PhoneHost, PhoneSandbox
+from vm_bridge.hosts.phone_devices import IMAGE, DeviceHost, size_read
+from vm_bridge.hosts.several import SeveralHosts
+from vm_bridge.phone.main import TRUSTED
+from vocabulary.actions import OpenApp, ReadFile, RunCommand
+from vocabulary.tasks import Task
+
+TASK = Task(id="task-1", instruction="Do something.", platform="phone")
+commands = (f"command-{number:04}" for number in itertools.count())
+
+
+BRIDGE = """
+import asyncio, sys
+from pathlib import Path
+from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.phone import PhoneHost
+from vocabulary.actions import WriteFile
+
+async def main():
+    data = Path(sys.argv[1])
+    phone = await PhoneHost(LocalHost(data), data).create("phone")
+    await phone.bind(5).perform("adopted-0001", WriteFile(path="note.txt", text="still here"))
+    print(phone.id, flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+@pytest_asyncio.fixture
+async def devices(phone: PhoneSandbox, tmp_path: Path) -> AsyncIterator[DeviceHost]:
+    """A simulated phone in the place of a real one, which trusts a second server's key."""
+    host = DeviceHost(tmp_path, [phone.address], ["org.pilothouse.notes"])
+    await host.adb.start()
+    await phone.desk(1).write(str(TRUSTED), host.adb.public_key)
+    yield host
+    await host.close()
+
+
+async def test_a_device_is_driven_by_nothing_but_adb(devices: DeviceHost) -> None:
+    sandbox = await devices.create(IMAGE)
+    assert (sandbox.capabilities.width, sandbox.capabilities.height) == (412, 915)
+    assert await sandbox.healthy()
+    machine = sandbox.bind(1)
+    first = await machine.prepare(TASK)
+    opened = await machine.perform(next(commands), OpenApp(name="notes"))
+    assert opened.error is None
+    assert opened.after.screenshot != first.screenshot
+    assert opened.after.rest == "rested"
+    shown = await machine.perform(next(commands), RunCommand(command="dumpsys activity"))
+    assert "org.pilothouse.notes" in (shown.after.text or "")
+
+
+async def test_a_device_is_lent_once_and_to_one(devices: DeviceHost) -> None:
+    sandbox = await devices.create(IMAGE)
+    with pytest.raises(NoMachine):
+        await devices.create(IMAGE)
+    await sandbox.bind(2).observe()
+    with pytest.raises(StaleLease):
+        await sandbox.bind(1).observe()
+    await sandbox.reset()
+    with pytest.raises(StaleLease):
+        await sandbox.bind(2).observe()
+    await sandbox.destroy()
+    assert not await sandbox.healthy()
+    assert (await devices.create(IMAGE)).id == sandbox.id
+
+
+async def test_a_device_that_is_not_there_is_none(tmp_path: Path) -> None:
+    host = SeveralHosts([DeviceHost(tmp_path, ["nothing-here"], [])])
+    with pytest.raises(NoMachine):
+        await host.create(IMAGE)
+    with pytest.raises(NoMachine):
+        await host.create("desktop")
+    await host.close()
+
+
+def test_a_size_that_was_set_counts() -> None:
+    assert size_read("Physical size: 1080x2400") == (1080, 2400)
+    assert size_read("Physical size: 1080x2400\nOverride size: 720x1600") == (720, 1600)
+    with pytest.raises(AdbRefused):
+        size_read("error: no devices/emulators found")
+
+
+async def test_a_phone_outlives_its_bridge(tmp_path: Path, data: Path) -> None:
+    (tmp_path / "images").symlink_to(data / "images")
+    name = await asyncio.to_thread(killed_bridge, tmp_path)
+    host = PhoneHost(LocalHost(tmp_path), tmp_path)
+    try:
+        (adopted,) = await host.adopt([name])
+        with pytest.raises(StaleLease):
+            await adopted.bind(4).observe()
+        machine = adopted.bind(5)
+        assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "still here"
+        assert await adopted.healthy()
+        await adopted.reset()
+        assert await adopted.healthy()
+    finally:
+        await host.close()
+
+
+def killed_bridge(data: Path) -> str:
+    """Runs a bridge until its phone is in use, and kills it; the phone's id."""
+    (data / "images").resolve().mkdir(exist_ok=True)
+    bridge = subprocess.Popen([sys.executable, "-c", BRIDGE, str(data)], stdout=subprocess.PIPE, text=True)
+    assert bridge.stdout is not None
+    with bridge, bridge.stdout:
+        name = bridge.stdout.readline().strip()
+        os.kill(bridge.pid, signal.SIGKILL)
+    return name
