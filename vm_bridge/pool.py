@@ -293,12 +293,15 @@ class Pool:
             await self._shelves.note(sandbox.id, **facts)
 
     async def _again(self, pause: float, work: Callable[[], Awaitable[None]]) -> None:
-        """Do `work` again and again, through outages of Redis."""
+        """Do `work` again and again; a round that fails, whatever the reason, must not be the last."""
         while not self._closing:  # redis-py may swallow a cancellation that meets a time limit of its own
             try:
                 await work()
             except RedisError as error:
                 logger.warning("Redis does not answer: %s", error)
+                await asyncio.sleep(BEAT_EVERY)
+            except Exception:
+                logger.exception("a round of the pool failed")
                 await asyncio.sleep(BEAT_EVERY)
             await asyncio.sleep(pause)
 

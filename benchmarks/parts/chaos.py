@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from annotation_app.operations.stack import ROOT
@@ -78,8 +78,9 @@ def _children(pid: int) -> list[int]:
     """The managers; the process that multiprocessing keeps beside them is not one."""
     found = []
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-            found.append(int(child))
+        with suppress(FileNotFoundError):  # one killed just before
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
     return found
 
 

@@ -101,11 +101,15 @@ class Manager:
                 self._told[request].set()
 
     async def _always(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do `work` again and again, through outages of Redis."""
+        """Do `work` again and again; a round that fails, whatever the reason, must not be the last."""
         while not self._closing:  # redis-py may swallow a cancellation that comes while it connects
             try:
                 await work()
             except RedisError as error:
-                if not self._closing:
-                    logger.warning("Redis does not answer: %s", error)
-                    await asyncio.sleep(OUTAGE_PAUSE)
+                logger.warning("Redis does not answer: %s", error)
+            except Exception:
+                logger.exception("a round of the manager failed")
+            else:
+                continue
+            if not self._closing:
+                await asyncio.sleep(OUTAGE_PAUSE)

@@ -20,7 +20,7 @@ from vm_bridge.ledger.shelves import Shelves
 from vm_bridge.machine import Lease, Machine
 from vm_bridge.manager.manager import Manager
 from vm_bridge.pool import Pool
-from vm_bridge.sandbox import Sandbox
+from vm_bridge.sandbox import Sandbox, Usage
 from vocabulary.actions import TypeText
 
 NUMBERS = itertools.count()
@@ -361,3 +361,31 @@ async def test_what_was_to_be_done_to_a_machine_is_not_done_to_its_next_holder(
     await eventually(lambda: len(fake_host.made) == 2)
     await (await bridge.machine(lease)).observe()
     assert sandbox_of(fake_host, lease).resets == 0
+
+
+class StumblingSandbox(FakeSandbox):
+    """Fails in a way nobody foresaw when it is first asked what it costs."""
+
+    asked = 0
+
+    async def usage(self) -> Usage:
+        self.asked += 1
+        if self.asked == 1:
+            raise ArithmeticError("nobody thought of this")
+        return await super().usage()
+
+
+class StumblingHost(FakeHost):
+    """Makes these."""
+
+    async def create(self, image: str) -> Sandbox:
+        sandbox = StumblingSandbox(image)
+        self.made.append(sandbox)
+        return sandbox
+
+
+async def test_a_round_that_failed_is_not_the_last(redis: Redis) -> None:
+    host = StumblingHost()
+    async with bridge_over(host, redis) as bridge:
+        await bridge.lease()
+        await eventually(lambda: isinstance(host.made[0], StumblingSandbox) and host.made[0].asked > 1, 30)
