@@ -97,7 +97,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "direction.right": "右",
 
   "timeline.label": "步骤",
-  "timeline.step": "第 {number} 步",
+  "timeline.step": "步骤 {number}",
   "timeline.before": "之前",
   "timeline.after": "之后",
   "timeline.undone": "已撤销",
