@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,9 +35,11 @@ STEPS: tuple[Action, ...] = (
 def measure(data: Path) -> dict[str, Any]:
     """Ours and the peers'; about half a minute. `data` holds what images are made of."""
     figures = asyncio.run(_host(data))
-    with live_bridge(data / "desktops", data) as bridge:
-        figures |= asyncio.run(_over_http(bridge))
-    figures["peer"] = _peers(data)
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+        scratch = Path(folder)
+        with live_bridge(scratch, data) as bridge:
+            figures |= asyncio.run(_over_http(bridge))
+        figures["peer"] = _peers(data, scratch / "scrot.png")
     return figures
 
 
@@ -146,11 +149,11 @@ def _camera(bridge: LiveBridge, lease: Lease, since: str | None) -> Callable[[],
     return shoot
 
 
-def _peers(data: Path) -> dict[str, float]:
+def _peers(data: Path, file: Path) -> dict[str, float]:
     """scrot as a program that writes a file; PyAutoGUI's PNG from a server that stays, over HTTP."""
     python = peer.environment(data / "venvs" / "peer")
     with peer.screen(SIZE) as display, peer.server(python, display) as port:
-        scrot = [_timed(lambda: _scrot(display, data / "scrot.png")) for _ in range(PEER_SHOTS)]
+        scrot = [_timed(lambda: _scrot(display, file)) for _ in range(PEER_SHOTS)]
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         pyautogui = [_timed(lambda: _get(connection)) for _ in range(PEER_SHOTS)]
     say(f"peers: scrot {percentile(scrot, 0.5)} ms, PyAutoGUI {percentile(pyautogui, 0.5)} ms")

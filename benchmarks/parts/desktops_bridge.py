@@ -35,7 +35,6 @@ class LiveBridge:
 @contextlib.contextmanager
 def live_bridge(folder: Path, data: Path) -> Iterator[LiveBridge]:
     """Ready when the block begins; `data` holds what images are made of."""
-    folder.mkdir(parents=True, exist_ok=True)
     redis_port, port = free_ports(2)
     redis, secret = Redis(folder / "redis", redis_port, secrets.token_hex(8)), secrets.token_hex(16)
     redis.create()
