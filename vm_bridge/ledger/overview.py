@@ -1,7 +1,7 @@
 """What an operator reads of the whole fleet, and sets."""
 
 import json
-from collections.abc import Awaitable
+from collections.abc import Iterable
 from typing import Any, cast
 
 from redis.asyncio import Redis
@@ -25,8 +25,9 @@ class Overview:
         if session is not None:
             ids = sorted(await self._members(f"session:{session}"))
         else:
-            hosts = await self._all([self._members(f"machines:{host}") for host in await self._host_names()])
-            ids = sorted(machine_id for of_host in hosts for machine_id in of_host)
+            ids = sorted(
+                [name for host in await self._host_names() for name in await self._members(f"machines:{host}")]
+            )
         if not ids:
             return ()
         async with self._redis.pipeline(transaction=False) as pipe:
@@ -97,6 +98,15 @@ class Overview:
         """Set or lift a limit; machines held beyond it stay with their holders."""
         await self._scripts.run("quota", quota.scope, quota.name, "" if quota.limit is None else quota.limit)
 
+    async def quotas_configure(self, quotas: Iterable[Quota]) -> None:
+        """Set the limits an operator wrote down, unless they are those of the last time: changes since then stay."""
+        written = [quota.model_dump(mode="json", include={"scope", "name", "limit"}) for quota in quotas]
+        text = json.dumps(written)
+        if await self._redis.set(f"{PREFIX}configured", text, get=True) == text:
+            return
+        for quota in map(Quota.model_validate, written):
+            await self.quota_set(quota)
+
     async def warm_set(self, image: str, count: int, *, at_least: bool) -> None:
         """How many machines of an image are kept ready; with `at_least` a higher target stays."""
         await self._scripts.run("warm", image, count, int(at_least))
@@ -113,9 +123,6 @@ class Overview:
 
     async def _members(self, key: str) -> set[str]:
         return cast("set[str]", await self._redis.smembers(PREFIX + key))
-
-    async def _all(self, asked: list[Awaitable[Any]]) -> list[Any]:
-        return [await one for one in asked]
 
 
 def _machine(machine_id: str, known: dict[str, str], token: str | None, ends: float | None) -> MachineInfo:

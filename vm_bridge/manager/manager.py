@@ -35,11 +35,10 @@ class Manager:
         self._closing = False
 
     async def configure(self, *, warm: Mapping[str, int], quotas: Iterable[Quota]) -> None:
-        """What the operator wrote down: warm targets as the least, quotas as they are."""
+        """What the operator wrote down: warm targets as the least, quotas where they were changed."""
         for image, count in warm.items():
             await self.overview.warm_set(image, count, at_least=True)
-        for quota in quotas:
-            await self.overview.quota_set(quota)
+        await self.overview.quotas_configure(quotas)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

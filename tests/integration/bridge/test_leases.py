@@ -190,6 +190,17 @@ async def test_a_lifted_quota_serves_who_waited_for_it(leases: Leases, shelf: Sh
     assert isinstance(await leases.look("r-1"), Lease)
 
 
+async def test_written_quotas_are_set_when_they_changed(overview: Overview) -> None:
+    written = [Quota(scope="user", name="*", limit=4)]
+    await overview.quotas_configure(written)
+    by_call = Quota(scope="user", name="*", limit=9)
+    await overview.quota_set(by_call)
+    await overview.quotas_configure(written)
+    assert await overview.quotas() == (by_call,)
+    await overview.quotas_configure([Quota(scope="user", name="*", limit=5)])
+    assert [quota.limit for quota in await overview.quotas()] == [5]
+
+
 async def test_many_leases_are_renewed_at_once_each_with_its_own_answer(leases: Leases, shelf: Shelf) -> None:
     await shelf.put("m-1", "m-2")
     kept, ended = await lease_of(leases, "r-1"), await lease_of(leases, "r-2")
