@@ -1,24 +1,29 @@
-"""Writes the phone tasks' scripts: their moves, with the places where the apps have what is touched.
+"""Writes what follows from the phone's apps and tasks: `python -m tests.integration.suites.phone_scripts`.
 
-`python -m tests.integration.suites.phone_scripts` puts them where the scripted policy finds them; run it after a change
-to the apps or the tasks.
+Run it after a change to them. The scripts are the tasks' moves, with the places where the apps have what is touched.
 """
 
 import asyncio
+import json
 import tempfile
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
+import annotation_app.demo
 from agent_backend.scripted.__main__ import PHONE
 from agent_backend.scripted.script import Line, Script, Stage
-from tests.integration.suites.phone import SCREEN, Phone, phone_opened
+from tests.integration.suites.phone import APPS, SCREEN, Phone, phone_opened
 from vm_bridge.suites.phone.errand import Move, Touch
-from vm_bridge.suites.phone.suite import MAKERS, errand_make
+from vm_bridge.suites.phone.suite import MAKERS, PhoneSuite, errand_make
+from vm_bridge.suites.phone.world import world_make
 from vocabulary.actions import Action, OpenApp, TypeText
 from vocabulary.dialect import Screen
+from vocabulary.tasks import Task
 
 SCRIPTS: TypeAdapter[list[Script]] = TypeAdapter(list[Script])
+TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
+DEMO = Path(annotation_app.demo.__file__).with_name("phone.json")
 
 
 async def script_record(phone: Phone, name: str) -> Script:
@@ -63,9 +68,15 @@ async def _main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with phone_opened(Path(folder)) as phone:
             scripts = [await script_record(phone, name) for name in MAKERS]
-    draft = PHONE.with_suffix(".new")
-    draft.write_bytes(SCRIPTS.dump_json(scripts, indent=1) + b"\n")
-    draft.replace(PHONE)
+    _write(PHONE, SCRIPTS.dump_json(scripts, indent=1))
+    _write(DEMO, TASKS.dump_json(PhoneSuite().tasks, indent=1))
+    _write(APPS / "start.json", json.dumps(world_make(0), ensure_ascii=False, indent=1).encode())
+
+
+def _write(path: Path, text: bytes) -> None:
+    draft = path.with_suffix(".new")
+    draft.write_bytes(text + b"\n")
+    draft.replace(path)
 
 
 if __name__ == "__main__":
