@@ -114,7 +114,7 @@ class RecordingPart(Frozen):
 
 
 class Recording(Frozen):
-    """What a machine showed, from `record_start` to `record_stop` or to the end of its lease, if it was not too large."""
+    """What a machine showed from `record_start` to `record_stop`, the end of its lease, or the largest size."""
 
     id: str
     machine_id: str

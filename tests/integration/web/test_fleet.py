@@ -122,19 +122,21 @@ async def test_targets_quotas_and_hosts_are_set(stack: Stack, admin: Admin) -> N
 
 
 async def test_what_is_not_there_changes_nothing(stack: Stack, admin: Admin) -> None:
-    for path, body in (
-        (f"machines/{uuid4()}/reclaim", {"reason": "x"}),
-        ("hosts/nowhere/draining", {"draining": True}),
-        ("images/nothing/warm", {"count": 1}),
-        (f"machines/{uuid4()}/tickets", {"kind": "vnc"}),
-    ):
+    missing: dict[str, dict[str, object]] = {
+        f"machines/{uuid4()}/reclaim": {"reason": "x"},
+        "hosts/nowhere/draining": {"draining": True},
+        "images/nothing/warm": {"count": 1},
+        f"machines/{uuid4()}/tickets": {"kind": "vnc"},
+    }
+    for path, body in missing.items():
         answer = await admin.post(path, **body)
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found"), path
-    for path, body in (
-        ("images/desktop/warm", {"count": -1}),
-        ("quotas", {"scope": "nobody", "name": "x", "limit": 1}),
-        ("machines/m/reclaim", {"reason": "  "}),
-    ):
+    senseless: dict[str, dict[str, object]] = {
+        "images/desktop/warm": {"count": -1},
+        "quotas": {"scope": "nobody", "name": "x", "limit": 1},
+        "machines/m/reclaim": {"reason": "  "},
+    }
+    for path, body in senseless.items():
         assert (await admin.post(path, **body)).status_code == 422, path
     assert await verbs() == []
 

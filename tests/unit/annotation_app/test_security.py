@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation_app.live.wiring import _stream_url
+from annotation_app.live.wiring import stream_url
 from annotation_app.web.security import policy_for
 
 
@@ -39,5 +39,5 @@ def test_scripts_come_from_us_only() -> None:
 
 
 def test_a_vnc_ticket_travels_in_the_address_and_others_do_not() -> None:
-    assert _stream_url("vnc", "a.b", "desk") == "ws://desk:8011/?token=a.b"
-    assert _stream_url("webrtc", "a.b", "desk") == "http://desk:8010/streams/webrtc"
+    assert stream_url("vnc", "a.b", "desk") == "ws://desk:8011/?token=a.b"
+    assert stream_url("webrtc", "a.b", "desk") == "http://desk:8010/streams/webrtc"
