@@ -93,8 +93,8 @@ class Hosting:
             await self.pool.close(leave=left)
 
     async def _ended(self, machine_id: str) -> None:
-        await self._recorder.stop(machine_id)
         await self._streams.end(machine_id)
+        await self._recorder.stop(machine_id)
 
     async def _leased(self, machine_id: str, token: int) -> Sandbox:
         await self.pool.machine(machine_id, token)

@@ -26,39 +26,42 @@ class Recorder:
     def __init__(self, folder: Path, broadcasts: Broadcasts) -> None:
         self._folder = folder
         self._broadcasts = broadcasts
-        self._tapes: dict[str, tuple[str, Tape]] = {}
+        self._tapes: dict[str, Tape] = {}
+        """By recording: those whose files are not whole yet."""
+        self._current: dict[str, str] = {}
+        """By machine: the recording that takes its pictures."""
 
     def start(self, sandbox: Sandbox) -> Recording:
         """Record a machine from now on; what runs already goes on. Raises UnsupportedAction without a picture."""
         if sandbox.frames is None:
             raise UnsupportedAction("this machine has no picture to record")
-        if sandbox.id in self._tapes:
-            key, tape = self._tapes[sandbox.id]
-            if tape.running:
-                return self.find(key)
+        current = self._current.get(sandbox.id)
+        if current is not None:
+            return self.find(current)
         self._make_room()
         key = secrets.token_hex(8)
         (self._folder / key).mkdir(parents=True)
         self._note(key, sandbox.id, ())
-        tape = Tape(
-            self._broadcasts.of(sandbox), self._folder / key, lambda tape: self._note(key, sandbox.id, tape.parts)
+        self._current[sandbox.id] = key
+        self._tapes[key] = Tape(
+            self._broadcasts.of(sandbox),
+            self._folder / key,
+            changed=lambda parts: self._note(key, sandbox.id, parts),
+            ended=lambda: self._ended(key, sandbox.id),
         )
-        self._tapes[sandbox.id] = key, tape
         return self.find(key)
 
     async def stop(self, machine_id: str) -> Recording | None:
         """End what is recorded of a machine, if anything is. Idempotent."""
-        if machine_id not in self._tapes:
+        key = self._current.pop(machine_id, None)
+        if key is None:
             return None
-        key, tape = self._tapes[machine_id]
-        await tape.stop()  # it runs, for whoever asks, until its file is whole
-        if self._tapes.get(machine_id) == (key, tape):
-            del self._tapes[machine_id]
+        await self._tapes[key].stop()
         return self.find(key)
 
     async def close(self) -> None:
         """End every recording."""
-        for machine_id in tuple(self._tapes):
+        for machine_id in tuple(self._current):
             await self.stop(machine_id)
 
     def find(self, key: str) -> Recording:
@@ -67,8 +70,7 @@ class Recorder:
             kept = Recording.model_validate_json((self._folder / key / NOTE).read_bytes())
         except (FileNotFoundError, ValidationError):
             raise UnknownRecording(f"there is no recording {key}") from None
-        running = next((tape for known, tape in self._tapes.values() if known == key), None)
-        return kept.model_copy(update={"running": running is not None and running.running})
+        return kept.model_copy(update={"running": key in self._tapes})
 
     def part(self, key: str, number: int) -> Path:
         """The file of a part. Raises UnknownRecording."""
@@ -86,6 +88,12 @@ class Recorder:
             raise UnsupportedAction("a recording that runs cannot be removed")
         shutil.rmtree(self._folder / key)
 
+    def _ended(self, key: str, machine_id: str) -> None:
+        """The files of a recording are whole."""
+        del self._tapes[key]
+        if self._current.get(machine_id) == key:
+            del self._current[machine_id]
+
     def _note(self, key: str, machine_id: str, parts: tuple[RecordingPart, ...]) -> None:
         note = Recording(id=key, machine_id=machine_id, running=True, parts=parts)
         aside = self._folder / key / f"{NOTE}.tmp"
@@ -94,8 +102,7 @@ class Recorder:
 
     def _make_room(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        live = {key for key, _ in self._tapes.values()}
-        ended = [folder for folder in self._folder.iterdir() if folder.name not in live]
+        ended = [folder for folder in self._folder.iterdir() if folder.name not in self._tapes]
         total = 0
         for folder in sorted(ended, key=lambda folder: folder.stat().st_mtime, reverse=True):
             total += sum(file.stat().st_size for file in folder.iterdir())

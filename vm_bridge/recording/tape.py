@@ -25,24 +25,31 @@ RECORDING_BYTES = 512 * 2**20
 class Tape:
     """Writes parts into `folder`: a new one when the picture's size changes, and when the last is large enough.
 
-    `changed` is told of every part that begins or ends.
+    `changed` is told the parts whenever one begins or ends; `ended` is called when all are whole.
     """
 
     wants_packets = True
 
-    def __init__(self, broadcast: Broadcast, folder: Path, changed: Callable[["Tape"], None]) -> None:
-        self.parts: tuple[RecordingPart, ...] = ()
-        self.full = False
-        """Whether it ended because it was too large."""
+    def __init__(
+        self,
+        broadcast: Broadcast,
+        folder: Path,
+        *,
+        changed: Callable[[tuple[RecordingPart, ...]], None],
+        ended: Callable[[], None],
+    ) -> None:
+        self._parts: tuple[RecordingPart, ...] = ()
+        self._full = False
         self._broadcast = broadcast
         self._folder = folder
         self._changed = changed
+        self._ended = ended
         self._queue = PacketQueue(broadcast.request_key)
         self._part: Mp4Part | None = None
         self._size = (0, 0)
         self._since_key = 0
         self._task = asyncio.create_task(self._run())
-        self._task.add_done_callback(_ended)
+        self._task.add_done_callback(self._done)
         broadcast.join(self)
 
     @property
@@ -56,11 +63,6 @@ class Tape:
     def end(self) -> None:
         self._queue.end()
 
-    @property
-    def running(self) -> bool:
-        """Whether it still takes pictures."""
-        return not self._task.done()
-
     async def stop(self) -> None:
         """Write what has come, and end. Idempotent."""
         self._broadcast.leave(self)
@@ -69,7 +71,7 @@ class Tape:
 
     async def _run(self) -> None:
         try:
-            while not self.full and (coded := await self._queue.get()) is not None:
+            while not self._full and (coded := await self._queue.get()) is not None:
                 await asyncio.to_thread(self._write, coded)
                 self._pace(coded)
         finally:
@@ -82,7 +84,7 @@ class Tape:
         self._since_key = 0 if coded.packet.is_keyframe else self._since_key + 1
         if self._since_key >= PICTURES_PER_KEY or self._part.size > PART_BYTES:
             self._broadcast.request_key()
-        self.full = self._part.size + sum(part.size for part in self.parts) > RECORDING_BYTES
+        self._full = self._part.size + sum(part.size for part in self._parts) > RECORDING_BYTES
 
     def _write(self, coded: Coded) -> None:
         packet, size = coded.packet, (coded.width, coded.height)
@@ -91,11 +93,11 @@ class Tape:
             self._part.write(packet)
             return
         self._finish()
-        path = self._folder / f"{len(self.parts)}.mp4"
+        path = self._folder / f"{len(self._parts)}.mp4"
         self._part, self._size = Mp4Part(path, packet, width=coded.width, height=coded.height), size
         started = datetime.fromtimestamp(self._part.started_at, UTC)
-        self.parts += (RecordingPart(number=len(self.parts), started_at=started, ended_at=None, size=0),)
-        self._changed(self)
+        self._parts += (RecordingPart(number=len(self._parts), started_at=started, ended_at=None, size=0),)
+        self._changed(self._parts)
 
     def _finish(self) -> None:
         if self._part is None:
@@ -103,11 +105,11 @@ class Tape:
         now = time.time()
         self._part.finish(now)
         ended = {"ended_at": datetime.fromtimestamp(now, UTC), "size": self._part.path.stat().st_size}
-        self.parts = (*self.parts[:-1], self.parts[-1].model_copy(update=ended))
+        self._parts = (*self._parts[:-1], self._parts[-1].model_copy(update=ended))
         self._part = None
-        self._changed(self)
+        self._changed(self._parts)
 
-
-def _ended(task: "asyncio.Task[None]") -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        logger.error("a recording failed; what was written stays", exc_info=error)
+    def _done(self, task: "asyncio.Task[None]") -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("a recording failed; what was written stays", exc_info=error)
+        self._ended()

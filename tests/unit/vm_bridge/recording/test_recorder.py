@@ -90,6 +90,18 @@ async def test_a_second_start_goes_on_and_a_second_stop_does_nothing(recorder: R
     assert recorder.start(sandbox).id != begun.id
 
 
+async def test_a_start_while_another_ends_is_a_new_recording(recorder: Recorder, sandbox: FakeSandbox) -> None:
+    first = recorder.start(sandbox).id
+    await eventually(lambda: recorder.find(first).parts)
+    ending = asyncio.create_task(recorder.stop(sandbox.id))
+    await asyncio.sleep(0)
+    second = recorder.start(sandbox).id
+    assert second != first
+    assert await ending is not None
+    await eventually(lambda: recorder.find(second).parts)
+    assert recorder.find(second).running
+
+
 async def test_a_file_can_be_played_while_it_is_written(
     recorder: Recorder, sandbox: FakeSandbox, tmp_path: Path
 ) -> None:
