@@ -18,7 +18,7 @@ from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.images.build import IMAGES
 from vm_bridge.images.manifest import manifest_read
 from vm_bridge.machine import Capabilities, Machine
-from vm_bridge.phone.main import PORT, TRUSTED
+from vm_bridge.phone.places import PORT, TRUSTED
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vm_bridge.suites import Desk, Suite
 from vocabulary.tasks import Task

@@ -15,15 +15,11 @@ from vm_bridge.phone.daemon import Daemon
 from vm_bridge.phone.door import door_open
 from vm_bridge.phone.handset import Handset
 from vm_bridge.phone.keys import keys_read
+from vm_bridge.phone.places import PORT, STATE, TRUSTED
 from vm_bridge.phone.screen import Screen
 from vm_bridge.phone.services import service_named
 from vm_bridge.phone.shell import Shell
 
-PORT = 5600
-"""Where the daemon listens; adb looks for emulators by itself from 5555 to 5585."""
-TRUSTED = Path(".android/adb_keys")
-"""Below the home folder: the public keys that may sign in, one a line."""
-STATE = Path("phone/state.json")
 BANNER = b"device::ro.product.name=pilothouse;ro.product.model=Simulated;ro.product.device=pilothouse;features=shell_v2"
 PROPERTIES = {
     "ro.product.model": "Simulated",

@@ -18,7 +18,7 @@ from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.phone import PhoneHost, PhoneSandbox
 from vm_bridge.hosts.phone_devices import IMAGE, DeviceHost, size_read
 from vm_bridge.hosts.several import SeveralHosts
-from vm_bridge.phone.main import TRUSTED
+from vm_bridge.phone.places import TRUSTED
 from vocabulary.actions import OpenApp, ReadFile, RunCommand
 from vocabulary.tasks import Task
 

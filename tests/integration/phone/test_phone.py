@@ -13,7 +13,7 @@ from vm_bridge.drivers.phone_frames import MAX_PICTURE, picture_read
 from vm_bridge.errors import InvalidAction, OutcomeUnknown, StaleLease
 from vm_bridge.hosts.phone import PhoneSandbox
 from vm_bridge.machine import Machine
-from vm_bridge.phone.main import STATE
+from vm_bridge.phone.places import STATE
 from vocabulary.actions import (
     Action,
     Click,
