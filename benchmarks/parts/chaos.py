@@ -17,8 +17,8 @@ from benchmarks.parts.figures import say
 from benchmarks.parts.fleet import Fleet, fleet
 from vm_bridge.drivers.fake_journal import entries
 
-MACHINES, MANAGERS, PROCESSES, HOLDERS = 20, 2, 3, 10
-PAUSE = 1.5
+MACHINES, MANAGERS, PROCESSES, HOLDERS = 20, 3, 3, 10
+PAUSE = 2.0
 """Between two kills (seconds)."""
 REST_SECONDS = 30.0
 """Longest until every machine is free again when nobody claims any more."""

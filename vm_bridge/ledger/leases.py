@@ -62,17 +62,28 @@ class Leases:
 
     async def renew(self, leases: Sequence[tuple[str, int]], *, ttl: float) -> tuple[Renewal, ...]:
         """Put the ends of leases (machine, token) off to `ttl` seconds from now; what became of each."""
-        flat = [part for lease in leases for part in lease]
-        answers = await self._scripts.run("renew", int(ttl * 1000), *flat)
-        return tuple(_renewal(*lease, answer) for lease, answer in zip(leases, answers, strict=True))
+        end, refusals = await self._renew(leases, ttl)
+        expires_at = moment(end)
+        return tuple(
+            Renewal(machine_id=machine_id, fencing_token=token, expires_at=expires_at)
+            if place not in refusals
+            else _refused(machine_id, token, refusals[place])
+            for place, (machine_id, token) in enumerate(leases)
+        )
 
     async def extend(self, machine_id: str, token: int, *, ttl: float) -> Lease:
         """The same for one, as a lease. Raises StaleLease or MachineGone with the reason when it has ended."""
-        (answer,) = await self._scripts.run("renew", int(ttl * 1000), machine_id, token)
-        if not answer.isdigit():
-            raise error_of(answer)
+        end, refusals = await self._renew([(machine_id, token)], ttl)
+        if refusals:
+            raise error_of(refusals[0])
         known = await self._redis.hmget(f"{PREFIX}machine:{machine_id}", ["holder", "image", "url", "capabilities"])
-        return _lease(machine_id, str(token), answer, *cast("list[str]", known))
+        return _lease(machine_id, str(token), end, *cast("list[str]", known))
+
+    async def _renew(self, leases: Sequence[tuple[str, int]], ttl: float) -> tuple[str, dict[int, str]]:
+        """The new end, and by its place the refusal of each lease that has none."""
+        text = " ".join([f"{machine_id} {token}" for machine_id, token in leases])
+        end, *refused = await self._scripts.run("renew", int(ttl * 1000), text)
+        return end, dict(zip(refused[::2], refused[1::2], strict=True))
 
     async def release(self, machine_id: str, token: int) -> None:
         """End a lease; nothing happens when it had ended before."""
@@ -132,8 +143,6 @@ def _lease(machine_id: str, token: str, ends: str, holder: str, image: str, url:
     )
 
 
-def _renewal(machine_id: str, token: int, answer: str) -> Renewal:
-    if answer.isdigit():
-        return Renewal(machine_id=machine_id, fencing_token=token, expires_at=moment(answer))
-    error = error_of(answer)
+def _refused(machine_id: str, token: int, refusal: str) -> Renewal:
+    error = error_of(refusal)
     return Renewal(machine_id=machine_id, fencing_token=token, code=error.code, message=str(error))
