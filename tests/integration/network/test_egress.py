@@ -53,6 +53,16 @@ async def test_without_a_list_there_is_no_network(internet: Internet, machine: M
     assert "network_off" in await run(f"{PROXY} http://allowed.example:{internet.port}/")
 
 
+async def test_who_ends_the_process_that_carries_bytes_gets_a_new_one(
+    internet: Internet, machine: Machine, run: Run
+) -> None:
+    await machine.prepare(task(f"allowed.example:{internet.port}"))
+    url = f"http://allowed.example:{internet.port}/"
+    assert "hello from outside" in await run(f"{PROXY} {url}")
+    await run("pkill --full guest.porter")
+    assert "hello from outside" in await run(f"{PROXY} {url}")
+
+
 async def test_what_a_task_may_reach_ends_with_it(internet: Internet, sandbox: Sandbox, run: Run) -> None:
     url = f"http://allowed.example:{internet.port}/"
     machine = sandbox.bind(1)
