@@ -45,7 +45,8 @@ async def vanish(redis: Redis, request: str, *, seconds: float) -> None:
 
 
 async def silence(redis: Redis, *, seconds: float) -> None:
-    """As if the host had last been heard of so long ago."""
+    """As if the host had last been heard of so long ago, while managers listened."""
+    await redis.hset(f"{PREFIX}listening", mapping={"since": 1, "last": 10**15})
     await redis.zincrby(f"{PREFIX}hosts", -seconds * 1000, "host-1")
 
 
@@ -302,6 +303,17 @@ async def test_machines_of_a_silent_host_are_given_to_nobody(
     await leases.expire()
     await place_of(leases, "r-1")
     assert [machine.state for machine in await overview.machines()] == ["stranded"]
+
+
+async def test_a_silence_to_which_nobody_listened_costs_nothing(
+    leases: Leases, shelf: Shelf, redis: Redis, ledger: Ledger
+) -> None:
+    await shelf.put("m-1")
+    lease = await lease_of(leases, "r-1", ttl=3600)
+    await silence(redis, seconds=HOST_GONE + 1)
+    await redis.delete(f"{PREFIX}listening")
+    await leases.expire()
+    await ledger.check("m-1", lease.fencing_token)
 
 
 async def test_machines_of_a_host_that_stays_silent_are_lost(

@@ -14,7 +14,13 @@ for _, request in ipairs(redis.call('ZRANGEBYSCORE', WAITERS, '-inf', now - AWAY
     -- Who left with nobody behind is not charged for what it did not get.
     if redis.call('HGET', fair, '#' .. ask[2]) == '0' then redis.call('HDEL', fair, '@' .. ask[2]) end
 end
-for _, host in ipairs(redis.call('ZRANGEBYSCORE', HOSTS, '-inf', now - host_free, 'LIMIT', 0, 10)) do
+-- Silence counts only where somebody listened: after an outage of Redis or of all managers every host has its say first.
+local listening = redis.call('HMGET', P .. 'listening', 'since', 'last')
+local since = listening[2] and now - listening[2] < 2000 and tonumber(listening[1]) or now
+redis.call('HSET', P .. 'listening', 'since', since, 'last', now)
+local silent = now - since < tonumber(host_free) and {}
+               or redis.call('ZRANGEBYSCORE', HOSTS, '-inf', now - host_free, 'LIMIT', 0, 10)
+for _, host in ipairs(silent) do
     local gone = tonumber(redis.call('ZSCORE', HOSTS, host)) < now - host_gone
     for _, id in ipairs(redis.call('SMEMBERS', key('machines', host))) do
         local known = redis.call('HMGET', key('machine', id), 'state', 'image')
