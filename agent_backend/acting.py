@@ -49,8 +49,8 @@ class Acting:
         self._ahead = ahead
         self.pictures = Pictures(store, kept=limits.pictures)
         self.hand: Hand | None = None
-        self.running: str | None = None
-        """The command whose act runs now."""
+        self.running: Intent | None = None
+        """What is being done now."""
         self.thought = ""
         """What the person said when they took over."""
         self._gesture: OpenGesture | None = None
@@ -81,7 +81,7 @@ class Acting:
 
     async def act(self, intent: Intent, *, settle: bool) -> None:
         """Do what was intended, and store what came of it."""
-        self.running = intent.command_id
+        self.running = intent
         deed = await self.held.act(intent.command_id, intent.action, self._record.seen, settle=settle)
         self.running = None
         await self.write(intent, deed)

@@ -20,7 +20,7 @@ from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Poli
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering
 from agent_backend.thinking import Patience, Question, Thinking
-from vocabulary.actions import CONTROL_KINDS, CallUser, Finish
+from vocabulary.actions import CONTROL_KINDS, CallTool, CallUser, Finish, RunCode, RunCommand
 from vocabulary.messages import (
     Accept,
     Acknowledged,
@@ -123,9 +123,19 @@ class EpisodeRunner:
             await reply(refusal(command, "queue_full", "too many commands are waiting"))
         else:
             self._inbox.append((command, reply))
-            if isinstance(command, Act) and command.command_id != self._acting.running:
+            if isinstance(command, Act) and self._only_settles(command):
                 self._hurry()
             self.wake()
+
+    def _only_settles(self, command: Act) -> bool:
+        """Whether all that this act has to wait for is a screen that comes to rest: a program at work is not cut by
+        it, only by who says so."""
+        running = self._acting.running
+        if running is None:
+            return True
+        return command.command_id != running.command_id and not isinstance(
+            running.action, RunCommand | RunCode | CallTool
+        )
 
     def wake(self) -> None:
         """Look again: the current policy may have changed."""

@@ -6,7 +6,7 @@ from agent_backend.errors import EpisodeFenced, PolicyUnavailable
 from agent_backend.policy.fake import FakePolicy
 from agent_backend.ports import EpisodeCommand
 from tests.unit.agent_backend.conftest import Desk, warming
-from vocabulary.actions import CallUser, Click, Finish, LongPress, TypeText
+from vocabulary.actions import CallUser, Click, Finish, LongPress, RunCommand, TypeText
 from vocabulary.messages import (
     Accept,
     Act,
@@ -189,6 +189,23 @@ async def test_two_fast_acts_hurry_the_first_and_are_thought_about_once(desk: De
     await desk.ready()
     assert desk.sandbox.typed == "ab"
     assert [len(steps) for steps in desk.policy.asked] == [0, 2]
+
+
+async def test_a_program_at_work_is_cut_by_a_word_only(desk: Desk) -> None:
+    await desk.started()
+    desk.sandbox.settle_seconds = 0.2
+    await desk.send(Act(command_id="command-1", action=RunCommand(command="make"), thought="It takes a while."))
+    await desk.until(lambda: desk.store.state.pending is not None)
+    await desk.send(act(2))
+    await desk.steps(1)
+    desk.sandbox.settle_seconds = 30.0
+    await desk.steps(1)
+    after = desk.store.state.steps[0].after
+    assert after is not None
+    assert after.rest == "rested"
+    await desk.until(lambda: desk.store.state.pending is not None or len(desk.store.state.steps) == 2)
+    await desk.answer(Hurry(command_id="command-3"))
+    await desk.steps(2)
 
 
 async def test_an_act_with_another_behind_it_does_not_settle(desk: Desk) -> None:

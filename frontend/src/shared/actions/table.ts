@@ -17,6 +17,8 @@ export type ArgumentType =
   | "point"
   | "text"
   | "app"
+  | "tool"
+  | "path"
   | "key"
   | "keys"
   | "direction"
@@ -49,7 +51,7 @@ const BUTTON = { field: "button", type: "button", fallback: "left" } as const;
 const POINT = { field: "point", type: "point", fallback: null } as const;
 const TEXT = { field: "text", type: "text" } as const;
 const KEY = { field: "key", type: "key" } as const;
-const PATH = { field: "path", type: "text" } as const;
+const PATH = { field: "path", type: "path" } as const;
 
 export const TABLE: Table = {
   click: AT,
@@ -96,7 +98,7 @@ export const TABLE: Table = {
     { field: "timeout", type: "number", fallback: 60, least: 0.001, most: 600 },
   ],
   call_tool: [
-    { field: "name", type: "text" },
+    { field: "name", type: "tool" },
     { field: "arguments", type: "object", fallback: {} },
   ],
   finish: [{ field: "answer", type: "text", fallback: "" }],

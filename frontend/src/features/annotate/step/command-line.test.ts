@@ -6,9 +6,11 @@ import { suggestionsAt } from "./completion";
 
 const split = (marked: string): [string, number] => [marked.replace("‸", ""), marked.indexOf("‸")];
 const CONTEXT = {
-  capabilities: ["click", "right_click", "type_text", "press_keys", "scroll", "drag", "press_home"],
+  capabilities: ["click", "right_click", "type_text", "press_keys", "scroll", "drag", "press_home", "read_file", "call_tool"],
   recentTexts: ["report.txt", "Hello, world"],
   apps: ["Contacts", "Clock"],
+  tools: ["notes.add", "notes.read"],
+  paths: ["notes/a.txt"],
 };
 
 describe("the argument at the caret", () => {
@@ -73,6 +75,10 @@ describe("completion", () => {
     expect(labels('press_keys("ctrl+pa‸")')).toEqual(["ctrl+pageup", "ctrl+pagedown", "ctrl+pause"]);
     expect(labels('press_keys("sh‸")')).toEqual(["shift+"]);
     expect(labels('type_text("re‸")')).toEqual(["report.txt"]);
+  });
+  it("offers the machine's tools, and paths that were named before", () => {
+    expect(labels('call_tool("no‸')).toEqual(["notes.add", "notes.read"]);
+    expect(labels('read_file("‸")')).toEqual(["notes/a.txt"]);
   });
   it("offers the machine's apps", () => {
     expect(labels('open_app("c‸')).toEqual(["Contacts", "Clock"]);

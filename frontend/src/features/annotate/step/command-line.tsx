@@ -11,7 +11,7 @@ import { useApps } from "@/features/annotate/stage/phone-apps";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { insertPoint } from "./call";
-import { suggestionsAt, type CompletionContext } from "./completion";
+import { pathsNamed, suggestionsAt, type CompletionContext } from "./completion";
 import styles from "./step.module.css";
 
 /** What the editor calls; always the latest, though the editor itself is made once. */
@@ -24,7 +24,7 @@ interface Handlers {
 
 export function CommandLineEditor() {
   const { t } = useI18n();
-  const { draft, setDraft, doIt, lineRef, stageRef, episode, drafts, mine } = useDesk();
+  const { draft, setDraft, doIt, lineRef, stageRef, episode, steps, drafts, mine } = useDesk();
   const apps = useApps(episode);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -34,7 +34,13 @@ export function CommandLineEditor() {
       change: (command) => setDraft({ ...draft, command }),
       submit: doIt,
       leave: () => stageRef.current?.focus({ preventScroll: true }),
-      context: () => ({ capabilities: episode.capabilities, recentTexts: drafts.recentTexts(), apps }),
+      context: () => ({
+        capabilities: episode.capabilities,
+        recentTexts: drafts.recentTexts(),
+        apps,
+        tools: episode.tools.map(({ name }) => name),
+        paths: pathsNamed(steps),
+      }),
     };
   });
 

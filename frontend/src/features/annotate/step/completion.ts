@@ -1,5 +1,6 @@
 /** What may be written where the caret stands: actions, directions, keys, texts used lately; pure. */
 
+import type { Step } from "@/generated/vocabulary";
 import { KEY_NAMES, MODIFIERS, NAMED_KEYS } from "@/generated/vocabulary";
 import { ALIASES, KINDS, type TypedKind } from "@/shared/actions/table";
 
@@ -22,8 +23,11 @@ export interface Suggestions {
 export interface CompletionContext {
   readonly capabilities: readonly string[];
   readonly recentTexts: readonly string[];
-  /** Names of the machine's apps. */
+  /** Names of the machine's apps, and of its tools. */
   readonly apps: readonly string[];
+  readonly tools: readonly string[];
+  /** Paths that were named before. */
+  readonly paths: readonly string[];
 }
 
 const CHOICES = {
@@ -48,6 +52,11 @@ export function suggestionsAt(text: string, caret: number, context: CompletionCo
   return options.length === 0 ? null : { from, to: part.to, options };
 }
 
+/** The paths the steps named, the latest first. */
+export function pathsNamed(steps: readonly Step[]): string[] {
+  return [...new Set(steps.flatMap(({ action }) => ("path" in action ? [action.path] : [])).toReversed())];
+}
+
 function valuesFor(type: string, written: string, context: CompletionContext): readonly string[] {
   switch (type) {
     case "direction":
@@ -65,6 +74,10 @@ function valuesFor(type: string, written: string, context: CompletionContext): r
       return context.recentTexts;
     case "app":
       return context.apps;
+    case "tool":
+      return context.tools;
+    case "path":
+      return context.paths;
     default:
       return [];
   }
@@ -79,7 +92,7 @@ function actionNames(text: string, caret: number, { capabilities }: CompletionCo
   const ranked = kinds.toSorted((one, other) => Number(other.startsWith(written)) - Number(one.startsWith(written)));
   const options = ranked.map((kind): Suggestion => {
     const slots = slotsOf(kind, true);
-    const quoted = slots.length > 0 && ["text", "app", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
+    const quoted = slots.length > 0 && ["text", "app", "tool", "path", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
     const insert = `${kind}(${quoted ? '""' : ""})`;
     const caretAt = slots.length === 0 ? insert.length : kind.length + (quoted ? 2 : 1);
     return { label: kind, insert, caret: caretAt, detail: slots.map(({ field }) => field).join(", ") };
