@@ -125,11 +125,10 @@ class Inside:
 
     def _write(self, call: Message) -> Message:
         """Make a file of what came."""
-        data = self._coming.get(call["sha256"])
+        data = self._coming.pop(call["sha256"], None)
         if data is None:
             raise ActFailed("not_staged", "the file's bytes did not arrive")
         files.write_bytes(call["path"], bytes(data))
-        del self._coming[call["sha256"]]
         return {}
 
     def _offer(self, attachment: Attachment | None) -> Message | None:
@@ -142,11 +141,14 @@ class Inside:
         return {"key": key, "media_type": attachment.media_type, "size": len(attachment.data)}
 
     def _get(self, call: Message) -> Message:
-        """Some bytes of a file that is on its way out."""
+        """Some bytes of a file that is on its way out; a part that is not full is the last, and ends its keeping."""
         data = self._going.get(call["key"])
         if data is None:
             raise ActFailed("not_kept", "the file is no longer kept")
-        return {"data": _encoded(data[call["offset"] : call["offset"] + CHUNK])}
+        part = data[call["offset"] : call["offset"] + CHUNK]
+        if len(part) < CHUNK:
+            del self._going[call["key"]]
+        return {"data": _encoded(part)}
 
     # --- watches, terminals and tools
 
