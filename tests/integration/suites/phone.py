@@ -43,6 +43,7 @@ class Phone:
 
     async def load(self, world: World) -> None:
         """Begin anew with this state, at the home screen."""
+        await self.page.wait_for_selector(".screen")
         async with self.page.expect_navigation(timeout=BOUND_MS):
             reply = await self.page.request.put(f"{self.address}/api/state", data=json.dumps(world))
             assert reply.status == 204, await reply.text()

@@ -136,6 +136,18 @@ async def test_the_calculator_does_products_before_sums(phone: Phone, line: str,
 
 
 @pytest.mark.asyncio(loop_scope="module")
+async def test_nothing_is_lost_of_quick_taps_before_the_app_is_left(phone: Phone) -> None:
+    await phone.perform(OpenApp(name="Calculator"))
+    async with phone.page.expect_navigation():
+        await phone.page.evaluate(
+            """[..."123456789"].forEach(key =>
+                [...document.querySelectorAll(".keys button")].find(one => one.textContent === key).click());
+            phone.home()"""
+        )
+    assert phone.world()["calculator"]["shown"] == "123456789"
+
+
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_running_timer_counts_on_its_own_screen_only(phone: Phone) -> None:
     await _touch(phone, "Clock", "Timer", "5 min")
     await phone.page.wait_for_function("document.querySelector('.face b').textContent.startsWith('04:5')")
@@ -150,3 +162,10 @@ async def test_every_app_fits_the_screen_upright_and_on_its_side(phone: Phone) -
             await phone.perform(OpenApp(name=name))
             assert await phone.page.evaluate("document.documentElement.scrollWidth") <= width, name
     await phone.page.set_viewport_size({"width": 412, "height": 915})
+
+
+def test_a_page_hears_of_a_load_also_if_it_came_before_it_listened(server: httpx.Client) -> None:
+    seen = server.get("/api/state").headers["Loads"]
+    server.put("/api/state", json=WORLD).raise_for_status()
+    with server.stream("GET", f"/api/changes/{seen}") as changes:
+        assert next(changes.iter_lines()) == "data: load"

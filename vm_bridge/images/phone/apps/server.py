@@ -22,6 +22,7 @@ PAGES = frozenset({*NAMES, MANIFEST["launcher"]["path"].strip("/")})
 MAX_BYTES = 256 * 1024
 IDLE_SECONDS = 30.0
 """How long a connection may say nothing; also how often one that waits for news is tested."""
+CHANGES = "/api/changes/"
 TYPES = {
     ".html": "text/html",
     ".js": "text/javascript",
@@ -50,9 +51,10 @@ class State:
         if not path.exists():
             self.load(json.loads((HERE / "start.json").read_text(encoding="utf-8")))
 
-    def read(self) -> bytes:
-        """All of it, as it lies on the disk."""
-        return self._path.read_bytes()
+    def read(self) -> tuple[bytes, int]:
+        """All of it, as it lies on the disk, and how often pages had to start anew until now."""
+        with self._changed:
+            return self._path.read_bytes(), self._loads
 
     def load(self, world: Any) -> None:
         """Replace everything; this is what `clear` goes back to. Raises Refused."""
@@ -127,16 +129,17 @@ class Handler(BaseHTTPRequestHandler):
 
     def _get(self, path: str) -> None:
         if path == "/api/state":
-            self._send(self.server.state.read(), "application/json")
-        elif path == "/api/changes":
-            self._stream()
+            body, loads = self.server.state.read()
+            self._send(body, "application/json", loads=str(loads))
+        elif path.startswith(CHANGES):
+            self._stream(_number(path.removeprefix(CHANGES)))
         elif path.endswith("/") and path.strip("/") in PAGES:
             self._send((HERE / "shell.html").read_bytes(), "text/html")
         else:
             self._send(*_file(path))
 
     def _put(self, path: str) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
+        length = _number(self.headers.get("Content-Length") or "")
         if not 0 < length <= MAX_BYTES:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a state has 1 to {MAX_BYTES} bytes")
         try:
@@ -156,29 +159,36 @@ class Handler(BaseHTTPRequestHandler):
         act(name)
         self._send(b"", "text/plain", HTTPStatus.NO_CONTENT)
 
-    def _stream(self) -> None:
+    def _stream(self, seen: int) -> None:
         """Tell the page, until it goes, each time what it shows was replaced."""
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        seen = loads = self.server.state.next_load(-1)
         try:
             while True:
+                loads = self.server.state.next_load(seen)
                 self.wfile.write(b"data: load\n\n" if loads != seen else b": as before\n\n")
                 self.wfile.flush()
-                seen, loads = loads, self.server.state.next_load(loads)
+                seen = loads
         except OSError:
             self.close_connection = True  # the page has gone
 
-    def _send(self, body: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
+    def _send(self, body: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK, **headers: str) -> None:
         self.send_response(status)
         if status is not HTTPStatus.NO_CONTENT:
             self.send_header("Content-Type", f"{kind}; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+
+def _number(text: str) -> int:
+    """A number as it stands in an address or header; 0 for anything else."""
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _file(path: str) -> tuple[bytes, str]:

@@ -8,6 +8,7 @@ let world;
 let views;
 let screens = JSON.parse(sessionStorage.getItem(KEPT) ?? "null") ?? [{ name: "home", scroll: 0 }];
 let overlay = null;
+let storing = Promise.resolve();
 let said = "";
 
 /** This app's part of the state. Change it only in `change`. */
@@ -19,11 +20,12 @@ export const now = () => world.now;
 /** The text in the phone's language. */
 export const t = (en, zh) => (world.settings.language === "zh" ? zh : en);
 
-/** Change this app's part, or another's; it is stored and everything is drawn again. */
-export async function change(edit, name = app) {
+/** Change this app's part, or another's: it is drawn again at once, and stored after what was changed before. */
+export function change(edit, name = app) {
   edit(world[name]);
   draw();
-  await fetch(`/api/state/${name}`, { method: "PUT", body: JSON.stringify(world[name]), keepalive: true });
+  const store = () => fetch(`/api/state/${name}`, { method: "PUT", body: JSON.stringify(world[name]) });
+  storing = storing.then(store, store);
 }
 
 /** Show a screen on top of the present one. */
@@ -51,11 +53,12 @@ export function home() {
   open("launcher");
 }
 
-/** Start another app, at a screen of its if one is named. */
+/** Start another app, at a screen of its if one is named; what was changed in this one is stored first. */
 export function open(name, screen, arg) {
   if (screen) sessionStorage.setItem(`screens:${name}`, JSON.stringify([{ name: "home", scroll: 0 }, { name: screen, arg, scroll: 0 }]));
   else sessionStorage.removeItem(`screens:${name}`);
-  location.assign(`/${name}/`);
+  const leave = () => location.assign(`/${name}/`);
+  storing.then(leave, leave);
 }
 
 /** Put a dialog or menu over everything; null takes it away. */
@@ -75,9 +78,10 @@ export function say(text) {
 /** Draw the screens of an app: functions of their argument that give elements, by name; `home` comes first. */
 export async function run(all) {
   views = all;
-  world = await (await fetch("/api/state")).json();
+  const state = await fetch("/api/state");
+  world = await state.json();
   if (!screens.every(({ name }) => name in views)) screens = [{ name: "home", scroll: 0 }];
-  new EventSource("/api/changes").onmessage = restart;
+  new EventSource(`/api/changes/${state.headers.get("Loads")}`).onmessage = restart;
   document.addEventListener("pointerdown", hush, { capture: true });
   document.addEventListener("contextmenu", (event) => event.preventDefault());
   window.phone = { back, home, open };
