@@ -1,6 +1,7 @@
 """A Linux desktop driven through the guest inside its sandbox."""
 
 import asyncio
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,11 +13,11 @@ from vm_bridge.drivers.computer_desk import GuestDesk
 from vm_bridge.drivers.computer_frames import DesktopFrames, Look, Pictures, Screen
 from vm_bridge.drivers.computer_link import GuestLink, Nothing
 from vm_bridge.drivers.computer_task import format_of, screen_of, servers_of
-from vm_bridge.drivers.history import Deed, History, Moment
+from vm_bridge.drivers.history import Deed, History, Moment, Way
 from vm_bridge.drivers.inside import GuestFiles, GuestTerminals, Inside, Offered
 from vm_bridge.drivers.inside_cargo import Cargo
 from vm_bridge.drivers.journal import Journal
-from vm_bridge.drivers.likeness import SHARE, difference
+from vm_bridge.drivers.likeness import SHARE, picture_difference
 from vm_bridge.errors import (
     CannotRestore,
     InvalidAction,
@@ -48,6 +49,8 @@ KINDS = (
 SCREENLESS_KINDS = ("wait", *INSIDE_KINDS)
 STREAMS = ("webrtc", "vnc", "stills", "terminal")
 MAX_GUEST_TEXT = 200_000
+ARRIVAL_SECONDS, ARRIVAL_PAUSE = 3.0, 0.1
+"""How long, and how often, a state that is made again is waited for: the machine may be busier this time."""
 
 
 class Seen(Frozen):
@@ -152,20 +155,38 @@ class Computer:
             await suite.prepare(task, self.desk(fence))
         return await self.observe(fence, settle=True)
 
-    async def replay(self, fence: int, deeds: tuple[Deed, ...], wanted: Moment) -> None:
+    async def replay(self, fence: int, way: Way) -> None:
         """Do again what was done, on a desktop that is set up. Raises CannotRestore when it ends in another state."""
-        for number, deed in enumerate(deeds):
+        patience = ARRIVAL_SECONDS
+        for number, (deed, state) in enumerate(zip(way.deeds, way.states, strict=True)):
+            if state is not None and await self._unlike(fence, state, patience):
+                patience = 0.0  # it may be alike again at the end; there is no use in waiting before every act
             done = await self.perform(fence, f"replay-{number:06}", deed.action, settle=deed.settle)
             if (None if done.error is None else done.error.code) != deed.failed:
                 raise CannotRestore(f"act {number + 1} ({deed.action.kind}) went otherwise this time")
-        seen = await self.observe(fence, settle=True)
+        difference = await self._unlike(fence, way.end, ARRIVAL_SECONDS)
+        if difference is not None:
+            raise CannotRestore(difference)
+
+    async def _unlike(self, fence: int, state: Moment, patience: float) -> str | None:
+        """In what the desktop differs from a state once so many seconds have passed; None as soon as in nothing."""
+        ends = time.monotonic() + patience
+        while True:
+            difference = await self._difference(fence, state)
+            if difference is None or time.monotonic() >= ends:
+                return difference
+            await asyncio.sleep(ARRIVAL_PAUSE)
+
+    async def _difference(self, fence: int, state: Moment) -> str | None:
+        seen = await self.observe(fence, settle=not self._rested)
         picture = self._picture(seen)
-        if picture is not None and wanted.picture is not None:
-            share = difference(picture, wanted.picture)
+        if picture is not None and state.picture is not None:
+            share = picture_difference(picture, state.picture)
             if share > SHARE:
-                raise CannotRestore(f"the screen came out differently: {share:.1%} of it")
-        if wanted.digest is not None and await self.desk(fence).digest() != wanted.digest:
-            raise CannotRestore("the files came out differently")
+                return f"the screen came out differently: {share:.1%} of it"
+        if state.digest is not None and await self.desk(fence).digest() != state.digest:
+            return "the files came out differently"
+        return None
 
     def _picture(self, seen: Observation) -> bytes | None:
         return None if seen.screenshot is None else self.pictures.bytes_of(seen.screenshot)

@@ -33,6 +33,15 @@ class Moment:
     digest: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The acts that lead to a state, the state before each as far as it is known, and that state itself."""
+
+    deeds: tuple[Deed, ...]
+    states: tuple[Moment | None, ...]
+    end: Moment
+
+
 class History:
     """From one set-up of a task to the next."""
 
@@ -63,8 +72,8 @@ class History:
         acts = len(self._deeds)
         return Snapshot(id=f"{self._name}-{acts}", acts=acts, taken_at=datetime.now(UTC))
 
-    def way_to(self, snapshot: Snapshot) -> tuple[tuple[Deed, ...], Moment]:
-        """The acts that lead from the set-up to a state, and how it is told. Raises CannotRestore."""
+    def way_to(self, snapshot: Snapshot) -> Way:
+        """From the set-up to a state. Raises CannotRestore."""
         moment = self._moments.get(snapshot.acts)
         if snapshot.id != f"{self._name}-{snapshot.acts}" or moment is None:
             raise CannotRestore("that state is of another set-up of the machine, or too long ago")
@@ -72,7 +81,8 @@ class History:
             raise CannotRestore("whether an act happened is not known")
         if snapshot.acts > MOST_ACTS:
             raise CannotRestore(f"more than {MOST_ACTS} acts lie before that state")
-        return tuple(self._deeds[: snapshot.acts]), moment
+        deeds = tuple(self._deeds[: snapshot.acts])
+        return Way(deeds, tuple(map(self._moments.get, range(len(deeds)))), moment)
 
     def go_back(self, snapshot: Snapshot) -> None:
         """The machine is in that state again."""

@@ -14,7 +14,7 @@ SHARE = 0.001
 Pixels = np.ndarray[Any, np.dtype[np.int16]]
 
 
-def difference(one: bytes, other: bytes) -> float:
+def picture_difference(one: bytes, other: bytes) -> float:
     """The share of pixels that differ (0 to 1) between two JPEG or PNG files; 1 where their sizes do."""
     if one == other:
         return 0.0

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from vm_bridge.drivers.computer import Computer, ComputerMachine
 from vm_bridge.drivers.computer_link import Nothing
 from vm_bridge.drivers.computer_task import screen_of
-from vm_bridge.drivers.history import Deed, History, Moment
+from vm_bridge.drivers.history import History, Way
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.tree import Image, Tree, write_whole
@@ -52,6 +52,7 @@ class LocalSandbox:
         self.frames: FrameSource | None = self._computer.frames if self._has_screen else None
         self._gate = gate
         self._tree: Tree | None = None
+        self._replaying: Tree | None = None
         self._changing = asyncio.Lock()
         """Held while the tree is replaced, so that there is never a second one."""
         self.destroyed = False
@@ -109,8 +110,7 @@ class LocalSandbox:
         take this one's place. Raises StaleLease; CannotRestore, and then nothing has changed."""
         async with self._changing, self._computer.one_at_a_time:
             await self._computer.hurry(fencing_token)
-            deeds, moment = self._computer.history.way_to(snapshot)
-            tree = await self._twin(fencing_token, deeds, moment)
+            tree = await self._twin(fencing_token, self._computer.history.way_to(snapshot))
             old, history = self.tree, self._computer.history
             self._computer.history = History()
             await self._take(tree, self._computer.task)
@@ -120,8 +120,8 @@ class LocalSandbox:
             await old.end()
             self._nursery.refill(self._image)
 
-    async def _twin(self, fence: int, deeds: tuple[Deed, ...], moment: Moment) -> Tree:
-        """A tree in the state that the deeds lead to. Raises CannotRestore."""
+    async def _twin(self, fence: int, way: Way) -> Tree:
+        """A tree in the state that a way leads to. Raises CannotRestore."""
         task, twin = self._computer.task, Computer(self._suites)
         twin.cargo = self._computer.cargo
         try:
@@ -129,18 +129,19 @@ class LocalSandbox:
         except BridgeError as error:
             raise CannotRestore(f"no second desktop could be started: {error}") from error
         twin.attach(tree.link, tree.screen, tree.fence)
-        done = False
+        self._replaying, done = tree, False
         try:
             async with asyncio.timeout(RESTORE_SECONDS):
                 if task is not None:
                     await twin.set_up(fence, task)
-                await twin.replay(fence, deeds, moment)
+                await twin.replay(fence, way)
             done = True
         except CannotRestore:
             raise
         except (BridgeError, TimeoutError) as error:
             raise CannotRestore(f"what was done could not be done again: {error or 'it took too long'}") from error
         finally:
+            self._replaying = None
             if not done:
                 await tree.end()
         return tree
@@ -235,9 +236,11 @@ class LocalSandbox:
             fresh.replace(self.vnc_socket)
 
     def _hang_up(self) -> None:
-        """Every call to the guest ends."""
+        """Every call to the guest ends, and to that of a twin."""
         with suppress(MachineGone):
             self._computer.link.close()
+        if self._replaying is not None:
+            self._replaying.link.close()
 
 
 def sandbox_image(folder: Path) -> str:

@@ -129,7 +129,11 @@ class Tree:
         standing = _standing(folder)
         groups = Groups(tuple(map(Path, standing.groups)), standing.missing)
         first = FirstProcess(standing.pid, standing.began)
-        link, memory, greeting = await _reach(folder, ADOPT_SECONDS)
+        try:
+            link, memory, greeting = await _reach(folder, ADOPT_SECONDS)
+        except MachineGone:
+            first.close()
+            raise
         tree = cls(folder, groups, first, link, memory)
         tree.fence = greeting.fence
         if greeting.width:

@@ -25,10 +25,10 @@ numbers = itertools.count()
 
 @pytest_asyncio.fixture
 async def small(data: Path) -> AsyncIterator[LocalSandbox]:
-    """A desktop that may take half a core and 600 MiB."""
+    """A desktop that may take a fifth of a core and 600 MiB."""
     host = LocalHost(data)
     image = await host._image("desktop")
-    manifest = image.manifest.model_copy(update={"cores": 0.5, "memory": 600 * MIB})
+    manifest = image.manifest.model_copy(update={"cores": 0.2, "memory": 600 * MIB})
     host._ready["desktop"] = dataclasses.replace(image, manifest=manifest)
     sandbox = await host.create("desktop")
     assert isinstance(sandbox, LocalSandbox)
@@ -67,7 +67,7 @@ async def test_a_processor_hog_is_held_back(small: LocalSandbox) -> None:
 
     def held_back() -> bool:
         told = dict(line.split()[:2] for line in (group / "cpu.stat").read_text().splitlines())
-        return int(told["nr_throttled"]) > 5
+        return int(told["nr_throttled"]) > 0
 
     await eventually(held_back)
     assert await small.healthy()

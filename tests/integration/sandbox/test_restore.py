@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from vm_bridge.errors import CannotRestore, MachineGone
+from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.firstprocess import FirstProcess
 from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.machine import Machine
@@ -69,3 +69,15 @@ async def test_one_step_back_after_another(machine: Machine) -> None:
         await machine.restore(state)
     with pytest.raises(CannotRestore):
         await machine.restore(states[2])
+
+
+async def test_the_end_of_the_lease_cuts_it_short(desktop: LocalSandbox, machine: Machine) -> None:
+    await do(machine, RunCommand(command="sleep 0.5"))
+    kept = await machine.snapshot()
+    going_back = asyncio.create_task(machine.restore(kept))
+    waits = asyncio.create_task(machine.restore(kept))
+    await asyncio.sleep(0)
+    await desktop.reset()
+    for outcome in await asyncio.gather(going_back, waits, return_exceptions=True):
+        assert isinstance(outcome, BridgeError)
+    assert (await desktop.bind(2).observe(settle=True)).rest == "rested"

@@ -3,7 +3,7 @@
 import pytest
 
 from vm_bridge.drivers import history
-from vm_bridge.drivers.history import Deed, History, Moment
+from vm_bridge.drivers.history import Deed, History, Moment, Way
 from vm_bridge.errors import CannotRestore
 from vm_bridge.machine import Snapshot
 from vocabulary.actions import TypeText
@@ -25,15 +25,16 @@ def made() -> History:
 def test_the_way_is_what_was_done_before(made: History) -> None:
     kept = made.snapshot(Moment(b"now", "digest"))
     made.note(Moment(b"now"), deed("d"))
-    way, moment = made.way_to(kept)
-    assert way == (deed("a"), deed("b"), deed("c"))
-    assert moment == Moment(b"now", "digest")
+    way = made.way_to(kept)
+    assert way.deeds == (deed("a"), deed("b"), deed("c"))
+    assert way.states == (Moment(b"a"), Moment(b"b"), Moment(b"c"))
+    assert way.end == Moment(b"now", "digest")
 
 
 def test_every_act_begins_in_a_state_that_can_be_named(made: History) -> None:
     now = made.snapshot(Moment(b"now"))
     first = Snapshot(id=now.id.replace("-3", "-0"), acts=0, taken_at=now.taken_at)
-    assert made.way_to(first) == ((), Moment(b"a"))
+    assert made.way_to(first) == Way((), (), Moment(b"a"))
 
 
 def test_going_back_forgets_what_came_after(made: History) -> None:
@@ -41,7 +42,7 @@ def test_going_back_forgets_what_came_after(made: History) -> None:
     made.note(Moment(b"now"), deed("d"))
     later = made.snapshot(Moment(b"later"))
     made.go_back(kept)
-    assert len(made.way_to(kept)[0]) == 3
+    assert len(made.way_to(kept).deeds) == 3
     with pytest.raises(CannotRestore):
         made.way_to(later)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vm_bridge.drivers.computer_task import Format
-from vm_bridge.drivers.likeness import SHARE, difference
+from vm_bridge.drivers.likeness import SHARE, picture_difference
 from vm_bridge.drivers.pictures import Image, picture_encode
 
 
@@ -19,18 +19,18 @@ def screen() -> Image:
 @pytest.mark.parametrize("form", ["jpeg", "png"])
 def test_the_same_picture(screen: Image, form: Format) -> None:
     file = picture_encode(screen, form)
-    assert difference(file, file) == 0
-    assert difference(picture_encode(screen, "png"), picture_encode(screen, "jpeg")) <= SHARE
+    assert picture_difference(file, file) == 0
+    assert picture_difference(picture_encode(screen, "png"), picture_encode(screen, "jpeg")) <= SHARE
 
 
 @pytest.mark.parametrize("form", ["jpeg", "png"])
 def test_a_caret_is_no_difference_and_a_word_is(screen: Image, form: Format) -> None:
     before = picture_encode(screen, form)
     screen[300:316, 400:402] = 0
-    assert 0 < difference(before, picture_encode(screen, form)) <= SHARE
+    assert 0 < picture_difference(before, picture_encode(screen, form)) <= SHARE
     screen[300:316, 400:480] = 0
-    assert difference(before, picture_encode(screen, form)) > SHARE
+    assert picture_difference(before, picture_encode(screen, form)) > SHARE
 
 
 def test_another_size_is_another_picture(screen: Image) -> None:
-    assert difference(picture_encode(screen, "png"), picture_encode(screen[:600], "png")) == 1
+    assert picture_difference(picture_encode(screen, "png"), picture_encode(screen[:600], "png")) == 1
