@@ -3,7 +3,11 @@
 import asyncio
 import ipaddress
 import socket
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
+RESOLVER = ThreadPoolExecutor(4, thread_name_prefix="resolve")
+"""Slow names keep only each other waiting."""
 GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 """All that is given out of IPv6; what lies outside it is local or means an IPv4 address."""
 
@@ -23,7 +27,8 @@ def is_public(address: str) -> bool:
 
 async def resolve(host: str, port: int) -> tuple[str, ...]:
     """The addresses a name has now, as this machine resolves it. Raises OSError when it has none."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(RESOLVER, look_up)
     return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
