@@ -15,11 +15,12 @@ from vocabulary.calls import Unreadable, write_call
 from vocabulary.conversations import conversation, plain
 from vocabulary.descriptions import describe
 from vocabulary.dialect import ChatMessage, Parsed, Screen, Unparsed
-from vocabulary.functions import Style, read_action, write_action
+from vocabulary.functions import read_action
 from vocabulary.grids import to_grid
 from vocabulary.observations import Observation, Platform
 from vocabulary.replies import split_reply, write_reply
 from vocabulary.steps import Step
+from vocabulary.styles import Style, write_action
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 

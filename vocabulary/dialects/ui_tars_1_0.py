@@ -4,8 +4,8 @@ Signatures and reply frame are those of the model's published prompts, the sente
 `scroll` goes between two points: a swipe. A browser is worked like any other window.
 """
 
-from vocabulary.functions import Style
 from vocabulary.grids import thousandths
+from vocabulary.styles import Style
 from vocabulary.thought_action import Grammar, ThoughtActionDialect
 
 FRAME = """{opening}

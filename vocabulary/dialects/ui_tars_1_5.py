@@ -6,8 +6,8 @@ is said as a drag.
 """
 
 from vocabulary.actions import Drag
-from vocabulary.functions import Style
 from vocabulary.grids import resized
+from vocabulary.styles import Style
 from vocabulary.thought_action import Grammar, ThoughtActionDialect
 
 FRAME = """{opening}

@@ -1,0 +1,138 @@
+"""How each kind of action is called, in the style of one family.
+
+Arguments that a grammar lacks (a scroll's amount, a wait's seconds) are written only where they differ from what the
+function means without them, so that nothing is lost.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue, TypeAdapter
+
+from vocabulary.actions import Action, CallTool, Drag, LongPress, Point, Scroll
+from vocabulary.calls import Call
+from vocabulary.dialect import Screen
+from vocabulary.grids import Grid, to_grid
+from vocabulary.keys import hotkey_text
+
+_JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one family names its points: the arguments' names, and the text of a point in its grid."""
+
+    grid: Grid
+    point: str
+    start: str
+    end: str
+    text: Callable[[int, int], str]
+
+
+@dataclass(frozen=True)
+class Pen:
+    """A style at work on one screen."""
+
+    style: Style
+    screen: Screen
+
+    def at(self, pixel: Point | None) -> dict[str, str]:
+        """The argument that names a pixel; none where there is none."""
+        return {} if pixel is None else {self.style.point: self._text(pixel)}
+
+    def path(self, start: Point, end: Point) -> dict[str, str]:
+        """The arguments that name where something begins and ends."""
+        return {self.style.start: self._text(start), self.style.end: self._text(end)}
+
+    def _text(self, pixel: Point) -> str:
+        return self.style.text(*to_grid(pixel, self.screen, self.style.grid(self.screen)))
+
+
+def write_action(action: Action, screen: Screen, style: Style) -> Call:
+    """The call of an action. Raises ValueError for a kind no function says."""
+    writer = WRITERS.get(action.kind)
+    if writer is None:
+        raise ValueError(f"no function says {action.kind}")
+    return writer(action, Pen(style, screen))
+
+
+_Write = Callable[[Any, Pen], Call]
+
+
+def _point_call(name: str) -> _Write:
+    return lambda action, pen: Call(name, pen.at(Point(x=action.x, y=action.y)))
+
+
+def _mouse_call(name: str) -> _Write:
+    return lambda action, pen: Call(name, {**pen.at(action.point), **_unusual(action, "button")})
+
+
+def _bare_call(name: str) -> _Write:
+    return lambda action, pen: Call(name, {})
+
+
+def _drag_call(action: Drag, pen: Pen) -> Call:
+    return Call("drag", {**pen.path(action.start, action.end), **_unusual(action, "button")})
+
+
+def _scroll_call(action: Scroll, pen: Pen) -> Call:
+    return Call("scroll", {**pen.at(action.point), "direction": action.direction, **_unusual(action, "amount")})
+
+
+def _long_press_call(action: LongPress, pen: Pen) -> Call:
+    return Call("long_press", {**pen.at(Point(x=action.x, y=action.y)), **_unusual(action, "seconds", "time")})
+
+
+def _run_call(name: str, field: str) -> _Write:
+    return lambda action, pen: Call(name, {"content": getattr(action, field), **_unusual(action, "timeout")})
+
+
+def _call_tool_call(action: CallTool, pen: Pen) -> Call:
+    given = {"arguments": _JSON_OBJECT.dump_json(action.arguments).decode()} if action.arguments else {}
+    return Call("call_tool", {"name": action.name, **given})
+
+
+def _unusual(action: Any, field: str, name: str = "") -> dict[str, str]:
+    """A field as an argument, unless it has its default."""
+    value = getattr(action, field)
+    usual = type(action).model_fields[field].default
+    return {} if value == usual else {name or field: str(value)}
+
+
+WRITERS: dict[str, _Write] = {
+    "click": _point_call("click"),
+    "double_click": _point_call("left_double"),
+    "triple_click": _point_call("triple_click"),
+    "right_click": _point_call("right_single"),
+    "middle_click": _point_call("middle_click"),
+    "move_to": _point_call("move_to"),
+    "mouse_down": _mouse_call("mouse_down"),
+    "mouse_up": _mouse_call("mouse_up"),
+    "drag": _drag_call,
+    "swipe": lambda action, pen: Call("scroll", pen.path(action.start, action.end)),
+    "scroll": _scroll_call,
+    "type_text": lambda action, pen: Call("type", {"content": action.text}),
+    "press_keys": lambda action, pen: Call("hotkey", {"key": hotkey_text(action.keys)}),
+    "press": lambda action, pen: Call("press", {"key": action.key}),
+    "release": lambda action, pen: Call("release", {"key": action.key}),
+    "wait": lambda action, pen: Call("wait", _unusual(action, "seconds", "time")),
+    "navigate": lambda action, pen: Call("navigate", {"content": action.url}),
+    "navigate_back": _bare_call("navigate_back"),
+    "long_press": _long_press_call,
+    "open_app": lambda action, pen: Call("open_app", {"app_name": action.name}),
+    "press_home": _bare_call("press_home"),
+    "press_back": _bare_call("press_back"),
+    "run_command": _run_call("run_command", "command"),
+    "type_terminal": lambda action, pen: Call("type_terminal", {"content": action.text, **_unusual(action, "session")}),
+    "list_files": lambda action, pen: Call("list_files", {"path": action.path}),
+    "read_file": lambda action, pen: Call("read_file", {"path": action.path}),
+    "write_file": lambda action, pen: Call("write_file", {"path": action.path, "content": action.text}),
+    "edit_file": lambda action, pen: Call("edit_file", {"path": action.path, "old": action.old, "new": action.new}),
+    "download_file": lambda action, pen: Call("download_file", {"path": action.path}),
+    "run_code": _run_call("run_code", "code"),
+    "call_tool": _call_tool_call,
+    "finish": lambda action, pen: Call("finished", _unusual(action, "answer", "content")),
+    "call_user": lambda action, pen: Call("call_user", _unusual(action, "message", "content")),
+}
+"""How each kind of action is called."""
