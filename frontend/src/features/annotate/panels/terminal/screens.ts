@@ -14,10 +14,8 @@ const LARGEST_FONT = 15;
 const SMALLEST_FONT = 9;
 
 export interface Screens {
-  /** Writes a frame to its session's screen, which is made where there is none. */
+  /** Writes a frame to its session's screen, which is made where there is none; a present screen begins by clearing it. */
   write(frame: TerminalFrame): void;
-  /** What comes next is a present screen again: each session's old one goes when its own comes. */
-  renew(): void;
   /** Puts a session's screen into an element; the function returned takes it out. */
   show(session: string, host: HTMLElement): () => void;
   /** Keys typed on a screen go to `onInput`; null lets it only be looked at. */
@@ -29,7 +27,6 @@ export interface Screens {
 export function makeScreens(): Screens {
   const screens = new Map<string, Terminal>();
   const listeners = new Map<string, (text: string) => void>();
-  const stale = new Set<string>();
   const screenOf = (session: string) => {
     const known = screens.get(session);
     if (known !== undefined) return known;
@@ -41,14 +38,12 @@ export function makeScreens(): Screens {
   return {
     write({ session, data, cols, rows }) {
       const screen = screenOf(session);
-      if (stale.delete(session)) screen.reset();
       if (screen.cols !== cols || screen.rows !== rows) {
         screen.resize(cols, rows);
         fit(screen);
       }
       screen.write(data);
     },
-    renew: () => screens.forEach((_, session) => stale.add(session)),
     show(session, host) {
       const screen = screenOf(session);
       if (screen.element === undefined) screen.open(host);

@@ -35,10 +35,7 @@ export function useTerminals(episodeId: string, on: boolean): Terminals {
             screens.write(frame);
             setState((before) => (before.sessions.includes(frame.session) ? before : { ...before, sessions: [...before.sessions, frame.session] }));
           },
-          onPhase: (phase, problem) => {
-            if (phase === "live") screens.renew();
-            set({ phase, problem });
-          },
+          onPhase: (phase, problem) => set({ phase, problem }),
         },
       });
       stop = () => {
