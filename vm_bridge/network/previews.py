@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from redis.exceptions import RedisError
 from starlette.datastructures import Headers
@@ -80,7 +80,7 @@ class Previews:
         try:
             if scope["type"] == "websocket":
                 await self._socket(await self._admit(scope, machine_id, port, rest), scope, receive, send)
-            elif not rest or PREVIEW_PARAMETER.encode() in scope["query_string"]:
+            elif not rest or _ticket_and_rest(scope)[0] is not None:
                 await self._enter(scope, machine_id, b"" if rest else b"/", send)
             else:
                 await self._http(await self._admit(scope, machine_id, port, rest), scope, receive, send)
@@ -93,15 +93,13 @@ class Previews:
 
     async def _enter(self, scope: Scope, machine_id: str, slash: bytes, send: Send) -> None:
         """Exchange the ticket, if there is one, and send the browser to the same page without it."""
-        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        ticket = next((value for name, value in query if name == PREVIEW_PARAMETER), None)
+        ticket, left = _ticket_and_rest(scope)
         headers: list[Header] = []
         if ticket is not None:
             self._at_home(scope, machine_id)
             secure = self._secure or scope["scheme"] == "https"
             cookie = await self._passes.exchange(ticket, machine_id, secure=secure)
             headers = [(b"set-cookie", cookie.encode())]
-        left = urlencode([(name, value) for name, value in query if name != PREVIEW_PARAMETER]).encode()
         location = scope["raw_path"] + slash + (b"?" + left if left else b"")
         headers += [(b"location", location), (b"cache-control", b"no-store")]
         headers += [(b"referrer-policy", b"no-referrer"), (b"content-length", b"0")]
@@ -203,6 +201,14 @@ class Previews:
         self._cookies.move_to_end(visit.program)
         while len(self._cookies) > MAX_PROGRAMS:
             self._cookies.popitem(last=False)
+
+
+def _ticket_and_rest(scope: Scope) -> tuple[str | None, bytes]:
+    """The ticket in an address, and its query without it."""
+    mark = f"{PREVIEW_PARAMETER}=".encode()
+    parts = scope["query_string"].split(b"&")
+    ticket = next((part.removeprefix(mark).decode("latin-1") for part in parts if part.startswith(mark)), None)
+    return ticket, b"&".join(part for part in parts if not part.startswith(mark))
 
 
 async def _refuse(refusal: Refusal, scope: Scope, send: Send) -> None:

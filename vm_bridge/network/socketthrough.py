@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 
 from starlette.types import Receive, Send
 from websockets.asyncio.client import ClientConnection, connect
@@ -63,7 +64,8 @@ async def socket_through(
     async with program:
         await receive()  # that the browser asks to connect
         await send({"type": "websocket.accept", "subprotocol": program.subprotocol})
-        await first_of(_to_program(receive, program), _to_browser(program, send), _ended(over, send))
+        with suppress(OSError):  # a browser that went away without a word
+            await first_of(_to_program(receive, program), _to_browser(program, send), _ended(over, send))
 
 
 async def _to_program(receive: Receive, program: ClientConnection) -> None:

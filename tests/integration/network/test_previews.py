@@ -121,9 +121,9 @@ async def inside(visitor: Visitor) -> Visitor:
 
 
 async def test_a_ticket_becomes_a_cookie_for_this_machine_only(visitor: Visitor) -> None:
-    answer = await visitor.http.get(f"{visitor.base}/a%20b", params={"x": "1 2", PREVIEW_PARAMETER: visitor.ticket()})
+    answer = await visitor.http.get(f"{visitor.base}/a%20b?x=1%202&{PREVIEW_PARAMETER}={visitor.ticket()}&y=")
     assert answer.status_code == 303
-    assert answer.headers["location"] == f"{visitor.base}/a%20b?x=1+2"
+    assert answer.headers["location"] == f"{visitor.base}/a%20b?x=1%202&y="
     assert answer.headers["referrer-policy"] == "no-referrer"
     cookie = answer.headers["set-cookie"]
     assert f"Path={preview_path(visitor.lease.machine_id)}/;" in cookie
@@ -135,6 +135,11 @@ async def test_a_ticket_becomes_a_cookie_for_this_machine_only(visitor: Visitor)
 async def test_without_a_pass_nothing_is_shown(visitor: Visitor) -> None:
     answer = await visitor.get("/")
     assert (answer.status_code, answer.headers["x-pilothouse-refusal"]) == (403, "ticket_refused")
+
+
+async def test_an_address_that_speaks_of_tickets_is_no_exchange(inside: Visitor) -> None:
+    told = (await inside.get(f"/echo/?q={PREVIEW_PARAMETER}&not-{PREVIEW_PARAMETER}=1")).json()
+    assert told["query"] == f"q={PREVIEW_PARAMETER}&not-{PREVIEW_PARAMETER}=1"
 
 
 async def test_a_ticket_works_once(visitor: Visitor) -> None:
