@@ -1,9 +1,11 @@
 """Brings the recordings of ended episodes from their bridges into the store."""
 
+import asyncio
 import logging
 
 from django.conf import settings
 
+from annotation_app.blobs.services import blob_write
 from annotation_app.live.threads import in_database
 from annotation_app.recordings import services
 from annotation_app.recordings.schemas import StoredPart
@@ -39,11 +41,12 @@ async def _collect(bridge: BridgeClient, waiting: Waiting) -> bool:
     recording = await bridge.recording(host_url, key)
     if recording.running:
         return False
-    data = tuple([await bridge.recording_part(host_url, key, part.number) for part in recording.parts])
-    parts = tuple(
-        StoredPart(blob=BlobRef.of(content, MEDIA_TYPE), started_at=part.started_at, ended_at=part.ended_at)
-        for part, content in zip(recording.parts, data, strict=True)
-    )
-    await in_database(services.recording_store, key=key, parts=parts, data=data)
+    parts = []
+    for part in recording.parts:
+        data = await bridge.recording_part(host_url, key, part.number)
+        blob = BlobRef.of(data, MEDIA_TYPE)
+        await asyncio.to_thread(blob_write, ref=blob, data=data)
+        parts.append(StoredPart(blob=blob, started_at=part.started_at, ended_at=part.ended_at))
+    await in_database(services.recording_store, key=key, parts=tuple(parts))
     await bridge.recording_forget(host_url, key)
     return True

@@ -1,6 +1,6 @@
 """The peer that is aiortc as it comes: its MediaPlayer captures by x11grab, each viewer has its default encoder.
 
-Prints its port.
+Its player queues pictures without a bound: where it cannot keep up, it falls behind. Prints its port.
 """
 
 import os

@@ -8,9 +8,11 @@ from uuid import uuid4
 import av
 import pytest
 
+from annotation_app.episodes.models import Episode
 from annotation_app.live.recordings import recordings_collect
 from annotation_app.live.threads import in_database
 from annotation_app.recordings.models import Recording, RecordingState
+from annotation_app.recordings.services import recording_lose
 from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import BOUND, SECRET, Desk, Stack
 from vm_bridge.client import BridgeClient
@@ -111,6 +113,31 @@ async def test_a_recording_that_its_bridge_lost_is_not_waited_for(stack: Stack, 
     assert await recordings_collect() == 0
     assert await in_database(lambda: Recording.objects.get(key=key).state) == RecordingState.LOST
     assert (await get(stack, desk, "recording")).json() == {"pending": False, "parts": []}
+
+
+async def test_a_worker_that_comes_late_loses_nothing(stack: Stack, desk: Desk) -> None:
+    key = await in_database(lambda: Recording.objects.get(episode_id=desk.episode_id).key)
+    await finish(desk)
+    await collected()
+    await in_database(recording_lose, key=key)
+    assert len((await get(stack, desk, "recording")).json()["parts"]) == 1
+    assert await in_database(lambda: Recording.objects.get(key=key).state) == RecordingState.STORED
+
+
+async def test_a_paused_episode_goes_on_in_its_video(stack: Stack, desk: Desk) -> None:
+    await act(desk, kind="type_text", text="one")
+    await desk.send(type="pause", command_id=uuid4().hex, on=True)
+    await desk.until(type="episode.changed", status="paused")
+    await desk.close()
+    again = await stack.desk(await in_database(lambda: Episode.objects.get(pk=desk.episode_id)))
+    await again.until(type="snapshot")
+    await again.send(type="pause", command_id=uuid4().hex, on=False)
+    await again.until(type="episode.changed", status="running")
+    await act(again, kind="click", x=50, y=60)
+    await finish(again)
+    await collected()
+    (part,) = (await get(stack, again, "recording")).json()["parts"]
+    assert [mark["index"] for mark in part["steps"]] == [0, 1]
 
 
 async def test_nothing_is_recorded_where_the_pool_does_not_ask_for_it(stack: Stack) -> None:
