@@ -85,12 +85,14 @@ class LocalHost:
         return adopted
 
     async def close(self) -> None:
-        await asyncio.gather(*(sandbox.destroy() for sandbox in self._made))
-        self._made.clear()
-        if self._open is not None:
-            await self._open.nursery.close()
-            self._open.runtime.remove()
-            self._open = None
+        try:
+            await asyncio.gather(*(sandbox.destroy() for sandbox in self._made))
+        finally:
+            self._made.clear()
+            opened, self._open = self._open, None
+            if opened is not None:
+                await opened.nursery.close()
+                opened.runtime.remove()
 
     async def _adopted(self, folder: Path) -> Sandbox:
         """Raises MachineGone, NoMachine."""
