@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -78,7 +79,8 @@ class Body:
 class Phone:
     """One phone, shared by the views of all its leases."""
 
-    def __init__(self, body: Body, inside: Inside, suites: Mapping[str, Suite]) -> None:
+    def __init__(self, body: Body, inside: Inside, suites: Mapping[str, Suite], journal: Path | None = None) -> None:
+        """`journal` is a file that outlives this process as the phone does."""
         self.inside, self.suites = inside, suites
         self.task: Task | None = None
         self.fence = 1
@@ -88,7 +90,7 @@ class Phone:
         self._used = 0
         self._device: Device | None = None
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
-        self._journal = Journal()
+        self._journal = Journal(journal)
         self._one_at_a_time = asyncio.Lock()
         self._hurry = asyncio.Event()
 

@@ -30,6 +30,7 @@ BOOT_POLL = 0.03
 HEALTH_SECONDS = 4.0
 QUIET = 0.3
 """How long the picture stands still before the phone is taken to rest (seconds)."""
+JOURNAL = "phone.jsonl"
 STREAMS = ("webrtc", "vnc", "stills")
 IDLE = 3600.0
 """The daemon's connection may say nothing for so long (seconds)."""
@@ -45,7 +46,7 @@ class PhoneSandbox:
         self.vnc_socket: Path | None = local.vnc_socket
         self._local, self._adb = local, adb
         self._names = names_read(IMAGES / local.image / "apps")
-        self._phone = Phone(Body(local.frames, self._names, QUIET, HOME), self, suites)
+        self._phone = Phone(Body(local.frames, self._names, QUIET, HOME), self, suites, local.folder / JOURNAL)
         self._socket = local.folder / "adb.sock"
         self._phone.restored(local.task)
         self._relay: asyncio.Server | None = None
@@ -155,12 +156,14 @@ class PhoneSandbox:
             raise MachineGone(f"the phone of {self.id} does not start") from None
 
     async def _booted(self) -> Device:
-        while True:
+        """Raises MachineGone."""
+        while not self.destroyed:
             with suppress(AdbRefused):
                 device = await self._adb.connect(self.address)
                 if await device.said("getprop", "sys.boot_completed") == "1":
                     return device
             await asyncio.sleep(BOOT_POLL)
+        raise MachineGone(f"machine {self.id} is gone")
 
     async def _lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection of adb's to the daemon inside."""

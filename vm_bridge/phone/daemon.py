@@ -14,6 +14,7 @@ MAX_STREAMS = 64
 MAX_CONNECTIONS = 8
 SIGN_IN_SECONDS = 30.0
 """How long a computer may take to sign in; one whose key is unknown is shown as unauthorised so long."""
+END_SECONDS = 5.0
 AUTH_TOKEN, AUTH_SIGNATURE = 1, 2
 
 
@@ -81,19 +82,25 @@ class Daemon:
         self, banner: bytes, trusted: Callable[[], Sequence[PublicKey]], opened: Callable[[str], Service | None]
     ) -> None:
         self._banner, self._trusted, self._opened = banner, trusted, opened
-        self._connections = 0
+        self._connections: set[asyncio.Task[None]] = set()
 
     async def serve(self, listening: socket.socket) -> None:
         """Until it is cancelled."""
         server = await asyncio.start_server(self._connected, sock=listening, limit=packets.MAX_BODY)
         async with server:
-            await server.serve_forever()
+            try:
+                await server.serve_forever()
+            finally:
+                for connection in self._connections:
+                    connection.cancel()
+                await _over(tuple(self._connections))
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._connections >= MAX_CONNECTIONS:
+        here = asyncio.current_task()
+        if here is None or len(self._connections) >= MAX_CONNECTIONS:
             writer.close()
             return
-        self._connections += 1
+        self._connections.add(here)
         connection = _Connection(reader, writer, self._opened)
         try:
             async with asyncio.timeout(SIGN_IN_SECONDS):
@@ -103,7 +110,7 @@ class Daemon:
         except (AdbError, TimeoutError):
             pass  # whoever does not keep to the protocol is hung up on, which is the answer
         finally:
-            self._connections -= 1
+            self._connections.discard(here)
             writer.close()
 
 
@@ -146,8 +153,7 @@ class _Connection:
         finally:
             for stream in tuple(self._streams.values()):
                 stream.end()
-            for task in tuple(self._tasks.values()):
-                task.cancel()
+            await _over(tuple(self._tasks.values()))
 
     async def _ask_signature(self) -> bytes:
         token = secrets.token_bytes(TOKEN_SIZE)
@@ -196,3 +202,9 @@ class _Connection:
             await self._writer.drain()
         except ConnectionError:
             raise StreamClosed from None
+
+
+async def _over(tasks: Sequence["asyncio.Task[None]"]) -> None:
+    """Wait until tasks that know of their end have cleaned up."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=END_SECONDS)

@@ -14,7 +14,6 @@ STDIN, STDOUT, STDERR, EXIT, CLOSE_STDIN = range(5)
 HEADER = struct.Struct("<BI")
 MAX_PACKET = 1024 * 1024
 CHUNK = 64 * 1024
-END_SECONDS = 2.0
 
 Output = Callable[[int, bytes], Awaitable[None]]
 """Takes what the command wrote: to standard output or to standard error."""
@@ -66,19 +65,11 @@ async def _attend(process: asyncio.subprocess.Process, feeding: Awaitable[None],
     feed = asyncio.ensure_future(feeding)
     feed.add_done_callback(lambda _: _kill(process))
     try:
-        async with asyncio.TaskGroup() as pumps:
-            for kind, pipe in ((STDOUT, process.stdout), (STDERR, process.stderr)):
-                if pipe is not None:
-                    pumps.create_task(_pump(pipe, kind, output))
+        pipes = ((STDOUT, process.stdout), (STDERR, process.stderr))
+        await asyncio.gather(*(_pump(pipe, kind, output) for kind, pipe in pipes if pipe is not None))
         status = await process.wait()
-    except* StreamClosed:
-        raise StreamClosed from None
     finally:
         feed.cancel()
-        _kill(process)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(END_SECONDS):
-                await process.communicate()
     return status if status >= 0 else 128 - status
 
 
@@ -89,8 +80,14 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 
 async def _pump(pipe: asyncio.StreamReader, kind: int, output: Output) -> None:
+    """To the end, also of what nobody wants any more: only then is the pipe closed."""
+    wanted = True
     while data := await pipe.read(CHUNK):
-        await output(kind, data)
+        try:
+            if wanted:
+                await output(kind, data)
+        except StreamClosed:
+            wanted = False
 
 
 async def _copy(stream: Stream, stdin: asyncio.StreamWriter | None) -> None:

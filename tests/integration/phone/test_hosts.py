@@ -19,7 +19,7 @@ from vm_bridge.hosts.phone import PhoneHost, PhoneSandbox
 from vm_bridge.hosts.phone_devices import IMAGE, DeviceHost, size_read
 from vm_bridge.hosts.several import SeveralHosts
 from vm_bridge.phone.places import TRUSTED
-from vocabulary.actions import OpenApp, ReadFile, RunCommand
+from vocabulary.actions import OpenApp, ReadFile, RunCommand, WriteFile
 from vocabulary.tasks import Task
 
 TASK = Task(id="task-1", instruction="Do something.", platform="phone")
@@ -108,7 +108,10 @@ async def test_a_phone_outlives_its_bridge(tmp_path: Path, data: Path) -> None:
         with pytest.raises(StaleLease):
             await adopted.bind(4).observe()
         machine = adopted.bind(5)
-        assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "still here"
+        await machine.perform(next(commands), WriteFile(path="note.txt", text="and still in use"))
+        again = await machine.perform("adopted-0001", WriteFile(path="note.txt", text="still here"))
+        assert again.error is None
+        assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "and still in use"
         assert await adopted.healthy()
         await adopted.reset()
         assert await adopted.healthy()
