@@ -1,0 +1,196 @@
+"""A task without a screen at the desk: commands, files, code and tools from the panels, and a step taken back."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from annotation_app.operations.running import Running
+from tests.e2e.conftest import SignIn
+from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.test_pages import assert_accessible, assert_no_scrolling
+from trainer.trajectories import folder_open
+from vocabulary.actions import CallTool, EditFile, ReadFile, RunCode, RunCommand, TypeTerminal, UploadFile
+
+POOL, TASK = "Tools drill", "terminal/change_port"
+START_MS = 90_000
+"""Kernels and tool servers start on first use."""
+PHOTO = bytes(range(256)) * 16
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+class Panels:
+    """The desk's panels as a person uses them."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, self.page = desk, desk.page
+        self.folder = self.page.get_by_role("list", name="Entries of the folder")
+
+    async def open(self, key: str, name: str) -> None:
+        """Go to a panel by its key, from wherever the cursor is."""
+        await self.page.keyboard.press("Escape")
+        await self.page.keyboard.press(key)
+        await expect(self.page.get_by_role("tab", name=re.compile(f"^{name}"))).to_have_attribute(
+            "aria-selected", "true"
+        )
+
+    async def line(self, field: str, text: str) -> None:
+        """Write into a line of the open panel."""
+        line = self.page.get_by_role("textbox", name=field)
+        await expect(line).to_be_focused(timeout=BOUND_MS)
+        await line.fill(text)
+        await self.page.keyboard.press("Enter")
+
+    async def because(self, thought: str, *, cut: bool = False, bound: float = START_MS) -> None:
+        """Say why, where the cursor has gone by itself, and wait for what comes of it, or cut it short."""
+        before = await self.desk.step()
+        await expect(self.desk.thought).to_be_focused(timeout=BOUND_MS)
+        await self.page.keyboard.insert_text(thought)
+        await self.page.keyboard.press("Enter")
+        if cut:
+            await self.page.get_by_role("button", name=re.compile("^Cut short")).click(timeout=BOUND_MS)
+        await expect(self.desk.steps_shown).to_have_text(re.compile(rf"^Step {before + 1} of"), timeout=bound)
+        await expect(self.desk.cards.first).to_be_visible(timeout=BOUND_MS)
+
+    async def write(self, editor: Locator, text: str) -> None:
+        """Replace what an editor holds."""
+        await editor.click()
+        await self.page.keyboard.press("ControlOrMeta+a")
+        await self.page.keyboard.insert_text(text)
+
+
+async def take(desk: Desk) -> None:
+    await desk.page.goto("/queue")
+    await desk.page.get_by_role("button", name=f"Take one from {POOL}", exact=True).click()
+    await expect(desk.cards.first).to_be_visible(timeout=START_MS)
+
+
+@pytest.fixture
+def pool(platform: Running) -> None:
+    """A pool of copies of the task."""
+    platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load({(POOL, TASK)!r})")
+
+
+async def test_a_task_is_done_from_the_panels(sign_in: SignIn, platform: Running, pool: None, tmp_path: Path) -> None:
+    desk = Desk(await sign_in("annotator"))
+    page, panels = desk.page, Panels(desk)
+    await take(desk)
+
+    before = await desk.step()
+    await desk.accept(desk.cards.filter(has_text="Read the file settings.ini"))
+    await desk.stepped(before)
+    text = page.get_by_role("textbox", name="Text of settings.ini")
+    await expect(text).to_contain_text("port = 8080", timeout=BOUND_MS)
+
+    await panels.open("s", "Terminal")
+    await page.get_by_text("Commands", exact=True).click()
+    await panels.open("s", "Terminal")
+    await panels.line("Command to run", "rm settings.ini; ls")
+    await panels.because("I clear the way.")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("u")
+    await expect(desk.steps_shown).to_have_text(re.compile(r"^Step 2 of"), timeout=START_MS)
+    assert [step.undone for step in (await desk.state()).steps] == [False, True]
+    await expect(page.get_by_role("button", name=re.compile(r"^Step 2: .*Taken back$"))).to_be_visible()
+
+    await panels.open("b", "Files")
+    await expect(panels.folder).to_contain_text("settings.ini", timeout=BOUND_MS)
+    seen = (await desk.steps())[0].after
+    assert seen is not None
+    assert seen.text is not None
+    await panels.write(text, seen.text.replace("8080", "9090"))
+    await page.keyboard.press("ControlOrMeta+s")
+    await panels.because("Only the server's port is 8080.")
+
+    async with page.expect_file_chooser() as chooser:
+        await page.get_by_role("button", name="Upload").click()
+    await (await chooser.value).set_files({"name": "photo.png", "mimeType": "image/png", "buffer": PHOTO})
+    await panels.because("It goes along.")
+    await expect(panels.folder).to_contain_text("photo.png", timeout=BOUND_MS)
+
+    await panels.open("j", "Notebook")
+    await page.keyboard.insert_text("len(open('photo.png', 'rb').read())")
+    await page.keyboard.press("Shift+Enter")
+    await panels.because("I count what came in.")
+    await expect(page.get_by_role("region", name="Cell 1")).to_contain_text(str(len(PHOTO)), timeout=BOUND_MS)
+
+    await panels.open("w", "Tools")
+    await panels.line("Find a tool", "notes.add")
+    await page.get_by_label("title").fill("Port")
+    await page.get_by_label("text").fill("It is 9090 now.")
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await panels.because("I keep a note of it.")
+
+    await panels.open("s", "Terminal")
+    await page.get_by_text("main", exact=True).click()
+    await panels.open("s", "Terminal")
+    await panels.line("Line for the session main", "head -3 settings.ini")
+    await panels.because("I look once more.")
+    shown = page.get_by_role("group", name="Screen of the session main")
+    await expect(shown).to_contain_text("port = 9090")
+
+    await page.get_by_role("switch", name="Raw keys").check()
+    await expect(desk.thought).to_be_focused(timeout=BOUND_MS)
+    await page.keyboard.insert_text("Keys go straight to it.")
+    await shown.click()
+    done = len(await desk.steps())
+    await page.keyboard.type("echo key by key")
+    await page.keyboard.press("Enter")
+    await expect(shown).to_contain_text(re.compile("key by key.*key by key", re.DOTALL), timeout=START_MS)
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("textbox", name="Line for the session main")).to_be_visible()
+    typed = (await desk.steps())[done:]
+    assert "".join(step.action.text for step in typed if isinstance(step.action, TypeTerminal)) == "echo key by key\r"
+    await page.get_by_role("button", name=re.compile("^Clear")).click()
+
+    await page.get_by_text("Commands", exact=True).click()
+    await panels.open("s", "Terminal")
+    await panels.line("Command to run", "sleep 600")
+    await panels.because("Nobody waits for this.", cut=True)
+    last = (await desk.steps())[-1]
+    assert last.error is not None
+    assert last.error.code == "cut_short"
+    await assert_no_scrolling(page)
+    await assert_accessible(page, "desk without a screen")
+
+    await page.keyboard.press("Escape")
+    await desk.finish()
+    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    await expect(desk.ended).to_contain_text("100", timeout=BOUND_MS)
+
+    reviewer = await sign_in("reviewer")
+    await reviewer.goto(f"/episodes/{desk.episode}")
+    accept = reviewer.get_by_role("button", name=re.compile("^Accept Shift"))
+    await accept.click()
+    await expect(accept).to_have_count(0, timeout=BOUND_MS)
+    platform.manage("export_trajectories", str(tmp_path / "standing"))
+    exported = {one.id: one for one in folder_open(tmp_path / "standing").trajectories()}[desk.episode]
+    kinds = [type(step.action) for step in exported.steps]
+    assert kinds[:5] == [ReadFile, EditFile, UploadFile, RunCode, CallTool]
+    assert set(kinds[5:-1]) == {TypeTerminal}
+    assert kinds[-1] is RunCommand
+    assert [step.index for step in exported.steps] == list(range(len(kinds)))
+    assert exported.verdict is not None
+    assert exported.verdict.success
+    platform.manage("export_trajectories", str(tmp_path / "whole"), "--undone")
+    whole = {one.id: one for one in folder_open(tmp_path / "whole").trajectories()}[desk.episode]
+    assert isinstance(whole.steps[1].action, RunCommand)
+    assert [step.index for step in whole.steps if step.undone] == [1]
+
+
+async def test_what_a_program_serves_is_seen(sign_in: SignIn, pool: None) -> None:
+    desk = Desk(await sign_in("annotator"))
+    page, panels = desk.page, Panels(desk)
+    await take(desk)
+    await panels.open("s", "Terminal")
+    await panels.line("Line for the session main", "python3 -m http.server 8000 --bind 127.0.0.1")
+    await panels.because("I serve the home folder.")
+    await panels.open("z", "Preview")
+    await page.get_by_role("button", name="Open", exact=True).click()
+    shown = page.frame_locator("iframe")
+    await expect(shown.get_by_role("link", name="settings.ini")).to_be_visible(timeout=BOUND_MS)
+    await assert_no_scrolling(page)
+    await page.keyboard.press("Escape")
+    await desk.leave()
