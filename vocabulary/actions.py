@@ -9,12 +9,15 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, TypeAdapter, field_validator
 
-from vocabulary.base import Frozen
+from vocabulary.base import Frozen, json_within
 from vocabulary.blobs import BlobRef
 from vocabulary.keys import key_checked
 
 MAX_TEXT = 20_000
 """Longest text one action may carry (characters)."""
+
+MAX_ARGUMENTS = 200_000
+"""Longest arguments of a tool (characters of JSON)."""
 
 Pixel = Annotated[int, Field(ge=0, le=32_767)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=32), AfterValidator(key_checked)]
@@ -292,7 +295,7 @@ class CallTool(Frozen):
 
     kind: Literal["call_tool"] = "call_tool"
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    arguments: dict[str, JsonValue] = {}
+    arguments: Annotated[dict[str, JsonValue], AfterValidator(json_within(MAX_ARGUMENTS))] = {}
 
 
 class Finish(Frozen):

@@ -24,6 +24,9 @@ from vocabulary.styles import Style, write_action
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 
+MOST_TOOLS, LONGEST_SCHEMA, LONGEST_DESCRIPTION = 64, 2_000, 500
+"""How much a prompt tells of tools: how many, and characters of each."""
+
 
 @dataclass(frozen=True)
 class Grammar:
@@ -71,7 +74,7 @@ class ThoughtActionDialect:
         callable_tools = tools if "call_tool" in offered else ()
         prompt = self.frame.format(
             opening=grammar.opening,
-            actions="\n".join([*lines, *map(_tool_line, callable_tools)]),
+            actions="\n".join([*lines, *map(_tool_line, callable_tools[:MOST_TOOLS])]),
             language=language,
             instruction=plain(task.instruction),
         )
@@ -121,4 +124,5 @@ class ThoughtActionDialect:
 def _tool_line(tool: Tool) -> str:
     """A tool as the prompt tells of it: its name, the JSON Schema of its arguments, and what it does."""
     arguments = json.dumps(tool.parameters.get("properties", {}), ensure_ascii=False)
-    return plain(f"- {tool.name} {arguments}: {' '.join(tool.description.split())}")
+    description = " ".join(tool.description.split())
+    return plain(f"- {tool.name} {arguments[:LONGEST_SCHEMA]}: {description[:LONGEST_DESCRIPTION]}")

@@ -2,14 +2,17 @@
 
 from typing import Annotated
 
-from pydantic import JsonValue, StringConstraints
+from pydantic import AfterValidator, JsonValue, StringConstraints
 
-from vocabulary.base import Frozen
+from vocabulary.base import Frozen, json_within
+
+MAX_SCHEMA = 32_000
+"""Longest schema of a tool (characters of JSON)."""
 
 
 class Tool(Frozen):
     """One callable: `server.tool`, what it does, and the JSON Schema of its arguments."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    description: str = ""
-    parameters: dict[str, JsonValue] = {}
+    description: Annotated[str, StringConstraints(max_length=4_000)] = ""
+    parameters: Annotated[dict[str, JsonValue], AfterValidator(json_within(MAX_SCHEMA))] = {}

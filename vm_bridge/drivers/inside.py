@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T", bound=BaseModel)
 CHUNK = 4 * 1024 * 1024
 """Bytes of a file in one message."""
+MAX_TOOLS = 200
+"""Most tools of all servers together."""
 LONG_POLL = 20.0
 """How long the guest may hold an answer back until something happens (seconds)."""
 ANSWER_SECONDS = 90.0
@@ -78,7 +80,7 @@ class Outputs(Frozen):
 
 
 class Tools(Frozen):
-    tools: tuple[Tool, ...]
+    tools: Annotated[tuple[Tool, ...], Field(max_length=MAX_TOOLS)]
     failures: dict[str, str]
 
 

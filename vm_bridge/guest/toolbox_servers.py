@@ -11,7 +11,7 @@ CALL_SECONDS = 30.0
 """Longest a tool may take."""
 END_SECONDS = 10.0
 MAX_TOOLS, MAX_DESCRIPTION, MAX_SCHEMA = 200, 2_000, 16_000
-"""Most tools of one server, and the most that is told of each (characters)."""
+"""Most tools, and the most that is told of each (characters)."""
 MAX_PICTURE = 4 * 1024 * 1024
 """Largest picture that is brought out (bytes, as base64)."""
 
@@ -88,7 +88,7 @@ class Servers:
                 tools += await task
             except ActFailed as failure:
                 failures[name] = str(failure)
-        return {"tools": tools, "failures": failures}
+        return {"tools": tools[:MAX_TOOLS], "failures": failures}
 
     async def call(self, call: Message) -> Message:
         """Call `server.tool`: what it said and the last picture it gave. Raises ActFailed."""

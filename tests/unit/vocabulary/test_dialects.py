@@ -241,6 +241,12 @@ def test_tools_stand_in_the_prompt_of_who_can_call_them(name: str) -> None:
     )
 
 
+def test_tools_cannot_flood_a_prompt(name: str) -> None:
+    schema: dict[str, Any] = {"properties": {f"field{n}": {"type": "string"} for n in range(700)}}
+    tools = tuple(Tool(name=f"s.t{n}", description="d" * 4_000, parameters=schema) for n in range(100))
+    assert len(_prompt(dialect_named(name).render(TASK, (), observation(), tools=tools))) < 200_000
+
+
 def _said(message: ChatMessage) -> str:
     """A message of text alone."""
     return "".join(part.text for part in message.content if isinstance(part, TextPart))

@@ -110,6 +110,7 @@ def test_values_are_frozen() -> None:
         {"kind": "press_keys", "keys": []},
         {"kind": "press_keys", "keys": ["hyper"]},
         {"kind": "gesture", "inputs": []},
+        {"kind": "call_tool", "name": "a", "arguments": {"text": "x" * 200_000}},
         {"kind": "type_terminal", "session": "../x", "text": ""},
         {"kind": "upload_file", "path": "a", "blob": {"sha256": "0" * 64, "media_type": "a/b", "size": 2**25 + 1}},
         {"kind": "type_text", "text": "x" * 20_001},
