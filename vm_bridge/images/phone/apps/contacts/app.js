@@ -1,7 +1,7 @@
 /** Contacts: a list to search, a person's page, a form, deleting by holding. */
 import { h, icon } from "../shared/element.js";
-import { back, change, go, mine, now, open, part, replace, run, say, t } from "../shared/phone.js";
-import { avatar, bar, body, button, confirm, empty, fab, field, iconButton, row, searchable, section } from "../shared/ui.js";
+import { back, change, go, mine, now, open, replace, run, say, t } from "../shared/phone.js";
+import { avatar, bar, body, button, confirm, empty, fab, field, iconButton, row, searchable } from "../shared/ui.js";
 
 const byName = (one, other) => one.name.localeCompare(other.name, "en");
 const personOf = (id) => mine().people.find((person) => person.id === id);
@@ -20,9 +20,10 @@ function found(words) {
   return people.length ? people.map(line) : empty(t("Nobody found", "没有找到联系人"));
 }
 
-function remove(person) {
+function remove(person, then) {
   confirm(t("Delete contact?", "删除联系人？"), person.name, t("Delete", "删除"), () => {
     change((contacts) => (contacts.people = contacts.people.filter(({ id }) => id !== person.id)));
+    then?.();
     say(t("Contact deleted", "已删除联系人"));
   });
 }
@@ -49,16 +50,11 @@ function person(id) {
       actions: [
         iconButton("star", t("Favourite", "收藏"), star, shown.favourite),
         iconButton("edit", t("Edit contact", "编辑联系人"), () => go("edit", id)),
-        iconButton("bin", t("Delete contact", "删除联系人"), () => {
-          confirm(t("Delete contact?", "删除联系人？"), shown.name, t("Delete", "删除"), () => {
-            change((contacts) => (contacts.people = contacts.people.filter((one) => one.id !== id)));
-            back();
-          });
-        }),
+        iconButton("bin", t("Delete contact", "删除联系人"), () => remove(shown, back)),
       ],
     }),
     body(
-      (() => { const face = avatar(shown.name); face.classList.add("large"); return face; })(),
+      avatar(shown.name, "large"),
       h("h1", { style: "text-align: center; margin-bottom: 20px" }, shown.name),
       h(
         "div.rows",

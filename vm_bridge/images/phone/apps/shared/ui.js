@@ -24,10 +24,10 @@ export const fab = (name, label, onclick) => h("button.fab", { "aria-label": lab
 
 export const button = (label, onclick, kind = "plain") => h(`button.button.${kind}`, { onclick }, label);
 
-/** A circle with the first letter of a name, in a colour that belongs to the name. */
-export function avatar(name) {
+/** A circle with the first letter of a name, in a colour that belongs to the name; `size` may be "large". */
+export function avatar(name, size = "small") {
   const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
-  return h("span.avatar", { style: `--hue: ${hue}`, "aria-hidden": "true" }, [...name][0] ?? "?");
+  return h(`span.avatar.${size}`, { style: `--hue: ${hue}`, "aria-hidden": "true" }, [...name][0] ?? "?");
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Shop: goods by category, a page for each, wishes, a cart, the checkout, past orders. */
 import { h, icon } from "../shared/element.js";
 import { back, change, go, mine, now, replace, run, say, t } from "../shared/phone.js";
-import { bar, body, button, empty, field, iconButton, row, searchable, section } from "../shared/ui.js";
+import { bar, body, button, empty, field, iconButton, row, searchable } from "../shared/ui.js";
 
 const CATEGORIES = [
   ["", "All", "全部"],
