@@ -26,6 +26,7 @@ async def test_an_allowed_host_is_reached_by_curl_python_and_through_a_tunnel(
     assert "hello from outside" in await run(f'python3 -c "{python}"')
 
 
+@pytest.mark.slow
 async def test_the_browser_inside_reaches_it_too_and_shows_what_is_refused(
     internet: Internet, machine: Machine, run: Run
 ) -> None:

@@ -157,6 +157,8 @@ async def listening(desktop: Desktop, port: int) -> None:
     await desktop.run(f"bash -c '{wait}'")
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_jupyterlab_runs_a_notebook_and_a_terminal_on_the_sandboxs_files(desktop: Desktop, page: Page) -> None:
     await page.goto(desktop.service("jupyterlab"), timeout=START_MS)
     await page.locator(".jp-LauncherCard[data-category=Notebook]").first.click(timeout=START_MS)
@@ -173,6 +175,8 @@ async def test_jupyterlab_runs_a_notebook_and_a_terminal_on_the_sandboxs_files(d
     assert await desktop.run(FINISHED + "cat copied.txt") == "by the kernel"
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_the_code_editor_edits_a_file_and_has_a_terminal(desktop: Desktop, page: Page) -> None:
     await desktop.write("hello.py", "print('hello')\n")
     await page.goto(desktop.service("editor"), timeout=START_MS)
