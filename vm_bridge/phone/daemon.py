@@ -5,6 +5,7 @@ import itertools
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from vm_bridge.phone import packets
 from vm_bridge.phone.keys import TOKEN_SIZE, PublicKey
@@ -82,7 +83,7 @@ class Daemon:
         self, banner: bytes, trusted: Callable[[], Sequence[PublicKey]], opened: Callable[[str], Service | None]
     ) -> None:
         self._banner, self._trusted, self._opened = banner, trusted, opened
-        self._connections: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def serve(self, listening: socket.socket) -> None:
         """Until it is cancelled."""
@@ -91,8 +92,8 @@ class Daemon:
             try:
                 await server.serve_forever()
             finally:
-                for connection in self._connections:
-                    connection.cancel()
+                for writer in self._connections.values():
+                    writer.close()
                 await _over(tuple(self._connections))
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -100,17 +101,17 @@ class Daemon:
         if here is None or len(self._connections) >= MAX_CONNECTIONS:
             writer.close()
             return
-        self._connections.add(here)
+        self._connections[here] = writer
         connection = _Connection(reader, writer, self._opened)
         try:
             async with asyncio.timeout(SIGN_IN_SECONDS):
                 signed_in = await connection.sign_in(self._banner, self._trusted)
             if signed_in:
                 await connection.carry()
-        except (AdbError, TimeoutError):
-            pass  # whoever does not keep to the protocol is hung up on, which is the answer
+        except (AdbError, StreamClosed, TimeoutError):
+            pass  # whoever has gone, or does not keep to the protocol, is hung up on
         finally:
-            self._connections.discard(here)
+            del self._connections[here]
             writer.close()
 
 
@@ -194,7 +195,8 @@ class _Connection:
             del self._tasks[stream.local]
             if self._streams.pop(stream.local, None) is not None:
                 stream.end()
-                await self._send(Packet(b"CLSE", stream.local, stream.remote))
+                with suppress(StreamClosed):
+                    await self._send(Packet(b"CLSE", stream.local, stream.remote))
 
     async def _send(self, packet: Packet) -> None:
         try:
