@@ -22,16 +22,18 @@ export function LiveScreen({ session, screens, raw, onRaw }: Props) {
   useEffect(() => (screens === null || host.current === null ? undefined : screens.show(session, host.current)), [screens, session]);
   useTyping(session, screens, raw);
   const escapedAt = useRef(-Infinity);
-  const key = (event: KeyboardEvent) => {
-    if (!raw) return;
-    event.stopPropagation();
-    if (event.key !== "Escape") return;
+  /** On the way down: the terminal lets no key it knows come up again. */
+  const escape = (event: KeyboardEvent) => {
+    if (!raw || event.key !== "Escape" || event.repeat) return;
     if (event.timeStamp - escapedAt.current < ESCAPE_WITHIN) onRaw(false);
     escapedAt.current = event.timeStamp;
   };
+  const keep = (event: KeyboardEvent) => {
+    if (raw) event.stopPropagation();
+  };
   return (
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- the keys belong to the terminal inside
-    <div className={styles.live} data-raw={raw || undefined} onKeyDown={key}>
+    <div className={styles.live} data-raw={raw || undefined} onKeyDownCapture={escape} onKeyDown={keep}>
       <div ref={host} className={styles.terminal} role="group" aria-label={t("terminal.screen", { session })} />
       {raw && <p className={styles.hint}>{t("terminal.raw.on")}</p>}
     </div>
