@@ -61,7 +61,9 @@ def apps_get(request: HttpRequest, episode_id: UUID) -> tuple[str, ...]:
 @router.post("/episodes/{uuid:episode_id}/uploads", response=BlobRef)
 def upload_make(request: HttpRequest, episode_id: UUID, file: File[UploadedFile]) -> BlobRef:
     """Keep bytes with the record, where an `upload_file` act of this episode finds them."""
-    if not selectors.episode_access(user=user_of(request), episode_id=episode_id).steers:
+    user = user_of(request)
+    selectors.episode_of(user=user, episode_id=episode_id)
+    if not selectors.episode_access(user=user, episode_id=episode_id).steers:
         raise Forbidden("Only its annotator steers this episode.")
     if (file.size or 0) > MAX_FILE:
         raise TooLarge(f"A file may have {MAX_FILE} bytes.")

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation_app.blobs.selectors import blob_path
@@ -41,6 +42,8 @@ def body_of(path: str) -> dict[str, object]:
 
 
 def call(client: Client, method: str, path: str) -> Any:
+    if path.endswith("/uploads"):
+        return client.post(path, {"file": SimpleUploadedFile("note.txt", b"a note")})
     return client.generic(method, path, data=str(body_of(path)).replace("'", '"'), content_type="application/json")
 
 
