@@ -103,9 +103,7 @@ def world_make(seed: int) -> World:
 
 def _people(pick: random.Random) -> list[dict[str, Any]]:
     return [
-        {
-            **{"id": f"c{index}", "name": name, "phone": phone_number(pick), "email": "", "favourite": index % 7 == 0},
-        }
+        {"id": f"c{index}", "name": name, "phone": phone_number(pick), "email": "", "favourite": index % 7 == 0}
         for index, name in enumerate(PEOPLE, start=1)
     ]
 
@@ -131,7 +129,9 @@ def _threads(pick: random.Random, people: list[dict[str, Any]], now: datetime) -
 def _notes(now: datetime) -> list[dict[str, Any]]:
     return [
         {
-            **{"id": f"n{index}", "title": title, "body": body},
+            "id": f"n{index}",
+            "title": title,
+            "body": body,
             "at": (now - timedelta(days=3 * index)).isoformat(timespec="seconds"),
         }
         for index, (title, body) in enumerate(NOTES, start=1)
