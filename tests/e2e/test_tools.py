@@ -11,7 +11,7 @@ from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk
 from tests.e2e.test_pages import assert_accessible, assert_no_scrolling
 from trainer.trajectories import folder_open
-from vocabulary.actions import CallTool, EditFile, ReadFile, RunCode, RunCommand, TypeTerminal, UploadFile
+from vocabulary.actions import CallTool, ReadFile, RunCode, RunCommand, TypeTerminal, UploadFile, WriteFile
 
 POOL, TASK = "Tools drill", "terminal/change_port"
 START_MS = 90_000
@@ -168,7 +168,7 @@ async def test_a_task_is_done_from_the_panels(sign_in: SignIn, platform: Running
     platform.manage("export_trajectories", str(tmp_path / "standing"))
     exported = {one.id: one for one in folder_open(tmp_path / "standing").trajectories()}[desk.episode]
     kinds = [type(step.action) for step in exported.steps]
-    assert kinds[:5] == [ReadFile, EditFile, UploadFile, RunCode, CallTool]
+    assert kinds[:5] == [ReadFile, WriteFile, UploadFile, RunCode, CallTool]
     assert set(kinds[5:-1]) == {TypeTerminal}
     assert kinds[-1] is RunCommand
     assert [step.index for step in exported.steps] == list(range(len(kinds)))
