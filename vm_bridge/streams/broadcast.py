@@ -197,21 +197,25 @@ class Broadcasts:
 
     def of(self, sandbox: Sandbox) -> Broadcast:
         """The live picture of a machine. Raises MachineGone where it has none."""
-        if sandbox.frames is None:
+        source = sandbox.frames
+        if source is None:
             raise MachineGone(f"machine {sandbox.id} has no picture")
         known = self._known.get(sandbox.id)
-        if known is None or known.source is not sandbox.frames:
+        if known is None or known.source is not source:
             known = self._known[sandbox.id] = Broadcast(
-                sandbox.frames,
-                fps=self._fps,
-                bitrate=self._bitrate,
-                ended=lambda: self.forget(sandbox.id),
+                source, fps=self._fps, bitrate=self._bitrate, ended=lambda: self._ended(sandbox.id, source)
             )
         return known
 
     def forget(self, machine_id: str) -> None:
         """The machine has ended, or becomes another's. Who watches still does."""
         self._known.pop(machine_id, None)
+
+    def _ended(self, machine_id: str, source: FrameSource) -> None:
+        """Forget a broadcast, but not the one that took its place."""
+        known = self._known.get(machine_id)
+        if known is not None and known.source is source:
+            self.forget(machine_id)
 
 
 async def _next(frames: AsyncIterator[Frame]) -> Frame | None:

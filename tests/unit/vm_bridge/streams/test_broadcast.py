@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tests.waiting import eventually
+from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.drivers.fake_screen import FakeScreen, Pixels
-from vm_bridge.streams.broadcast import KEY_INTERVAL, Broadcast, Shot
+from vm_bridge.streams.broadcast import KEY_INTERVAL, Broadcast, Broadcasts, Shot
 from vm_bridge.streams.h264 import CLOCK, H264Encoder, is_sharp
 from vm_bridge.streams.webrtc import PacketTrack
 
@@ -222,6 +223,20 @@ async def test_a_squeezed_picture_is_sharpened_and_then_left_alone(scene: Scene)
     await eventually(lambda: any(shot.packet and is_sharp(shot.packet) for shot in watcher.shots))
     assert not is_sharp(watcher.shots[0].packet or pytest.fail("no packet"))
     assert is_sharp(watcher.shots[-1].packet or pytest.fail("no packet")), "the last one that was sent"
+
+
+async def test_a_machine_whose_picture_is_another_has_another_broadcast() -> None:
+    broadcasts, sandbox = Broadcasts(fps=60, bitrate=1_000_000), FakeSandbox("desktop", width=320, height=240)
+    old, watcher = broadcasts.of(sandbox), Watcher()
+    assert broadcasts.of(sandbox) is old
+    old.join(watcher)
+    await eventually(lambda: watcher.shots)
+    first, sandbox.frames = sandbox.screen, FakeScreen(320, 240, black)
+    new = broadcasts.of(sandbox)
+    assert new is not old
+    first.close()
+    await eventually(lambda: watcher.ended)
+    assert broadcasts.of(sandbox) is new, "the end of the old one is not the end of the new"
 
 
 def pts_of(watcher: Watcher) -> list[int]:
