@@ -45,6 +45,7 @@ def _ours(data: Path) -> dict[str, Any]:
             http.post("/screen/0", json={"size": "1920x1080"}).raise_for_status()
             one, fps = asyncio.run(_cpu(http, pid, [0], seconds))
             more, _ = asyncio.run(_cpu(http, pid, [0] * (1 + EXTRA_VIEWERS), seconds))
+    assert len(late) > GLASS_SECONDS, f"only {len(late)} clocks were read"
     say(f"1080p {one[0]} of a core at {fps} fps, {one[1]} with sending")
     return {
         "stream_cpu_share_1080p30": one[0],

@@ -86,9 +86,11 @@ def _peer(name: str, url: str, watch: str, display: str, pids: list[int]) -> dic
 
     with ExitStack() as stack:
         late = glass(url, watch, draw)
+    # A peer that shows nothing within the time has no figure; that is no reason to lose ours.
+    p50, p95 = (percentile(late, share) if late else None for share in (0.5, 0.95))
     return {
-        f"{name}_glass_p50_ms": percentile(late, 0.5),
-        f"{name}_glass_p95_ms": percentile(late, 0.95),
+        f"{name}_glass_p50_ms": p50,
+        f"{name}_glass_p95_ms": p95,
         f"{name}_cpu_share_720p30": cpu[0],
     }
 

@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.parts.browser import FLAGS
 from benchmarks.parts.browser import SCRIPT as GLASS_SCRIPT
-from benchmarks.parts.figures import percentile, say
+from benchmarks.parts.figures import say
 from tests.waiting import wait_until
 
 WATCH_SCRIPT = Path(__file__).with_name("streaming.js").read_text()
@@ -72,6 +72,5 @@ def glass(url: str, watch: str, draw: Callable[[], None]) -> list[float]:
         draw()
         seen: list[float] = page.evaluate("ms => __bench.glass(ms)", GLASS_SECONDS * 1000)["seen"]
         browser.close()
-    assert len(seen) > GLASS_SECONDS, f"only {len(seen)} clocks were read"
-    say(f"{watch}: glass p50 {percentile(seen, 0.5)} ms, p95 {percentile(seen, 0.95)} ms")
+    say(f"{watch}: {len(seen)} clocks were read")
     return seen
