@@ -17,6 +17,8 @@ ICONS = ("pcmanfm", "--desktop")
 ICON_SECONDS = 3.0
 """How long the first settled look waits for the desktop's icons, twice at most."""
 RFB_SOCKET = "/run/vnc/rfb.sock"
+MOST_UPDATES = 250
+"""To a viewer, a second: at 60 a change waits up to a whole frame before it is sent, which costs 5 ms in the middle."""
 
 
 class SessionError(Exception):
@@ -33,7 +35,7 @@ class XServer:
             *("Xtigervnc", ":0", "-displayfd", str(told), "-geometry", f"{width}x{height}", "-depth", "24", "-br"),
             *("-rfbport=-1", f"-rfbunixpath={RFB_SOCKET}", "-rfbunixmode=0600", "-SecurityTypes=None"),
             *("-AlwaysShared", "-AcceptSetDesktopSize=0", "-AcceptKeyEvents=0", "-AcceptPointerEvents=0"),
-            *("-AcceptCutText=0", "-SendCutText=0", "-FrameRate=60", "-desktop=desktop"),
+            *("-AcceptCutText=0", "-SendCutText=0", f"-FrameRate={MOST_UPDATES}", "-desktop=desktop"),
             *("-nolisten", "tcp", "-noreset", "-ac", "-s", "0"),
             # GLX brings a compiler along: 30 MiB and half of the server's start. Browsers draw without it.
             *("-extension", "GLX"),
