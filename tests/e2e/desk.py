@@ -87,9 +87,9 @@ class Desk:
         assert min(across, down) >= 1, "several pixels share a place"
         return math.ceil(box["x"] + x * across), math.ceil(box["y"] + y * down)
 
-    def card(self, grammar: str) -> Locator:
-        """The candidate whose action reads exactly so in the model's own grammar."""
-        return self.cards.filter(has=self.page.get_by_text(grammar, exact=True))
+    def card(self, text: str) -> Locator:
+        """The candidate of which a part, its thought or its action, reads exactly so."""
+        return self.cards.filter(has=self.page.get_by_text(text, exact=True))
 
     async def accept(self, card: Locator) -> None:
         """Press the candidate's digit."""

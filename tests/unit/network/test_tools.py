@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 
 from vm_bridge.guest.doors import EGRESS_PORT
-from vm_bridge.images.tools import EDITOR, IMAGES, REQUIREMENTS, SERVICES, tools_services
+from vm_bridge.images.build import IMAGES
+from vm_bridge.images.tools import EDITOR, REQUIREMENTS, SERVICES, tools_services
 
 EXACT = re.compile(r"(npm:[@a-z/-]+@)?[0-9]+\.[0-9]+\.[0-9]+(-[a-z0-9.]+)?")
 
