@@ -189,7 +189,8 @@ async def test_the_code_editor_edits_a_file_and_has_a_terminal(desktop: Desktop,
     await page.keyboard.type("print('from the editor')")
     await expect(page.locator(".monaco-editor .view-line", has_text="from the editor")).to_be_visible()
     await page.keyboard.press("Control+S")
-    await expect(page.locator(".tab.active.dirty")).to_have_count(0)
+    saved = "for i in $(seq 300); do grep -q editor hello.py && break; sleep 0.1; done; cat hello.py"
+    assert "from the editor" in await desktop.run(saved)
     await page.keyboard.press("Control+Backquote")
     await page.locator(".terminal-wrapper .xterm-helper-textarea").wait_for(state="attached", timeout=START_MS)
     await page.locator(".terminal-wrapper.active .xterm-screen").click()
