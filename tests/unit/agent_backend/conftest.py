@@ -16,8 +16,8 @@ from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeMachine, FakeSandbox
 from vm_bridge.errors import BridgeUnavailable, NoMachine
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action
-from vocabulary.messages import DurableEvent, EpisodeState, Event
+from vocabulary.actions import Action, TypeText
+from vocabulary.messages import Accept, Act, DurableEvent, EpisodeState, Event
 from vocabulary.observations import Transition
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
@@ -154,3 +154,15 @@ async def desk() -> AsyncIterator[Desk]:
     made = Desk()
     yield made
     await made.kill()
+
+
+def act(number: int, text: str = "hello", thought: str = "because") -> Act:
+    """An override that types."""
+    return Act(command_id=f"command-{number}", action=TypeText(text=text), thought=thought)
+
+
+def accept(desk: Desk, number: int, **fields: object) -> Accept:
+    """The acceptance of what is offered first, seen with all steps."""
+    first = desk.store.state.proposals[0]
+    given = {"proposal_id": first.id, "base_version": len(desk.store.state.steps), **fields}
+    return Accept.model_validate({"command_id": f"command-{number}", **given})
