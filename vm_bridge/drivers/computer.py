@@ -24,12 +24,11 @@ from vm_bridge.errors import (
     MachineGone,
     OutcomeUnknown,
     StaleLease,
-    UnknownTask,
     UnsupportedAction,
 )
 from vm_bridge.machine import ACT_SECONDS, Capabilities, Snapshot, act_bound
 from vm_bridge.settle import LIMIT
-from vm_bridge.suites import Suite
+from vm_bridge.suites import Suite, judged, suite_of
 from vocabulary.actions import Action, UploadFile, off_screen
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
@@ -148,7 +147,7 @@ class Computer:
     async def set_up(self, fence: int, task: Task) -> Observation:
         """Make a fresh desktop into a task's start state, and look."""
         self.restored(task)
-        servers, suite = servers_of(task), self.suite_of(task)
+        servers, suite = servers_of(task), suite_of(self.suites, task)
         if servers:
             await self.inside(fence).configure(servers)
         if suite is not None:
@@ -195,15 +194,6 @@ class Computer:
         """See `Machine.hurry`."""
         await self.link.call("hurry", Nothing, timeout=ACT_SECONDS, fence=fence)
         self._admitted(fence)
-
-    def suite_of(self, task: Task) -> Suite | None:
-        """The suite a task names. Raises UnknownTask."""
-        if task.suite is None:
-            return None
-        suite = self.suites.get(task.suite)
-        if suite is None or not any(known.name == task.name for known in suite.tasks):
-            raise UnknownTask(f"there is no task {task.name!r} in a suite {task.suite!r}")
-        return suite
 
     def desk(self, fence: int) -> GuestDesk:
         """The inside, for a suite."""
@@ -328,7 +318,7 @@ class ComputerMachine:
 
     async def prepare(self, task: Task) -> Observation:
         # What cannot be is refused before anything is thrown away.
-        self._computer.suite_of(task), servers_of(task), format_of(task), screen_of(task)
+        suite_of(self._computer.suites, task), servers_of(task), format_of(task), screen_of(task)
         await self._keeper.prepare(self._fence, task)
         return await self._computer.set_up(self._fence, task)
 
@@ -349,11 +339,8 @@ class ComputerMachine:
         await self._computer.hurry(self._fence)
 
     async def evaluate(self, *, answer: str = "") -> Verdict:
-        task = self._computer.task
-        suite = self._computer.suite_of(task) if task is not None else None
-        if task is None or suite is None:
-            return Verdict(success=None, score=0.0, reason="nothing can judge this task")
-        return await suite.evaluate(task, self._computer.desk(self._fence), answer)
+        computer = self._computer
+        return await judged(computer.suites, computer.task, lambda: computer.desk(self._fence), answer)
 
     async def blob(self, ref: BlobRef) -> bytes:
         return self._computer.bytes_of(ref)

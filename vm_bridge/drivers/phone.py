@@ -26,7 +26,6 @@ from vm_bridge.errors import (
     OutcomeUnknown,
     StaleLease,
     UnknownBlob,
-    UnknownTask,
     UnsupportedAction,
 )
 from vm_bridge.inside import Files as MachineFiles
@@ -34,7 +33,7 @@ from vm_bridge.inside import Terminals
 from vm_bridge.machine import Capabilities, Snapshot, act_bound
 from vm_bridge.sandbox import FrameSource
 from vm_bridge.settle import LIMIT
-from vm_bridge.suites import Desk, Suite
+from vm_bridge.suites import Desk, Suite, judged, suite_of
 from vocabulary.actions import MAX_FILE, Action, UploadFile, Wait, off_screen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
@@ -139,15 +138,6 @@ class Phone:
         await self.inside.admit(fence)
         self.fence = self._used = max(self.fence, fence)
 
-    def suite_of(self, task: Task) -> Suite | None:
-        """The suite a task names. Raises UnknownTask."""
-        if task.suite is None:
-            return None
-        suite = self.suites.get(task.suite)
-        if suite is None or not any(known.name == task.name for known in suite.tasks):
-            raise UnknownTask(f"there is no task {task.name!r} in a suite {task.suite!r}")
-        return suite
-
     def stage(self, data: bytes, media_type: str) -> BlobRef:
         """See `Machine.stage`."""
         if len(data) > MAX_FILE:
@@ -246,7 +236,7 @@ class PhoneMachine:
 
     async def prepare(self, task: Task) -> Observation:
         phone = self._phone
-        suite = phone.suite_of(task)
+        suite = suite_of(phone.suites, task)
         format_of(task)  # refused before anything is thrown away
         await phone.admit(self._fence)
         await phone.inside.reset(self._fence, task)
@@ -265,12 +255,9 @@ class PhoneMachine:
         await self._phone.hurry(self._fence)
 
     async def evaluate(self, *, answer: str = "") -> Verdict:
-        await self._phone.admit(self._fence)
-        task = self._phone.task
-        suite = self._phone.suite_of(task) if task is not None else None
-        if task is None or suite is None:
-            return Verdict(success=None, score=0.0, reason="nothing can judge this task")
-        return await suite.evaluate(task, self._phone.inside.desk(self._fence), answer)
+        phone = self._phone
+        await phone.admit(self._fence)
+        return await judged(phone.suites, phone.task, lambda: phone.inside.desk(self._fence), answer)
 
     async def blob(self, ref: BlobRef) -> bytes:
         return self._phone.bytes_of(ref)

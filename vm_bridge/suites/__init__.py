@@ -1,9 +1,10 @@
 """Bundled tasks: what a suite must do, and what it may use. Suites run inside the bridge; nobody else imports them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from vm_bridge.errors import UnknownTask
 from vocabulary.observations import Verdict
 from vocabulary.tasks import Task
 
@@ -58,3 +59,21 @@ class Suite(Protocol):
     async def evaluate(self, task: Task, desk: Desk, answer: str) -> Verdict:
         """Judge the present state, and the answer given with it."""
         ...
+
+
+def suite_of(suites: Mapping[str, Suite], task: Task) -> Suite | None:
+    """The suite a task names, None where it names none. Raises UnknownTask."""
+    if task.suite is None:
+        return None
+    suite = suites.get(task.suite)
+    if suite is None or not any(known.name == task.name for known in suite.tasks):
+        raise UnknownTask(f"there is no task {task.name!r} in a suite {task.suite!r}")
+    return suite
+
+
+async def judged(suites: Mapping[str, Suite], task: Task | None, desk: Callable[[], Desk], answer: str) -> Verdict:
+    """What the verifier of a prepared task says of the present state."""
+    suite = suite_of(suites, task) if task is not None else None
+    if task is None or suite is None:
+        return Verdict(success=None, score=0.0, reason="nothing can judge this task")
+    return await suite.evaluate(task, desk(), answer)
