@@ -4,26 +4,58 @@
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
+from pytest_timeout import Settings
 
+from annotation_app.operations.results import RERUN
 from annotation_app.operations.running import Running, running
 
 GIVEN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_REDIS_URL")
 
 
+REAL = Path(__file__).with_name("integration")
 PLATFORM_SECONDS = 300
 """The first test of the whole platform waits for its start."""
+FAILED = pytest.StashKey[str]()
+"""Why a test failed."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the whole platform share one: run in parallel, one worker has them all; xdist must hear of it first."""
+    """Run in parallel, one worker has all tests of the whole platform, which share one, and one all of a file that
+    makes machines; xdist must hear of it first."""
     for item in items:
         if "platform" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("platform"))
             item.add_marker(pytest.mark.timeout(PLATFORM_SECONDS))
+        elif REAL in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(REAL).as_posix()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: "pytest.CallInfo[None]"
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep why a test failed, should it run once more."""
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = f"{call.excinfo.typename}: {call.excinfo.value}" if call.excinfo else report.longreprtext
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A second run is noted in the report with the reason of the first one, and has the whole time again."""
+    if getattr(item, "execution_count", 1) == 1:
+        return
+    item.user_properties.append((RERUN, item.stash.get(FAILED, "")))
+    marker = item.get_closest_marker("timeout")
+    seconds = float(marker.args[0] if marker else item.config.getini("timeout"))
+    item.config.hook.pytest_timeout_cancel_timer(item=item)
+    item.config.hook.pytest_timeout_set_timer(item=item, settings=Settings(seconds, "signal", False, False))
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from annotation_app.operations.stack import ROOT
 
 REPORTS = ROOT / "test-results"
 PARALLEL = ("-n", "2", "--dist", "loadgroup")
+ONCE_MORE = ("--reruns", "1", "-rfEsR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,9 @@ def quick_tests(node: Node) -> tuple[Check, ...]:
 
 
 def full_tests() -> tuple[Check, ...]:
-    """Real servers, real desktops, a real browser: one after the other, for some of them measure time."""
-    return (
-        _pytest("integration", "tests/integration"),
-        _pytest("e2e", "tests/e2e"),
-    )
+    """Real servers, real desktops, a real browser. What shares a machine or a platform runs in one process. A test that
+    fails runs once more, and is told."""
+    return (_pytest("real", "tests/integration", "tests/e2e", *PARALLEL, *ONCE_MORE),)
 
 
 def chosen_tests(arguments: Iterable[str]) -> tuple[Check, ...]:
@@ -78,7 +77,8 @@ def run_checks(checks: Iterable[Check], console: Console) -> Results:
         mark = console.paint("✗", 31) if result.failed else console.paint("✓", 32)
         told.append(f"{mark} {check.name:<16} {result.line():<40} {time.monotonic() - began:6.1f} s")
     total = Results.sum_of(found)
-    for line in ("", *told, *(f"skipped {count} × {reason}" for reason, count in total.skipped.most_common())):
+    skipped = (f"skipped {count} × {reason}" for reason, count in total.skipped.most_common())
+    for line in ("", *told, *skipped, *(f"run twice: {test}" for test in total.rerun)):
         console.say(line)
     console.say(total.line())
     return total

@@ -9,42 +9,63 @@ from xml.etree import ElementTree
 
 REASON = 120
 """Characters of a reason that are told."""
+RERUN = "rerun"
+"""The property of a test that passed or failed only at its second run; its value is why the first one failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Counts, and the reasons of what was skipped."""
+    """Counts, the reasons of what was skipped, and the tests that ran twice, each with the reason."""
 
     passed: int = 0
     failed: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    rerun: tuple[str, ...] = ()
 
     @classmethod
     def of_junit(cls, file: Path) -> Self:
         """Of a JUnit file. Raises FileNotFoundError, ElementTree.ParseError."""
+        cases = list(ElementTree.parse(file).iter("testcase"))
+        rerun = {_name(case): _rerun(case) for case in cases if _rerun(case) is not None}
         passed, failed, skipped = 0, 0, Counter[str]()
-        for case in ElementTree.parse(file).iter("testcase"):
+        for case in cases:
             skip = case.find("skipped")
+            if _name(case) in rerun and _rerun(case) is None:
+                continue  # its first run
             if case.find("failure") is not None or case.find("error") is not None:
                 failed += 1
             elif skip is not None:
                 skipped[_reason(skip.get("message", ""))] += 1
             else:
                 passed += 1
-        return cls(passed, failed, skipped)
+        return cls(passed, failed, skipped, tuple(f"{name}: {_reason(why or '')}" for name, why in rerun.items()))
 
     @classmethod
     def sum_of(cls, parts: "Iterable[Results]") -> Self:
         """All of them together."""
-        passed, failed, skipped = 0, 0, Counter[str]()
+        total = cls()
         for part in parts:
-            passed, failed = passed + part.passed, failed + part.failed
-            skipped += part.skipped
-        return cls(passed, failed, skipped)
+            total = cls(
+                total.passed + part.passed,
+                total.failed + part.failed,
+                total.skipped + part.skipped,
+                total.rerun + part.rerun,
+            )
+        return total
 
     def line(self) -> str:
         """The last line of a test run; machines read it."""
         return f"{self.passed} passed, {self.failed} failed, {self.skipped.total()} skipped"
+
+
+def _name(case: ElementTree.Element) -> str:
+    return f"{case.get('classname', '')}.{case.get('name', '')}"
+
+
+def _rerun(case: ElementTree.Element) -> str | None:
+    """Why it ran once more; None where it did not."""
+    again = case.find(f"properties/property[@name='{RERUN}']")
+    return None if again is None else again.get("value", "")
 
 
 def _reason(message: str) -> str:

@@ -55,3 +55,11 @@ def test_skips_are_told_by_what_they_lack(tmp_path: Path) -> None:
     said = io.StringIO()
     run_checks([check(tmp_path / "report.xml", SKIPPED, 0)], Console(said))
     assert "skipped 1 × needs a GPU" in said.getvalue()
+
+
+def test_what_ran_twice_is_told_though_it_passed(tmp_path: Path) -> None:
+    again = '<t><testcase name="a"><properties><property name="rerun" value="too late"/></properties></testcase></t>'
+    said = io.StringIO()
+    run_checks([check(tmp_path / "report.xml", again, 0)], Console(said))
+    assert "run twice: .a: too late" in said.getvalue()
+    assert said.getvalue().splitlines()[-1] == "1 passed, 0 failed, 0 skipped"

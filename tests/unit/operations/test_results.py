@@ -21,9 +21,24 @@ def test_errors_count_as_failures_and_skips_keep_their_reason(tmp_path: Path) ->
     assert results.line() == "1 passed, 2 failed, 3 skipped"
 
 
+TWICE = """<testsuite>
+<testcase classname="t" name="a"/>
+<testcase classname="t" name="a"><properties><property name="rerun" value="too late&#10;trace"/></properties></testcase>
+<testcase classname="t" name="b"/>
+<testcase classname="t" name="b">
+<properties><property name="rerun" value="no"/></properties><failure message="no"/>
+</testcase>
+<testcase classname="t" name="c"/></testsuite>"""
+
+
+def test_a_test_that_ran_twice_counts_once_and_is_told_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "report.xml").write_text(TWICE)
+    assert Results.of_junit(tmp_path / "report.xml") == Results(2, 1, rerun=("t.a: too late", "t.b: no"))
+
+
 def test_sums_keep_the_reasons_apart() -> None:
-    total = Results.sum_of([Results(1, 0, Counter(x=1)), Results(2, 1, Counter(x=2, y=1))])
-    assert total == Results(3, 1, Counter(x=3, y=1))
+    total = Results.sum_of([Results(1, 0, Counter(x=1), ("a",)), Results(2, 1, Counter(x=2, y=1), ("b",))])
+    assert total == Results(3, 1, Counter(x=3, y=1), ("a", "b"))
 
 
 def test_a_long_reason_is_told_in_one_short_line(tmp_path: Path) -> None:
