@@ -1,0 +1,225 @@
+"""The vocabulary's acts, done to the active page of a session in the page's own time: always in the same way."""
+
+from urllib.parse import urljoin, urlsplit
+
+from vm_bridge.browser.session import Session
+from vocabulary.actions import (
+    Action,
+    Click,
+    ClosePage,
+    DoubleClick,
+    Drag,
+    Gesture,
+    MiddleClick,
+    MouseDown,
+    MouseUp,
+    MoveTo,
+    Navigate,
+    NavigateBack,
+    Point,
+    Press,
+    PressKeys,
+    Release,
+    RightClick,
+    Scroll,
+    SwitchPage,
+    TripleClick,
+    TypeText,
+)
+from vocabulary.keys import KEYS
+
+KINDS = (
+    *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
+    *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "navigate", "navigate_back"),
+    *("switch_page", "close_page", "gesture"),
+)
+FRAME_MS = 1000 / 60
+NOTCH = 100
+"""How far one notch of the wheel scrolls (pixels)."""
+DRAG_STEPS = 8
+"""Moves between the two ends of a drag, each a frame apart: pages tell a drag from a click by its way."""
+MAX_GAP_MS = 10_000
+"""Longest pause between two inputs of a gesture that is kept."""
+SCHEMES = ("http", "https", "about")
+
+
+class ActFailed(Exception):
+    """It could not be done; `code` is stable. What was done before it failed stays done."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Hands:
+    """What a person's hands hold while they act on a session: where the pointer is."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._at = Point(x=0, y=0)
+
+    async def do(self, action: Action, *, live: bool = False) -> None:
+        """Do it; `live` where the page's time goes by itself, so that none is given between two inputs. A wait is the
+        caller's, who knows when it may be cut short.
+
+        Raises ActFailed, BrowserFailed.
+        """
+        match action:
+            case Gesture():
+                await self._gesture(action, live=live)
+            case Navigate() | NavigateBack() | SwitchPage() | ClosePage():
+                await self._turn(action)
+            case TypeText() | PressKeys() | Press() | Release():
+                await self._key(action)
+            case _:
+                await self._point(action)
+
+    async def _point(self, action: Action) -> None:
+        match action:
+            case Click() | DoubleClick() | TripleClick() | RightClick() | MiddleClick():
+                await self._click(action)
+            case MoveTo():
+                await self._move(Point(x=action.x, y=action.y))
+            case MouseDown():
+                await self._button("pressed", action)
+            case MouseUp():
+                await self._button("released", action)
+            case Drag():
+                await self._drag(action)
+            case Scroll():
+                await self._scroll(action)
+            case _:
+                raise ActFailed("unsupported_action", f"a browser's hands cannot {action.kind}")
+
+    async def _key(self, action: TypeText | PressKeys | Press | Release) -> None:
+        match action:
+            case TypeText():
+                await self._type(action.text)
+            case PressKeys():
+                await self._press(action.keys)
+            case Press():
+                await self._session.key("down", action.key)
+            case Release():
+                await self._session.key("up", action.key)
+
+    async def _turn(self, action: Navigate | NavigateBack | SwitchPage | ClosePage) -> None:
+        match action:
+            case Navigate():
+                await self._navigate(action.url)
+            case NavigateBack():
+                if not await self._session.back():
+                    raise ActFailed("no_page_before", "there is no page to go back to")
+            case SwitchPage():
+                self._known(action.page)
+                await self._session.show(action.page)
+            case ClosePage():
+                await self._close(action.page)
+
+    async def _click(self, action: Click | DoubleClick | TripleClick | RightClick | MiddleClick) -> None:
+        button = {"right_click": "right", "middle_click": "middle"}.get(action.kind, "left")
+        times = {"double_click": 2, "triple_click": 3}.get(action.kind, 1)
+        await self._move(Point(x=action.x, y=action.y))
+        for count in range(1, times + 1):
+            await self._session.mouse("pressed", action.x, action.y, button=button, clicks=count)
+            await self._session.mouse("released", action.x, action.y, button=button, clicks=count)
+
+    async def _drag(self, action: Drag) -> None:
+        start, end = action.start, action.end
+        await self._move(start)
+        await self._session.mouse("pressed", start.x, start.y, button=action.button, clicks=1)
+        for step in range(1, DRAG_STEPS + 1):
+            await self._session.advance(FRAME_MS)
+            way = step / DRAG_STEPS
+            await self._move(
+                Point(x=round(start.x + (end.x - start.x) * way), y=round(start.y + (end.y - start.y) * way))
+            )
+        await self._session.advance(FRAME_MS)
+        await self._session.mouse("released", end.x, end.y, button=action.button, clicks=1)
+
+    async def _scroll(self, action: Scroll) -> None:
+        width, height = self._session.size
+        at = action.point or Point(x=width // 2, y=height // 2)
+        await self._move(at)
+        x, y = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}[action.direction]
+        await self._session.wheel(at.x, at.y, x * NOTCH * action.amount, y * NOTCH * action.amount)
+
+    async def _type(self, text: str) -> None:
+        """Key by key where the keyboard has the character, as pages expect that listen for keys."""
+        session, beyond = self._session, ""
+        for character in text.replace("\r\n", "\n"):
+            key = _key_of(character)
+            if key is None:
+                beyond += character
+                continue
+            if beyond:
+                await session.insert_text(beyond)
+                beyond = ""
+            await self._press(key)
+        if beyond:
+            await session.insert_text(beyond)
+
+    async def _press(self, keys: tuple[str, ...]) -> None:
+        for key in keys:
+            await self._session.key("down", key)
+        for key in reversed(keys):
+            await self._session.key("up", key)
+
+    async def _navigate(self, wanted: str) -> None:
+        url = address_of(wanted, self._session.active.url)
+        scheme = urlsplit(url).scheme
+        if scheme not in SCHEMES or (scheme == "about" and url != "about:blank"):
+            raise ActFailed("refused_address", f"{wanted} is no address of a page")
+        await self._session.go(url)
+
+    async def _close(self, page: str | None) -> None:
+        session = self._session
+        if page is not None:
+            self._known(page)
+        if len(session.pages) == 1:
+            raise ActFailed("last_page", "the last page stays open")
+        await session.close_page(page or session.active.id)
+
+    def _known(self, page: str) -> None:
+        if page not in {known.id for known in self._session.pages}:
+            raise ActFailed("no_such_page", f"no page {page} is open")
+
+    async def _gesture(self, gesture: Gesture, *, live: bool) -> None:
+        at_ms = 0
+        for timed in gesture.inputs:
+            gap = min(timed.at_ms - at_ms, MAX_GAP_MS)
+            if gap > 0 and not live:
+                await self._session.advance(gap)
+            at_ms = max(at_ms, timed.at_ms)
+            await self.do(timed.input)
+
+    async def _button(self, kind: str, action: MouseDown | MouseUp) -> None:
+        if action.point is not None:
+            await self._move(action.point)
+        await self._session.mouse(kind, self._at.x, self._at.y, button=action.button, clicks=1)
+
+    async def _move(self, to: Point) -> None:
+        self._at = to
+        await self._session.mouse("moved", to.x, to.y)
+
+
+def address_of(wanted: str, present: str) -> str:
+    """What somebody means who writes this into the address line of a browser that shows `present`."""
+    wanted = wanted.strip()
+    if "://" in wanted or wanted.startswith(("about:", "data:", "javascript:", "blob:", "file:", "view-source:")):
+        return wanted
+    if wanted.startswith(("/", "?", "#", "./", "../")):
+        return urljoin(present, wanted)
+    return f"{urlsplit(present).scheme if present.startswith('http') else 'https'}://{wanted}"
+
+
+def _key_of(character: str) -> tuple[str, ...] | None:
+    """The keys that type a character on a US keyboard."""
+    if character == " ":
+        return ("space",)
+    if character == "\n":
+        return ("enter",)
+    if character == "\t":
+        return ("tab",)
+    if character.isascii() and character.isalpha() and character.isupper():
+        return ("shift", character.lower())
+    return (character,) if character in KEYS else None
