@@ -1,0 +1,80 @@
+"""What a task's site answers to a path: files, the task itself, and the delays and failures its manifest asks for."""
+
+import json
+import mimetypes
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from vm_bridge.suites.web.folder import PAGE, Folder
+from vm_bridge.suites.web.manifest import Rule
+
+SHARED = Path(__file__).parent / "shared"
+SHELL = SHARED / "game.html"
+"""The page of a game that brings none."""
+TYPES = {".js": "text/javascript", ".json": "application/json", ".svg": "image/svg+xml", ".webp": "image/webp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer; `delay_ms` is game time, `abort` a connection that fails."""
+
+    status: int
+    media_type: str
+    body: bytes
+    delay_ms: float = 0
+    abort: bool = False
+
+
+class Answers:
+    """The answers to one episode: a rule that holds a few times counts them, so each episode has its own."""
+
+    def __init__(self, folder: Folder, told: dict[str, JsonValue], rules: tuple[Rule, ...]) -> None:
+        self._page = (folder.path / PAGE).resolve()
+        self._game = folder.manifest.kind == "game"
+        self._told = told
+        self._rules = rules
+        self._used: Counter[int] = Counter()
+
+    def to(self, path: str) -> Answer:
+        """The answer to a path of the site; the query is not looked at."""
+        for number, rule in enumerate(self._rules):
+            if rule.path == path and (rule.times == 0 or self._used[number] < rule.times):
+                self._used[number] += 1
+                return self._ruled(rule, path)
+        return self._plain(path)
+
+    def _ruled(self, rule: Rule, path: str) -> Answer:
+        if rule.body is not None:
+            return Answer(rule.status, "application/json", _json(rule.body), rule.delay_ms, rule.abort)
+        plain = self._plain(path)
+        status = rule.status if plain.status == 200 or rule.status != 200 else plain.status
+        return Answer(status, plain.media_type, plain.body, rule.delay_ms, rule.abort)
+
+    def _plain(self, path: str) -> Answer:
+        if path == "/task.js":
+            return Answer(200, "text/javascript", b"const TASK = Object.freeze(" + _json(self._told) + b");\n")
+        found = self._file(path)
+        return Answer(200, _type(found), found.read_bytes()) if found else Answer(404, "text/plain", b"not found")
+
+    def _file(self, path: str) -> Path | None:
+        home, rest = (SHARED, path.removeprefix("/shared/")) if path.startswith("/shared/") else (self._page, path[1:])
+        found = (home / rest).resolve()
+        if not found.is_relative_to(home):
+            return None
+        if found.is_dir():
+            found /= "index.html"
+        if not found.is_file() and self._game and path == "/":
+            found = SHELL
+        return found if found.is_file() else None
+
+
+def _type(path: Path) -> str:
+    kind = TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+
+
+def _json(value: JsonValue) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

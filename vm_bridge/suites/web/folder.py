@@ -1,0 +1,44 @@
+"""One bundled browser task as it lies on the disk: its manifest, its page, its verifier and its expert."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from vm_bridge.suites.web.manifest import Manifest, manifest_read
+
+PAGE, VERIFIER, EXPERT = "page", "verifier.js", "expert.js"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A task's folder and its manifest."""
+
+    path: Path
+    manifest: Manifest
+
+    @classmethod
+    def read(cls, path: Path) -> "Folder":
+        """The task in this folder. Raises ValueError with what is wrong."""
+        return cls(path, manifest_read(path))
+
+    @cached_property
+    def verifier(self) -> str:
+        """The verifier's source."""
+        return (self.path / VERIFIER).read_text()
+
+    @cached_property
+    def expert(self) -> str:
+        """The expert's source; empty where there is none."""
+        path = self.path / EXPERT
+        return path.read_text() if path.is_file() else ""
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of the verifier, as every record names it."""
+        return hashlib.sha256(self.verifier.encode()).hexdigest()
+
+
+def folders_read(home: Path) -> dict[str, Folder]:
+    """Every task below a folder, by name. Raises ValueError."""
+    return {path.name: Folder.read(path) for path in sorted(home.iterdir()) if (path / "manifest.json").is_file()}

@@ -1,0 +1,166 @@
+"""What a bundled browser task says of itself: one schema for games and web tasks."""
+
+from pathlib import Path
+from random import Random
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue, StringConstraints, ValidationError, model_validator
+
+from vm_bridge.errors import InvalidAction
+from vocabulary.base import Frozen
+
+NAME = r"^[a-z0-9][a-z0-9_-]{0,40}$"
+SMALL = (320, 240)
+"""The small screen that a task marked `small` must also run at."""
+
+Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+Sentence = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]
+
+
+class Said(Frozen):
+    """One text in both languages."""
+
+    en: str
+    zh: str
+
+
+class Range(Frozen):
+    """A whole number between two, both included."""
+
+    range: tuple[int, int]
+
+
+class Choice(Frozen):
+    """One of a list, or `pick` different ones of it; the same place in either language."""
+
+    en: tuple[JsonValue, ...] = ()
+    zh: tuple[JsonValue, ...] = ()
+    any: tuple[JsonValue, ...] = ()
+    pick: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Choice":
+        if bool(self.any) == bool(self.en or self.zh) or len(self.en) != len(self.zh):
+            raise ValueError("a choice has `any`, or `en` and `zh` of the same length")
+        if self.pick is not None and self.pick > self.length:
+            raise ValueError("a choice cannot pick more than it has")
+        return self
+
+    @property
+    def length(self) -> int:
+        """How many there are to choose from."""
+        return len(self.any or self.en)
+
+    def of(self, language: Language) -> tuple[JsonValue, ...]:
+        """The list in this language."""
+        return self.any or (self.en if language == "en" else self.zh)
+
+
+Slot = Choice | Range | str | int | float | bool
+
+
+class Phrasings(Frozen):
+    """Several ways to say what is to be done."""
+
+    en: Annotated[tuple[Sentence, ...], Field(min_length=3)]
+    zh: Annotated[tuple[Sentence, ...], Field(min_length=3)]
+
+
+class Rule(Frozen):
+    """How the site answers a path the first `times` times (0: always); the delay is game time."""
+
+    path: str
+    times: int = Field(default=0, ge=0)
+    delay_ms: float = Field(default=0, ge=0, le=60_000)
+    status: int = Field(default=200, ge=200, le=599)
+    body: JsonValue = None
+    """Answered as JSON; None: the file of that path."""
+    abort: bool = False
+    """The connection fails."""
+
+
+class Level(Frozen):
+    """One step of the curriculum."""
+
+    max_steps: int = Field(ge=1, le=1_000)
+    slots: dict[str, Slot] = {}
+    instructions: Phrasings | None = None
+    responses: tuple[Rule, ...] = ()
+
+
+class Reference(Frozen):
+    """What the normalised score is measured against; no human score is invented."""
+
+    kind: Literal["expert", "human"] = "expert"
+    score: float
+    random: float
+
+
+class Limits(Frozen):
+    """Where an episode ends at the latest."""
+
+    game_ms: float = Field(default=600_000, gt=0)
+
+
+class Manifest(Frozen):
+    """manifest.json."""
+
+    format: Literal[1]
+    name: Annotated[str, StringConstraints(pattern=NAME)]
+    kind: Literal["game", "web"]
+    version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")]
+    title: Said
+    start: str = "/"
+    size: tuple[Annotated[int, Field(ge=240, le=4096)], Annotated[int, Field(ge=180, le=4096)]] = (800, 600)
+    small: bool = False
+    """Whether it also runs at 320 by 240."""
+    webgl: bool = False
+    step_ms: int = Field(default=0, ge=0, le=10_000)
+    """Game time every act takes; 0: as much as the page needs to come to rest."""
+    levels: Annotated[tuple[Level, ...], Field(min_length=1)]
+    slots: dict[str, Slot] = {}
+    instructions: Phrasings
+    answer: bool = False
+    """Whether the task ends by an answer."""
+    responses: tuple[Rule, ...] = ()
+    limits: Limits = Limits()
+    reference: Reference | None = None
+
+    def level(self, number: int) -> Level:
+        """A level by its number, from 1. Raises InvalidAction."""
+        if not 1 <= number <= len(self.levels):
+            raise InvalidAction(f"{self.name} has the levels 1 to {len(self.levels)}")
+        return self.levels[number - 1]
+
+    def filled(self, level: int, seed: int, language: Language) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
+        """What the seed puts into the slots, and at which places of their lists it stands."""
+        values: dict[str, JsonValue] = {}
+        picks: dict[str, JsonValue] = {}
+        for name, slot in {**self.slots, **self.level(level).slots}.items():
+            draw = Random(f"{self.name}-{name}-{level}-{seed}")
+            if isinstance(slot, Choice):
+                places = draw.sample(range(slot.length), slot.pick or 1)
+                chosen = [slot.of(language)[place] for place in places]
+                values[name], picks[name] = (chosen, list(places)) if slot.pick else (chosen[0], places[0])
+            else:
+                values[name] = draw.randint(*slot.range) if isinstance(slot, Range) else slot
+        return values, picks
+
+    def instruction(self, level: int, seed: int, language: Language) -> str:
+        """The task in words: one of the phrasings, by the seed."""
+        phrasings = self.level(level).instructions or self.instructions
+        said = phrasings.en if language == "en" else phrasings.zh
+        values, _ = self.filled(level, seed, language)
+        return Random(f"{self.name}-phrase-{level}-{seed}").choice(said).format(**values)
+
+
+def manifest_read(folder: Path) -> Manifest:
+    """The manifest in a task's folder. Raises ValueError with what is wrong in it."""
+    try:
+        found = Manifest.model_validate_json((folder / "manifest.json").read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ValueError(f"{folder.name}/manifest.json: {error}") from error
+    if found.name != folder.name:
+        raise ValueError(f"{folder.name}/manifest.json: the name is {found.name}")
+    return found

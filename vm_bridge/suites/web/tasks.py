@@ -1,0 +1,87 @@
+"""Tasks made of a manifest: which level, which language, which seed, and what the page is told of them."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from pydantic import JsonValue
+
+from vm_bridge.errors import InvalidAction
+from vm_bridge.suites.web.folder import Folder
+from vm_bridge.suites.web.manifest import LANGUAGES, SMALL, Language
+from vocabulary.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a task's parameters ask of its folder."""
+
+    seed: int
+    level: int
+    language: Language
+    size: tuple[int, int]
+
+
+def task_make(
+    suite: str,
+    folder: Folder,
+    *,
+    seed: int = 0,
+    level: int = 1,
+    language: Language = "en",
+    size: tuple[int, int] | None = None,
+) -> Task:
+    """A task as it is offered to people and policies. Raises InvalidAction for a level or size it has not."""
+    manifest = folder.manifest
+    marks = [f"l{level}" if level > 1 else "", language if language != "en" else "", f"s{seed}" if seed else ""]
+    if size is not None and size != manifest.size:
+        marks.append(f"{size[0]}x{size[1]}")
+    parameters: dict[str, JsonValue] = {"level": level, "language": language}
+    if size is not None:
+        parameters["size"] = list(size)
+    return Task(
+        id="-".join([f"{suite}/{manifest.name}", *filter(None, marks)]),
+        instruction=manifest.instruction(level, seed, language),
+        platform="browser",
+        suite=suite,
+        name=manifest.name,
+        seed=seed,
+        parameters=parameters,
+        max_steps=manifest.level(level).max_steps,
+    )
+
+
+def terms_of(folder: Folder, task: Task) -> Terms:
+    """What a task asks for, defaults filled in. Raises InvalidAction."""
+    level = task.parameters.get("level", 1)
+    language = task.parameters.get("language", "en")
+    size = task.parameters.get("size") or list(folder.manifest.size)
+    if not isinstance(level, int) or isinstance(level, bool):
+        raise InvalidAction("a level is a whole number")
+    folder.manifest.level(level)
+    if language not in LANGUAGES:
+        raise InvalidAction(f"a language is one of {', '.join(LANGUAGES)}")
+    return Terms(task.seed, level, cast(Language, language), _size(folder, size))
+
+
+def told(folder: Folder, terms: Terms) -> dict[str, JsonValue]:
+    """What the page, the verifier and the expert are told: the global TASK."""
+    slots, picks = folder.manifest.filled(terms.level, terms.seed, terms.language)
+    return {
+        "seed": terms.seed,
+        "level": terms.level,
+        "language": terms.language,
+        "size": list(terms.size),
+        "slots": slots,
+        "picks": picks,
+    }
+
+
+def _size(folder: Folder, size: JsonValue) -> tuple[int, int]:
+    match size:
+        case [int(width), int(height)] if 0 < width <= 4096 and 0 < height <= 4096:
+            least = SMALL if folder.manifest.small else (480, 360)
+            if width < least[0] or height < least[1]:
+                raise InvalidAction(f"{folder.manifest.name} needs a screen of {least[0]} by {least[1]} at least")
+            return width, height
+        case _:
+            raise InvalidAction("a size is a width and a height in pixels")
