@@ -17,19 +17,20 @@ from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
 from vocabulary.actions import CONTROL_KINDS
 from vocabulary.messages import TakeoverInput
-from vocabulary.observations import Observation
+from vocabulary.observations import BrowserPage, Observation
 from vocabulary.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
 class ActingLimits:
     """Bounds: seconds an unreachable bridge is tried, pictures kept at hand, seconds without input that close a
-    gesture, takeover inputs remembered for resends."""
+    gesture, takeover inputs remembered for resends, seconds between two glances at a page that goes on by itself."""
 
     reach: float = 20.0
     pictures: int = 16
     gesture_pause: float = 0.8
     inputs: int = 2_048
+    glance: float = 1.0
 
 
 class Acting:
@@ -55,6 +56,7 @@ class Acting:
         """What the person said when they took over."""
         self._gesture: OpenGesture | None = None
         self._inputs: OrderedDict[str, str] = OrderedDict()
+        self._glanced = 0.0
 
     def take(self, machine: Machine) -> Hand:
         """Lay hand on a machine."""
@@ -132,8 +134,39 @@ class Acting:
             observation = await self.held.look()
         except BridgeError as error:
             return await self.fail(str(error))
+        await self._show(observation)
+
+    async def pace(self, rate: float) -> None:
+        """Let the machine's own time go at this pace, and look. Raises CommandRefused where it cannot."""
+        try:
+            await self.held.pace(rate)
+            await self._show(await self.held.glance())
+        except BridgeError as error:
+            raise CommandRefused(error.code, str(error)) from error
+        self._glanced = asyncio.get_running_loop().time()
+
+    @property
+    def glance_at(self) -> float | None:
+        """When a page whose time goes on by itself is looked at next (loop time)."""
+        page = self._record.seen.page if self._record.state.observation else None
+        going = page is not None and page.pace > 0 and not page.done
+        rests = self._record.state.status == "running" and self._gesture is None
+        return self._glanced + self._limits.glance if going and rests else None
+
+    async def glance(self) -> None:
+        """Tell where a page whose time goes on stands now; its picture is seen live anyway."""
+        self._glanced = asyncio.get_running_loop().time()
+        try:
+            observation = await self.held.glance()
+        except BridgeError as error:
+            return await self.fail(str(error))
+        if _told(observation.page) != _told(self._record.seen.page):
+            await self._show(observation)
+
+    async def _show(self, observation: Observation) -> None:
+        """Take an observation as the one to act on, where it shows something else."""
         seen = self._record.seen
-        if (observation.screenshot, observation.text) != (seen.screenshot, seen.text):
+        if (observation.screenshot, observation.text, observation.page) != (seen.screenshot, seen.text, seen.page):
             await self.pictures.save(observation)
             await self._record.change(observation=observation)
 
@@ -196,3 +229,8 @@ class Acting:
         if gesture is not None:
             deed = await gesture.close(self.held, self._record.seen, asyncio.get_running_loop().time())
             await self.write(gesture.whole(thought), deed)
+
+
+def _told(page: BrowserPage | None) -> BrowserPage | None:
+    """What is worth telling of a page that goes on: all but its time."""
+    return page and page.model_copy(update={"time_ms": 0.0})

@@ -153,6 +153,14 @@ class Hand:
         """The rested screen. Raises BridgeError."""
         return await self._seen(await reach(lambda: self._machine.observe(settle=True), within=self._within))
 
+    async def glance(self) -> Observation:
+        """The screen of this moment, at rest or not. Raises BridgeError."""
+        return await self._seen(await reach(self._machine.observe, within=self._within))
+
+    async def pace(self, rate: float) -> None:
+        """How fast the machine's own time goes between acts. Raises BridgeError."""
+        await reach(lambda: self._machine.pace(rate), within=self._within)
+
     async def act(self, command_id: str, action: Action, seen: Observation, *, settle: bool = True) -> Deed:
         """Do one action once, and say how it ended; `seen` is the frame to name where the machine can show none."""
         started = datetime.now(UTC)

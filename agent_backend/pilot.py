@@ -2,12 +2,13 @@
 
 import asyncio
 import itertools
+from typing import Literal
 
 from agent_backend.errors import CommandRefused
 from agent_backend.memory_store import MemoryStore
 from agent_backend.opening import OpenMachine
 from agent_backend.ports import EpisodeCommand
-from agent_backend.refusals import check_steering
+from agent_backend.refusals import check_steering, page_of
 from agent_backend.runner import CurrentPolicy, EpisodeRunner, Limits
 from vocabulary.actions import Finish
 from vocabulary.messages import (
@@ -23,6 +24,7 @@ from vocabulary.messages import (
     Thinking,
 )
 
+PAGE_DONE = "the page has ended by itself"
 RESAMPLES = 3
 """How often in a row a policy may offer nothing that can be done."""
 
@@ -79,6 +81,9 @@ class Pilot:
     def _decide(self, state: EpisodeState, thinking: Thinking, command_id: str) -> EpisodeCommand:
         if state.status == "failed":
             return LeaveEpisode(command_id=command_id, how="release", reason=state.error)
+        if (page := page_of(state)) is not None and page.done:
+            outcome: Literal["success", "failure"] = "success" if page.success else "failure"
+            return FinishEpisode(command_id=command_id, outcome=outcome, reason=PAGE_DONE)
         if thinking == "off":
             return FinishEpisode(command_id=command_id, outcome="failure", reason="there is no policy")
         if thinking == "failed" or not state.proposals:

@@ -23,6 +23,7 @@ from vocabulary.messages import (
     Partial,
     Pause,
     Resample,
+    SetPace,
     Takeover,
     TakeoverInput,
     Undo,
@@ -46,6 +47,7 @@ EpisodeCommand = (
     | Takeover
     | TakeoverInput
     | Undo
+    | SetPace
     | Hurry
 )
 """What a runner takes; pings and the control lease are the socket's own business."""

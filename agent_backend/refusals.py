@@ -18,10 +18,12 @@ from vocabulary.messages import (
     MarkProposal,
     Pause,
     Resample,
+    SetPace,
     Takeover,
     TakeoverInput,
     Undo,
 )
+from vocabulary.observations import BrowserPage
 from vocabulary.proposals import Proposal
 from vocabulary.steps import standing
 
@@ -31,13 +33,14 @@ TAKEN_WHEN: dict[EpisodeStatus, tuple[type[Frozen], ...]] = {
     "running": (
         *ALWAYS,
         *(Act, Accept, Resample, MarkProposal, FinishEpisode, Pause, Autopilot, Takeover, TakeoverInput, Undo),
+        SetPace,
     ),
     "paused": (*ALWAYS, Pause, MarkProposal, FinishEpisode),
     "failed": ALWAYS,
 }
 """Which commands each status takes; one that is not listed takes none."""
 
-TAKEN_IN_TAKEOVER = (*ALWAYS, MarkProposal, Takeover, TakeoverInput)
+TAKEN_IN_TAKEOVER = (*ALWAYS, MarkProposal, Takeover, TakeoverInput, SetPace)
 
 
 def check(state: EpisodeState, command: EpisodeCommand) -> None:
@@ -60,6 +63,8 @@ def check(state: EpisodeState, command: EpisodeCommand) -> None:
             check_inputs(state, command)
         case Undo():
             check_undo(state)
+        case SetPace():
+            check_pace(state)
 
 
 def check_accept(state: EpisodeState, command: Accept) -> None:
@@ -95,6 +100,8 @@ def check_steering(state: EpisodeState, best: Proposal) -> None:
         raise CommandRefused("unparsed_proposal", "this candidate is no action")
     if best.action.kind in CONTROL_KINDS:
         raise CommandRefused("unsupported_action", "a person decides about the end")
+    if (page := page_of(state)) is not None and page.done:
+        raise CommandRefused("page_done", "the page has ended by itself")
     check_possible(state, best.action)
 
 
@@ -127,6 +134,18 @@ def check_undo(state: EpisodeState) -> None:
         raise CommandRefused("cannot_undo", "this machine has no way back")
     if not standing(state.steps):
         raise CommandRefused("cannot_undo", "nothing has been done yet")
+
+
+def check_pace(state: EpisodeState) -> None:
+    """Only the time of a page with a clock of its own goes at another pace."""
+    page = page_of(state)
+    if page is None or page.clock == "real":
+        raise CommandRefused("unsupported_action", "this machine's time is everybody's")
+
+
+def page_of(state: EpisodeState) -> BrowserPage | None:
+    """How a browser's page stood when it was last looked at."""
+    return state.observation.page if state.observation else None
 
 
 def check_room(state: EpisodeState) -> None:

@@ -27,6 +27,7 @@ from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import fly
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.ports import Policy
+from agent_backend.refusals import page_of
 from agent_backend.runner import Limits
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError
@@ -56,11 +57,12 @@ USER = "rollout"
 
 
 def trajectory_of(store: MemoryStore) -> Trajectory:
-    """The finished attempt. It terminated when the policy itself said that it was done; every decision was its own,
-    its finish too, which the pilot had to accept."""
+    """The finished attempt. It terminated when the policy itself said that it was done, or the page ended by itself;
+    every decision was the policy's own, its finish too, which the pilot had to accept."""
     state = store.state
     steps = tuple(step.model_copy(update={"actor": "policy", "decision": "auto"}) for step in state.steps)
-    terminated = bool(steps) and isinstance(steps[-1].action, Finish)
+    page = page_of(state)
+    terminated = bool(steps) and (isinstance(steps[-1].action, Finish) or (page is not None and page.done))
     return Trajectory(
         id=state.id,
         task=state.task,

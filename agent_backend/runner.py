@@ -35,6 +35,7 @@ from vocabulary.messages import (
     Partial,
     Pause,
     Resample,
+    SetPace,
     Takeover,
     TakeoverInput,
     Undo,
@@ -101,6 +102,7 @@ class EpisodeRunner:
             (lambda: bool(self._inbox) and isinstance(self._inbox[0][0], TakeoverInput), self._take_inputs),
             (lambda: bool(self._inbox), self._take_command),
             (lambda: is_due(self._acting.rests_at), self._acting.close_gesture),
+            (lambda: is_due(self._acting.glance_at), self._acting.glance),
             (lambda: self._thinking.answered, self._take_answer),
             (lambda: self.state.autopilot and bool(self.state.proposals), self._steer),
             (lambda: self._wants_proposals() and is_due(self._thinking.again_at), self._ask),
@@ -169,7 +171,11 @@ class EpisodeRunner:
         for waiting, see_to in self._duties:
             if waiting():
                 return await see_to()
-        looks = [self._acting.rests_at, self._thinking.again_at if self._wants_proposals() else None]
+        looks = [
+            self._acting.rests_at,
+            self._acting.glance_at,
+            self._thinking.again_at if self._wants_proposals() else None,
+        ]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(min((look for look in looks if look is not None), default=None)):
                 await self._stirred.wait()
@@ -266,6 +272,16 @@ class EpisodeRunner:
             case CallForHelp():
                 await self._record.change(help_requested=True)
                 return command.message
+            case SetPace():
+                await self._set_pace(command.rate)
+                return f"pace {command.rate:g}"
+            case _:
+                await self._turn_wheel(command)
+        return ""
+
+    async def _turn_wheel(self, command: EpisodeCommand) -> None:
+        """Carry out a command about who does what comes next."""
+        match command:
             case Takeover():
                 await self._take_over(command)
             case MarkProposal():
@@ -281,7 +297,13 @@ class EpisodeRunner:
                 self._thinking.drop()
                 await self._acting.undo(standing(self.state.steps)[-1])
                 self._thinking.renew()
-        return ""
+
+    async def _set_pace(self, rate: float) -> None:
+        """What was offered for a screen that time has left behind is void."""
+        seen = self._record.seen
+        await self._acting.pace(rate)
+        if self._record.seen.screenshot != seen.screenshot and not self.state.takeover:
+            await self._drop_offers("time went on")
 
     async def _take_over(self, command: Takeover) -> None:
         """Begin direct input, or end it with what was done as one step."""

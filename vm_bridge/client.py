@@ -17,7 +17,7 @@ from vm_bridge.fleet import Renewal, Waiting
 from vm_bridge.fleet_client import FleetClient
 from vm_bridge.inside import check_size
 from vm_bridge.inside_client import RemoteFiles, RemoteTerminals
-from vm_bridge.machine import Capabilities, Lease, Machine, Snapshot, act_bound
+from vm_bridge.machine import Advice, Capabilities, Lease, Machine, Snapshot, act_bound
 from vm_bridge.wire import (
     FENCING_HEADER,
     Allocate,
@@ -25,6 +25,7 @@ from vm_bridge.wire import (
     Failure,
     Held,
     Observe,
+    Pace,
     Perform,
     Recording,
     Renew,
@@ -54,6 +55,7 @@ TASKS = TypeAdapter(tuple[Task, ...])
 TOOLS = TypeAdapter(tuple[Tool, ...])
 GIVEN: TypeAdapter[Lease | Waiting] = TypeAdapter(Lease | Waiting)
 RENEWALS = TypeAdapter(tuple[Renewal, ...])
+ADVICE: TypeAdapter[Advice | None] = TypeAdapter(Advice | None)
 RECORDED: TypeAdapter[Recording | None] = TypeAdapter(Recording | None)
 
 
@@ -271,6 +273,12 @@ class RemoteMachine:
         return Verdict.model_validate_json(
             await self._call("POST", "evaluate", Evaluate(answer=answer), patience=PREPARE_TIMEOUT)
         )
+
+    async def advise(self) -> Advice | None:
+        return ADVICE.validate_json(await self._call("POST", "advise"))
+
+    async def pace(self, rate: float) -> None:
+        await self._call("PUT", "pace", Pace(rate=rate))
 
     async def blob(self, ref: BlobRef) -> bytes:
         kept = self._blobs.get(ref.sha256)

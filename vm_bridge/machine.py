@@ -61,6 +61,13 @@ class Snapshot(Frozen):
     taken_at: datetime
 
 
+class Advice(Frozen):
+    """What a suite's scripted expert would do now, and why."""
+
+    thought: str
+    action: Action
+
+
 class Lease(Frozen):
     """The right to drive one machine until `expires_at`; a higher `fencing_token` ends a lower one."""
 
@@ -115,6 +122,17 @@ class Machine(Protocol):
 
     async def evaluate(self, *, answer: str = "") -> Verdict:
         """Judge the present state, and the answer given with it, by the prepared task's verifier."""
+        ...
+
+    async def advise(self) -> Advice | None:
+        """What the prepared task's scripted expert would do now; None where there is none, or it knows no way on."""
+        ...
+
+    async def pace(self, rate: float) -> None:
+        """Let the machine's own time go `rate` times as fast as everybody's between two acts; 0 stands still.
+
+        Raises UnsupportedAction where its time is everybody's.
+        """
         ...
 
     async def blob(self, ref: BlobRef) -> bytes:

@@ -1,4 +1,5 @@
-"""What a machine shows and which state it is in, over HTTP: pictures by GET, snapshots, the way back."""
+"""What a machine shows and which state it is in, over HTTP: pictures by GET, snapshots, the way back, its own time, and
+what an expert would do in it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
@@ -6,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from vm_bridge.errors import UnsupportedAction
-from vm_bridge.machine import Machine, Snapshot
-from vm_bridge.wire import FENCING_HEADER, MEDIA_TYPE, Name, answer_pack
+from vm_bridge.machine import Advice, Machine, Snapshot
+from vm_bridge.wire import FENCING_HEADER, MEDIA_TYPE, Name, Pace, answer_pack
 from vocabulary.blobs import Sha256
 
 PICTURE: dict[int | str, dict[str, Any]] = {
@@ -52,5 +53,15 @@ def state_routes(leased: Callable[[str, int], Awaitable[Machine]]) -> APIRouter:
     async def restore(body: Snapshot, machine: Machine = held) -> Response:
         """Go back to an earlier state; `cannot_restore` says that nothing has changed."""
         return Response(await answer_pack(machine, await machine.restore(body)), media_type=MEDIA_TYPE)
+
+    @router.put("/pace", status_code=204)
+    async def pace(body: Pace, machine: Machine = held) -> None:
+        """How fast the machine's own time goes between two acts."""
+        await machine.pace(body.rate)
+
+    @router.post("/advise")
+    async def advise(machine: Machine = held) -> Advice | None:
+        """What the prepared task's scripted expert would do now."""
+        return await machine.advise()
 
     return router

@@ -11,7 +11,7 @@ from vocabulary.actions import Action, Text
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import CommandId
-from vocabulary.observations import Observation, Transition
+from vocabulary.observations import MAX_PACE, Observation, Transition
 
 MEDIA_TYPE = "application/msgpack"
 FENCING_HEADER = "X-Fencing-Token"
@@ -99,6 +99,12 @@ class Evaluate(Frozen):
     """`POST /v1/machines/{machine_id}/evaluate`."""
 
     answer: Annotated[str, StringConstraints(max_length=20_000)] = ""
+
+
+class Pace(Frozen):
+    """`PUT /v1/machines/{machine_id}/pace`."""
+
+    rate: Annotated[float, Field(ge=0, le=MAX_PACE)]
 
 
 class RecordingPart(Frozen):

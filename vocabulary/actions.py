@@ -27,6 +27,8 @@ FilePath = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 """A path inside the sandbox; a relative one begins at the home folder."""
 SessionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
 """What an interactive terminal session is called."""
+PageId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+"""One of a browser's open pages, as the observation names it."""
 MAX_FILE = 32 * 2**20
 """Largest file that is brought in or out (bytes)."""
 Button = Literal["left", "middle", "right"]
@@ -161,6 +163,20 @@ class NavigateBack(Frozen):
     """Go back one page."""
 
     kind: Literal["navigate_back"] = "navigate_back"
+
+
+class SwitchPage(Frozen):
+    """Bring one of the browser's open pages to the front."""
+
+    kind: Literal["switch_page"] = "switch_page"
+    page: PageId
+
+
+class ClosePage(Frozen):
+    """Close one of the browser's open pages; the one in front when none is named."""
+
+    kind: Literal["close_page"] = "close_page"
+    page: PageId | None = None
 
 
 class LongPress(_At):
@@ -348,6 +364,8 @@ Action = Annotated[
     | Wait
     | Navigate
     | NavigateBack
+    | SwitchPage
+    | ClosePage
     | LongPress
     | Swipe
     | OpenApp

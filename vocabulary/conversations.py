@@ -9,11 +9,14 @@ import re
 from collections.abc import Callable
 
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
-from vocabulary.observations import Observation
+from vocabulary.observations import BrowserPage, Observation
 from vocabulary.steps import Step
 
 MAX_NOTE = 4_000
 """Longest text output of an act that is shown (characters); the middle of a longer one is left out."""
+
+MOST_EVENTS = 8
+"""How many of the things a browser reports are told."""
 
 _SPECIAL_TOKEN = re.compile(r"<\|(\w+)\|>")
 
@@ -57,6 +60,8 @@ def _look(observation: Observation, last: Step | None) -> ChatMessage:
     said = last is not None and last.after is not None and last.after.text
     if observation.screenshot is None and observation.text and observation.text != said:
         notes.append(f"The terminal shows:\n{_shortened(plain(observation.text))}")
+    if observation.page is not None:
+        notes += _page_notes(observation.page)
     parts: list[TextPart | ImagePart] = [TextPart(text="\n".join(notes))] if notes else []
     if observation.screenshot is not None:
         parts.append(ImagePart(image=observation.screenshot))
@@ -69,6 +74,15 @@ def _notes(step: Step) -> list[str]:
         notes.append(f"The last action failed: {plain(step.error.message)}")
     if step.after is not None and step.after.text:
         notes.append(f"Output of the last action:\n{_shortened(plain(step.after.text))}")
+    return notes
+
+
+def _page_notes(page: BrowserPage) -> list[str]:
+    """What a picture of a browser's page does not show: what happened by itself, and which other pages are open."""
+    notes = [f"The browser reports: {plain(event.text)}" for event in page.events[-MOST_EVENTS:]]
+    if len(page.tabs) > 1:
+        tabs = (f"{tab.id}{' (in front)' if tab.active else ''}: {plain(tab.title or tab.url)}" for tab in page.tabs)
+        notes.append(_shortened("Open pages:\n" + "\n".join(tabs)))
     return notes
 
 

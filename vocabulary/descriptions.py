@@ -80,6 +80,11 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
     "wait": (lambda w: f"Wait for {w.action.seconds:g} s", lambda w: f"等待 {w.action.seconds:g} 秒"),
     "navigate": (lambda w: f"Open {w.action.url}", lambda w: f"打开 {w.action.url}"),
     "navigate_back": (lambda w: "Go back one page", lambda w: "返回上一页"),
+    "switch_page": (lambda w: f"Switch to the page {w.action.page}", lambda w: f"切换到页面 {w.action.page}"),
+    "close_page": (
+        lambda w: f"Close the page {w.action.page}" if w.action.page else "Close this page",
+        lambda w: f"关闭页面 {w.action.page}" if w.action.page else "关闭当前页面",
+    ),
     "long_press": (
         lambda w: f"Press {w.at} for {w.action.seconds:g} s",
         lambda w: f"长按 {w.at} {w.action.seconds:g} 秒",

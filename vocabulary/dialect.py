@@ -8,7 +8,7 @@ from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation
-from vocabulary.proposals import ParseError
+from vocabulary.proposals import ImageLimits, ParseError
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
@@ -79,6 +79,11 @@ class Dialect(Protocol):
     @property
     def kinds(self) -> frozenset[str]:
         """Action kinds this family can say."""
+        ...
+
+    @property
+    def limits(self) -> ImageLimits:
+        """The sizes its processor scales pictures to; the served one's must be these."""
         ...
 
     def render(

@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints, TypeAdapter
 
 from vocabulary.actions import Action, InputEvent, Text
 from vocabulary.base import Frozen
-from vocabulary.observations import Observation, Verdict
+from vocabulary.observations import MAX_PACE, Observation, Verdict
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
@@ -127,6 +127,13 @@ class Undo(_Command):
     type: Literal["undo"] = "undo"
 
 
+class SetPace(_Command):
+    """How fast the machine's own time goes between two acts: 0 stands still, as the policy sees it, 1 is real time."""
+
+    type: Literal["pace"] = "pace"
+    rate: Annotated[float, Field(ge=0, le=MAX_PACE)]
+
+
 class Hurry(_Command):
     """Cut a settle short."""
 
@@ -154,6 +161,7 @@ Command = Annotated[
     | TakeoverInput
     | TakeControl
     | Undo
+    | SetPace
     | Hurry
     | Ping,
     Field(discriminator="type"),

@@ -14,6 +14,69 @@ Rest = Literal["rested", "hurried", "timeout", "skipped"]
 """How a settle ended: the screen rested; `hurry` cut it short; its bound ran out; not asked for."""
 
 
+ClockMode = Literal["exact", "script", "real"]
+"""Whose time a page lives in: given frame by frame, given to its scripts, or everybody's."""
+
+MAX_PACE = 16.0
+"""The fastest that a page's time may go between two acts."""
+
+PageEventKind = Literal[
+    "popup",
+    "popup_refused",
+    "dialog",
+    "download",
+    "file_chooser",
+    "permission",
+    "print",
+    "navigated",
+    "load_failed",
+    "closed",
+    "crashed",
+    "restored",
+    "limit",
+    "script_error",
+    "other",
+]
+
+
+class Tab(Frozen):
+    """One page a browser has open; `id` is what `switch_page` and `close_page` name."""
+
+    id: str
+    title: str
+    url: str
+    active: bool
+
+
+class PageEvent(Frozen):
+    """What a page or its browser did by itself; `kind` is stable, `text` is for people."""
+
+    kind: PageEventKind
+    text: str
+
+
+class BrowserPage(Frozen):
+    """How the active page of a browser stands, and in which time it lives."""
+
+    title: str
+    clock: ClockMode
+    seed: int
+    """Of everything that is random in it."""
+    time_ms: float = Field(ge=0)
+    """Its own time since the task began; the policy's acts and waits are what it goes by."""
+    pace: float = Field(default=0, ge=0, le=MAX_PACE)
+    """How fast its time goes between two acts: 0 where it stands still, 1 as fast as everybody's."""
+    score: float | None = None
+    level: int | None = None
+    done: bool = False
+    """Whether it has ended by itself."""
+    success: bool | None = None
+    """How it ended, where it says so."""
+    tabs: tuple[Tab, ...] = ()
+    events: tuple[PageEvent, ...] = ()
+    """What happened since the look before."""
+
+
 class Observation(Frozen):
     """One look at a machine; `screenshot` is None where the machine has no picture."""
 
@@ -30,6 +93,8 @@ class Observation(Frozen):
     """Output of a tool, a command or the clipboard, when the act had any; what a terminal shows."""
     attachment: BlobRef | None = None
     """The file an act brought out, or the picture its code drew."""
+    page: BrowserPage | None = None
+    """Of a browser: how its page stands."""
 
 
 class ActionError(Frozen):
@@ -55,3 +120,5 @@ class Verdict(Frozen):
     success: bool | None
     score: float = Field(ge=0, le=1)
     reason: str = ""
+    verifier: str = ""
+    """The sha256 of what judged, where it is a script of its own."""

@@ -20,6 +20,13 @@ class PolicyRef(Frozen):
     scripted: bool = False
 
 
+class ImageLimits(Frozen):
+    """Between which sizes a model's processor scales a picture (pixels in all): serving and training must agree."""
+
+    min_pixels: int = Field(ge=1)
+    max_pixels: int = Field(ge=1)
+
+
 class ParseError(Frozen):
     """Why a model's text is no action; `code` is stable, `message` is for people."""
 

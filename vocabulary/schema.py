@@ -30,6 +30,8 @@ LITERALS: dict[str, Any] = {
     "Direction": actions.Direction,
     "Platform": observations.Platform,
     "Rest": observations.Rest,
+    "ClockMode": observations.ClockMode,
+    "PageEventKind": observations.PageEventKind,
     "Mark": proposals.Mark,
     "Actor": steps.Actor,
     "Decision": steps.Decision,

@@ -119,6 +119,8 @@ WRITERS: dict[str, _Write] = {
     "wait": lambda action, pen: Call("wait", _unusual(action, "seconds", "time")),
     "navigate": lambda action, pen: Call("navigate", {"content": action.url}),
     "navigate_back": _bare_call("navigate_back"),
+    "switch_page": lambda action, pen: Call("switch_page", {"page": action.page}),
+    "close_page": lambda action, pen: Call("close_page", _unusual(action, "page")),
     "long_press": _long_press_call,
     "open_app": lambda action, pen: Call("open_app", {"app_name": action.name}),
     "press_home": _bare_call("press_home"),

@@ -16,6 +16,7 @@ from django.db import Error as DatabaseError
 from pydantic import SecretStr
 
 from agent_backend.errors import EpisodeFenced
+from agent_backend.policy.expert import EXPERT_URL, ExpertPolicy
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.ports import Emit, EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner
@@ -30,7 +31,7 @@ from annotation_app.recordings.services import recording_note
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.ice import ICE_SERVERS, ice_passes
-from vm_bridge.machine import Lease, Machine
+from vm_bridge.machine import Advice, Lease, Machine
 from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
 from vocabulary.messages import EpisodeState, Event
 from vocabulary.tasks import Task
@@ -223,8 +224,15 @@ class Driver:
         server = await in_database(selectors.policy_server_of, episode_id=self.episode_id)
         if server != self._server:
             self._server = server
-            self._policy = self._policies.of(server)
+            expert = server is not None and server.base_url == EXPERT_URL
+            self._policy = ExpertPolicy(server.ref, self._advise) if server and expert else self._policies.of(server)
             self._runner.wake()
+
+    async def _advise(self) -> Advice | None:
+        """What the expert of this episode's task would do now. Raises BridgeError."""
+        if self._lease is None:
+            raise MachineGone("this episode has no machine now")
+        return await self._bridge.machine(self._lease).advise()
 
     async def _emit(self, event: Event) -> None:
         await publish_live(str(self.episode_id), event)

@@ -18,6 +18,7 @@ const frame = (windows: string, seconds: number, patch: Partial<Observation> = {
   url: null,
   text: null,
   attachment: null,
+  page: null,
   ...patch,
 });
 
@@ -109,7 +110,7 @@ export const trajectory = (running: boolean): Trajectory => ({
   proposals: TOLD.map(offered),
   outcome: running ? null : "success",
   answer: "",
-  verdict: running ? null : { success: false, score: 0, reason: "final.txt exists, but it is not open in the editor." },
+  verdict: running ? null : { success: false, score: 0, reason: "final.txt exists, but it is not open in the editor.", verifier: "" },
   terminated: !running,
   truncated: false,
   created_at: time(0),

@@ -26,7 +26,7 @@ from vm_bridge.errors import (
     StaleLease,
     UnsupportedAction,
 )
-from vm_bridge.machine import ACT_SECONDS, Capabilities, Snapshot, act_bound
+from vm_bridge.machine import ACT_SECONDS, Advice, Capabilities, Snapshot, act_bound
 from vm_bridge.settle import LIMIT
 from vm_bridge.suites import Suite, judged, suite_of
 from vocabulary.actions import Action, UploadFile, off_screen
@@ -341,6 +341,12 @@ class ComputerMachine:
     async def evaluate(self, *, answer: str = "") -> Verdict:
         computer = self._computer
         return await judged(computer.suites, computer.task, lambda: computer.desk(self._fence), answer)
+
+    async def advise(self) -> Advice | None:
+        return None
+
+    async def pace(self, rate: float) -> None:
+        raise UnsupportedAction("a computer's time is everybody's")
 
     async def blob(self, ref: BlobRef) -> bytes:
         return self._computer.bytes_of(ref)

@@ -7,7 +7,7 @@ import socket
 import time
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +15,8 @@ from typing import TypeVar
 import numpy as np
 import simplejpeg
 
+from vm_bridge.drivers.fake_browser import KINDS as BROWSER_KINDS
+from vm_bridge.drivers.fake_browser import FakeBrowser
 from vm_bridge.drivers.fake_inside import KINDS as INSIDE_KINDS
 from vm_bridge.drivers.fake_inside import TOOLS, FakeFiles, FakeInside, FakeTerminals, Outcome
 from vm_bridge.drivers.fake_journal import Journal
@@ -31,11 +33,11 @@ from vm_bridge.errors import (
     UnknownTask,
     UnsupportedAction,
 )
-from vm_bridge.machine import Capabilities, Machine, Snapshot
+from vm_bridge.machine import Advice, Capabilities, Machine, Snapshot
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vocabulary.actions import Action, GetClipboard, SetClipboard, TypeText, off_screen, points_of
 from vocabulary.blobs import BlobRef
-from vocabulary.observations import Observation, Rest, Transition, Verdict
+from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 
@@ -81,6 +83,8 @@ class FakeSandbox:
         self.id = name
         self.image = image
         kinds, streams = (KINDS, STREAMS) if width else (("wait", *INSIDE_KINDS), ("terminal",))
+        if image == "browser":
+            kinds = (*kinds, *BROWSER_KINDS)
         self.capabilities = Capabilities(kinds=kinds, width=width, height=height, streams=streams, snapshots=True)
         self.screen = FakeScreen(width, height, self._ramp)
         self.frames: FrameSource | None = self.screen if width else None
@@ -91,6 +95,8 @@ class FakeSandbox:
         self.resets = 0
         self.typed = ""
         self.clipboard = ""
+        self.browser: FakeBrowser | None = None
+        """Of the image `browser`."""
         self.inside = FakeInside()
         self.ports: dict[int, int] = {}
         """Which port of this machine stands for which of the painted one's."""
@@ -185,6 +191,8 @@ class FakeSandbox:
             settle_ms=(time.monotonic() - started) * 1000,
             text=text,
             attachment=attachment,
+            url=self.browser and self.browser.url,
+            page=self.browser and self.browser.page(),
         )
 
     def _picture(self) -> BlobRef:
@@ -227,6 +235,11 @@ class FakeSandbox:
 
     def _do(self, action: Action) -> Outcome:
         """Change the state and the picture."""
+        if self.browser is not None:
+            try:
+                self.browser = self.browser.did(action)
+            except InvalidAction as error:
+                return None, ActionError(code=error.code, message=str(error)), None
         self.acts.append(action)
         if self.capabilities.width:
             self._paint(action)
@@ -251,6 +264,7 @@ class FakeSandbox:
             files=dict(inside.files),
             terminals=dict(inside.terminals),
             acts=tuple(self.acts),
+            browser=self.browser,
         )
         return self.states.keep(state)
 
@@ -260,6 +274,7 @@ class FakeSandbox:
             state = self.states.find(snapshot)
             self.typed, self.clipboard, self.acts = state.typed, state.clipboard, list(state.acts)
             self.inside.files, self.inside.terminals = dict(state.files), dict(state.terminals)
+            self.browser = state.browser
             self.inside.touch()
             self.screen.pixels[:] = state.pixels
             self.screen.touch()
@@ -277,6 +292,7 @@ class FakeSandbox:
     def _clear(self) -> None:
         """The image's first state: nothing typed, no files, a fresh picture."""
         self.typed, self.clipboard, self.task = "", "", None
+        self.browser = FakeBrowser() if self.image == "browser" else None
         self.inside.clear()
         self.ports.clear()
         self.states.forget()
@@ -316,6 +332,8 @@ class FakeMachine:
             raise UnknownTask(f"no task {task.name} in suite {task.suite}")
         self._sandbox.restart()
         self._sandbox.task = task
+        if self._sandbox.browser is not None:
+            self._sandbox.browser = FakeBrowser(seed=task.seed)
         return await self._sandbox.look(settle=True)
 
     async def observe(self, *, settle: bool = False) -> Observation:
@@ -346,6 +364,16 @@ class FakeMachine:
         given = {"type": self._sandbox.typed, "answer": answer}[task.name or ""]
         solved = given == task.parameters.get("text")
         return Verdict(success=solved, score=float(solved), reason=f"got {given!r}")
+
+    async def advise(self) -> Advice | None:
+        self._sandbox.admit(self._token)
+        return self._sandbox.browser and self._sandbox.browser.advise()
+
+    async def pace(self, rate: float) -> None:
+        self._sandbox.admit(self._token)
+        if self._sandbox.browser is None:
+            raise UnsupportedAction("this machine's time is everybody's")
+        self._sandbox.browser = replace(self._sandbox.browser, pace=rate)
 
     async def blob(self, ref: BlobRef) -> bytes:
         self._sandbox.admit(self._token)

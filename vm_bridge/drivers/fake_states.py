@@ -5,6 +5,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from vm_bridge.drivers.fake_browser import FakeBrowser
 from vm_bridge.drivers.fake_screen import Pixels
 from vm_bridge.errors import CannotRestore
 from vm_bridge.machine import Snapshot
@@ -23,6 +24,7 @@ class FakeState:
     files: dict[str, bytes]
     terminals: dict[str, str]
     acts: tuple[Action, ...]
+    browser: FakeBrowser | None
 
 
 class FakeStates:

@@ -30,7 +30,7 @@ from vm_bridge.errors import (
 )
 from vm_bridge.inside import Files as MachineFiles
 from vm_bridge.inside import Terminals
-from vm_bridge.machine import Capabilities, Snapshot, act_bound
+from vm_bridge.machine import Advice, Capabilities, Snapshot, act_bound
 from vm_bridge.sandbox import FrameSource
 from vm_bridge.settle import LIMIT
 from vm_bridge.suites import Desk, Suite, judged, suite_of
@@ -258,6 +258,12 @@ class PhoneMachine:
         phone = self._phone
         await phone.admit(self._fence)
         return await judged(phone.suites, phone.task, lambda: phone.inside.desk(self._fence), answer)
+
+    async def advise(self) -> Advice | None:
+        return None
+
+    async def pace(self, rate: float) -> None:
+        raise UnsupportedAction("a phone's time is everybody's")
 
     async def blob(self, ref: BlobRef) -> bytes:
         return self._phone.bytes_of(ref)

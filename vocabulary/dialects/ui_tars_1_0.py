@@ -4,9 +4,12 @@ Signatures and reply frame are those of the model's published prompts, the sente
 `scroll` goes between two points: a swipe. A browser is worked like any other window.
 """
 
+from vocabulary.families import FamilyDialect, Grammar
 from vocabulary.grids import thousandths
+from vocabulary.proposals import ImageLimits
+from vocabulary.resize import FACTOR, MIN_PIXELS
 from vocabulary.styles import Style
-from vocabulary.thought_action import Grammar, ThoughtActionDialect
+from vocabulary.thought_action import ThoughtAction
 
 FRAME = """{opening}
 
@@ -55,14 +58,16 @@ PHONE = {
 _GIVEN = "You see the task, the actions taken so far and screenshots. Choose the action that comes next."
 _DESKTOP = Grammar(f"You are an agent that operates a computer. {_GIVEN}", DESKTOP)
 
-DIALECT = ThoughtActionDialect(
+DIALECT = FamilyDialect(
     name="ui_tars_1_0",
-    style=Style(
-        grid=thousandths,
-        point="start_box",
-        start="start_box",
-        end="end_box",
-        text=lambda x, y: f"<|box_start|>({x},{y})<|box_end|>",
+    writing=ThoughtAction(
+        Style(
+            grid=thousandths,
+            point="start_box",
+            start="start_box",
+            end="end_box",
+            text=lambda x, y: f"<|box_start|>({x},{y})<|box_end|>",
+        )
     ),
     grammars={
         "desktop": _DESKTOP,
@@ -71,4 +76,5 @@ DIALECT = ThoughtActionDialect(
         "phone": Grammar(f"You are an agent that operates a phone. {_GIVEN}", PHONE),
     },
     frame=FRAME,
+    limits=ImageLimits(min_pixels=MIN_PIXELS, max_pixels=2_700 * FACTOR**2),
 )

@@ -6,9 +6,10 @@ is said as a drag.
 """
 
 from vocabulary.actions import Drag
+from vocabulary.families import FamilyDialect, Grammar
 from vocabulary.grids import resized
 from vocabulary.styles import Style
-from vocabulary.thought_action import Grammar, ThoughtActionDialect
+from vocabulary.thought_action import ThoughtAction
 
 FRAME = """{opening}
 
@@ -64,6 +65,8 @@ BROWSER = {
     **DESKTOP,
     "navigate": "navigate(content='https://…') # Open an address.",
     "navigate_back": "navigate_back() # Go back one page.",
+    "switch_page": "switch_page(page='xxx') # Bring another open page to the front, by its id.",
+    "close_page": "close_page() # Close the page in front; page='xxx' closes another.",
 }
 
 PHONE = {
@@ -85,14 +88,16 @@ _TERMINAL = Grammar(
     f"You work on a computer without a screen, through commands, files and tools. {_GIVEN_TEXT}", TERMINAL
 )
 
-DIALECT = ThoughtActionDialect(
+DIALECT = FamilyDialect(
     name="ui_tars_1_5",
-    style=Style(
-        grid=resized,
-        point="point",
-        start="start_point",
-        end="end_point",
-        text=lambda x, y: f"<point>{x} {y}</point>",
+    writing=ThoughtAction(
+        Style(
+            grid=resized,
+            point="point",
+            start="start_point",
+            end="end_point",
+            text=lambda x, y: f"<point>{x} {y}</point>",
+        )
     ),
     grammars={
         "desktop": _DESKTOP,

@@ -18,6 +18,8 @@ export type Action =
   | Wait
   | Navigate
   | NavigateBack
+  | SwitchPage
+  | ClosePage
   | LongPress
   | Swipe
   | OpenApp
@@ -43,6 +45,23 @@ export type Direction = "up" | "down" | "left" | "right";
 export type JsonValue = unknown;
 export type InputEvent = MoveTo | MouseDown | MouseUp | Press | Release | Scroll;
 export type Actor = "policy" | "human";
+export type ClockMode = "exact" | "script" | "real";
+export type PageEventKind =
+  | "popup"
+  | "popup_refused"
+  | "dialog"
+  | "download"
+  | "file_chooser"
+  | "permission"
+  | "print"
+  | "navigated"
+  | "load_failed"
+  | "closed"
+  | "crashed"
+  | "restored"
+  | "limit"
+  | "script_error"
+  | "other";
 export type Command =
   | Act
   | Accept
@@ -57,6 +76,7 @@ export type Command =
   | TakeoverInput
   | TakeControl
   | Undo
+  | SetPace
   | Hurry
   | Ping;
 export type Mark = "acceptable" | "wrong";
@@ -254,6 +274,20 @@ export interface NavigateBack {
   kind: "navigate_back";
 }
 /**
+ * Bring one of the browser's open pages to the front.
+ */
+export interface SwitchPage {
+  kind: "switch_page";
+  page: string;
+}
+/**
+ * Close one of the browser's open pages; the one in front when none is named.
+ */
+export interface ClosePage {
+  kind: "close_page";
+  page: string | null;
+}
+/**
  * Touch and hold; seconds.
  */
 export interface LongPress {
@@ -440,6 +474,38 @@ export interface Autopilot {
   on: boolean;
 }
 /**
+ * How the active page of a browser stands, and in which time it lives.
+ */
+export interface BrowserPage {
+  title: string;
+  clock: ClockMode;
+  seed: number;
+  time_ms: number;
+  pace: number;
+  score: number | null;
+  level: number | null;
+  done: boolean;
+  success: boolean | null;
+  tabs: Tab[];
+  events: PageEvent[];
+}
+/**
+ * One page a browser has open; `id` is what `switch_page` and `close_page` name.
+ */
+export interface Tab {
+  id: string;
+  title: string;
+  url: string;
+  active: boolean;
+}
+/**
+ * What a page or its browser did by itself; `kind` is stable, `text` is for people.
+ */
+export interface PageEvent {
+  kind: PageEventKind;
+  text: string;
+}
+/**
  * Ask an admin to look; the episode goes on.
  */
 export interface CallForHelp {
@@ -547,6 +613,14 @@ export interface Undo {
   type: "undo";
 }
 /**
+ * How fast the machine's own time goes between two acts: 0 stands still, as the policy sees it, 1 is real time.
+ */
+export interface SetPace {
+  command_id: string;
+  type: "pace";
+  rate: number;
+}
+/**
  * Cut a settle short.
  */
 export interface Hurry {
@@ -633,6 +707,7 @@ export interface Observation {
   url: string | null;
   text: string | null;
   attachment: BlobRef | null;
+  page: BrowserPage | null;
 }
 /**
  * Which policy spoke: its name, its revision, and whether it is a model at all.
@@ -751,6 +826,7 @@ export interface Verdict {
   success: boolean | null;
   score: number;
   reason: string;
+  verifier: string;
 }
 /**
  * All the desk shows of an episode; the snapshot, and the state every event is applied to.
@@ -870,7 +946,7 @@ export interface Trajectory {
   finished_at: string | null;
 }
 
-export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","gesture"] as const;
+export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","gesture"] as const;
 
 export const CONTROL_KINDS = ["call_user","finish"] as const;
 

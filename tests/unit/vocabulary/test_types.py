@@ -27,6 +27,7 @@ COMMANDS: tuple[Any, ...] = (
     messages.LeaveEpisode(command_id="command-1", how="broken", reason="no"),
     messages.CallForHelp(command_id="command-1", message="help"),
     messages.Pause(command_id="command-1", on=True),
+    messages.SetPace(command_id="command-1", rate=1),
     messages.Autopilot(command_id="command-1", on=False),
     messages.Takeover(command_id="command-1", on=True),
     messages.TakeoverInput(command_id="command-1", inputs=(MouseUp(),)),

@@ -16,6 +16,7 @@ export const OBSERVATION: Observation = {
   url: null,
   text: null,
   attachment: null,
+  page: null,
 };
 
 export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState {

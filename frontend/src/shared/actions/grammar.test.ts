@@ -48,6 +48,11 @@ const EXAMPLES: { readonly [K in TypedKind]: readonly Extract<TypedAction, { kin
   ],
   navigate: [{ kind: "navigate", url: "https://example.org/?a=1&b=(2)" }],
   navigate_back: [{ kind: "navigate_back" }],
+  switch_page: [{ kind: "switch_page", page: "page-2" }],
+  close_page: [
+    { kind: "close_page", page: null },
+    { kind: "close_page", page: "page-2" },
+  ],
   long_press: [{ kind: "long_press", ...P, seconds: 2 }],
   swipe: [{ kind: "swipe", start: P, end: Q }],
   open_app: [{ kind: "open_app", name: "Settings" }],

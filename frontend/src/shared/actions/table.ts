@@ -17,6 +17,7 @@ export type ArgumentType =
   | "point"
   | "text"
   | "app"
+  | "page"
   | "tool"
   | "path"
   | "key"
@@ -75,6 +76,8 @@ export const TABLE: Table = {
   wait: [{ field: "seconds", type: "number", fallback: 5, least: 0.001, most: 60 }],
   navigate: [{ field: "url", type: "text" }],
   navigate_back: [],
+  switch_page: [{ field: "page", type: "page" }],
+  close_page: [{ field: "page", type: "page", fallback: null }],
   long_press: [...AT, { field: "seconds", type: "number", fallback: 1, least: 0.001, most: 10 }],
   swipe: START_END,
   open_app: [{ field: "name", type: "app" }],
@@ -128,6 +131,9 @@ export const ALIASES: Readonly<Record<string, TypedKind>> = {
   sleep: "wait",
   goto: "navigate",
   back: "press_back",
+  go_back: "navigate_back",
+  tab: "switch_page",
+  close_tab: "close_page",
   home: "press_home",
   copy_to: "set_clipboard",
   bash: "run_command",

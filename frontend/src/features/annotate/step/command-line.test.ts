@@ -10,6 +10,7 @@ const CONTEXT = {
   recentTexts: ["report.txt", "Hello, world"],
   apps: ["Contacts", "Clock"],
   tools: ["notes.add", "notes.read"],
+  pages: ["page-1", "page-2"],
   paths: ["notes/a.txt"],
 };
 

@@ -39,6 +39,7 @@ export function CommandLineEditor() {
         recentTexts: drafts.recentTexts(),
         apps,
         tools: episode.tools.map(({ name }) => name),
+        pages: (episode.observation?.page?.tabs ?? []).map(({ id }) => id),
         paths: pathsNamed(steps),
       }),
     };

@@ -26,6 +26,8 @@ export interface CompletionContext {
   /** Names of the machine's apps, and of its tools. */
   readonly apps: readonly string[];
   readonly tools: readonly string[];
+  /** The ids of a browser's open pages. */
+  readonly pages: readonly string[];
   /** Paths that were named before. */
   readonly paths: readonly string[];
 }
@@ -76,6 +78,8 @@ function valuesFor(type: string, written: string, context: CompletionContext): r
       return context.apps;
     case "tool":
       return context.tools;
+    case "page":
+      return context.pages;
     case "path":
       return context.paths;
     default:
@@ -92,7 +96,7 @@ function actionNames(text: string, caret: number, { capabilities }: CompletionCo
   const ranked = kinds.toSorted((one, other) => Number(other.startsWith(written)) - Number(one.startsWith(written)));
   const options = ranked.map((kind): Suggestion => {
     const slots = slotsOf(kind, true);
-    const quoted = slots.length > 0 && ["text", "app", "tool", "path", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
+    const quoted = slots.length > 0 && ["text", "app", "page", "tool", "path", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
     const insert = `${kind}(${quoted ? '""' : ""})`;
     const caretAt = slots.length === 0 ? insert.length : kind.length + (quoted ? 2 : 1);
     return { label: kind, insert, caret: caretAt, detail: slots.map(({ field }) => field).join(", ") };

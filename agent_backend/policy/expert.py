@@ -1,0 +1,71 @@
+"""The scripted expert of a machine's own suite as a policy: it sees the state of the task, and is no model."""
+
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+from agent_backend.errors import PolicyError
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Advice
+from vocabulary.actions import CallUser
+from vocabulary.blobs import BlobRef
+from vocabulary.descriptions import describe
+from vocabulary.dialect import Screen
+from vocabulary.dialects import dialect_named
+from vocabulary.messages import Partial
+from vocabulary.observations import Observation
+from vocabulary.proposals import PolicyRef, Proposal
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+from vocabulary.tools import Tool
+
+EXPERT_URL = "http://machine.invalid/expert"
+"""Stands for the address of a policy that is nowhere served: it asks the episode's own machine."""
+NO_WAY_ON = Advice(
+    thought="I am a script and know no way on from here, so a person has to find it.",
+    action=CallUser(message="The scripted expert knows no way on."),
+)
+
+
+class ExpertPolicy:
+    """Offers what `advise` says: the one machine of one episode, asked at every decision point."""
+
+    def __init__(self, ref: PolicyRef, advise: Callable[[], Awaitable[Advice | None]]) -> None:
+        self.ref = ref
+        self._advise = advise
+        self._dialect = dialect_named(ref.dialect)
+
+    async def propose(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        *,
+        kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
+        blob: Callable[[BlobRef], Awaitable[bytes]],
+        partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+    ) -> tuple[Proposal, ...]:
+        """See `ports.Policy.propose`."""
+        began = time.monotonic()
+        try:
+            advice = await self._advise() or NO_WAY_ON
+        except BridgeError as error:
+            raise PolicyError(f"the scripted expert could not be asked: {error}") from error
+        said = self._dialect.sayable(advice.action)
+        words = describe(advice.action) if said is None else ""
+        text = words or self._dialect.write(advice.thought, said or advice.action, Screen.of(observation))
+        return (
+            Proposal(
+                id=uuid.uuid4().hex,
+                rank=1,
+                thought=advice.thought,
+                action=advice.action,
+                action_text=words or text.rpartition("Action: ")[2],
+                raw_text=text,
+                policy=self.ref,
+                latency_ms=(time.monotonic() - began) * 1000,
+                created_at=datetime.now(UTC),
+            ),
+        )

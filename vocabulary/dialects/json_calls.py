@@ -1,0 +1,291 @@
+"""Plain JSON for any model that can call tools: `{{"thought": …, "action": …, "arguments": {{…}}}}`.
+
+Points are `[x, y]` in thousandths of the screen, which most such models know. Read as well: a call inside
+`<tool_call>`, a fence or an array; `name` and `arguments` as OpenAI writes them, also with the arguments as a text;
+the arguments beside the action; `x` and `y` or `coordinate` for a point; the names of Qwen's computer tool.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from vocabulary.actions import Action
+from vocabulary.calls import Call, Unreadable
+from vocabulary.dialect import Screen
+from vocabulary.families import FamilyDialect, Grammar, Reading
+from vocabulary.functions import point_of, read_action
+from vocabulary.grids import Grid, thousandths
+from vocabulary.styles import Style, write_action
+
+FRAME = """{opening}
+
+## Output
+One JSON object and nothing else, with a thought in {language} and one of the actions below:
+{{"thought": "…", "action": "…", "arguments": {{…}}}}
+Points are [x, y], whole numbers from 0 to 1000 over the screen.
+
+## Actions
+{actions}
+
+## Task
+{instruction}"""
+
+
+def _line(name: str, arguments: str = "", note: str = "") -> str:
+    return f'{{"action": "{name}", "arguments": {{{arguments}}}}}{f" # {note}" if note else ""}'
+
+
+AT = '"point": [x1, y1]'
+PATH = '"start_point": [x1, y1], "end_point": [x2, y2]'
+CONTENT, FILE = '"content": "xxx"', '"path": "xxx"'
+
+TOOLS = {
+    "run_command": _line("run_command", CONTENT, 'Run a command line; "timeout" in seconds may be given.'),
+    "type_terminal": _line("type_terminal", CONTENT, "Type in an interactive terminal; a line break submits."),
+    "list_files": _line("list_files", FILE, "What is in a folder; paths begin at the home folder."),
+    "read_file": _line("read_file", FILE),
+    "write_file": _line("write_file", f"{FILE}, {CONTENT}"),
+    "edit_file": _line("edit_file", f'{FILE}, "old": "xxx", "new": "xxx"', "Replace the one occurrence of a text."),
+    "download_file": _line("download_file", FILE, "Hand a file to the user."),
+    "run_code": _line("run_code", CONTENT, "Run Python; variables are kept."),
+    "call_tool": _line("call_tool", '"name": "xxx", "arguments": {}', "Call one of the tools below."),
+}
+
+END = {
+    "wait": _line("wait", "", 'Let 5 seconds pass, or as many as "time" says.'),
+    "call_user": _line("call_user", CONTENT, "Ask the user."),
+    "finish": _line("finished", CONTENT, "The task is done; content is the answer, if one was asked for."),
+}
+
+DESKTOP = {
+    "click": _line("click", AT),
+    "double_click": _line("double_click", AT),
+    "triple_click": _line("triple_click", AT),
+    "right_click": _line("right_click", AT),
+    "middle_click": _line("middle_click", AT),
+    "move_to": _line("move_to", AT),
+    "mouse_down": _line("mouse_down", AT),
+    "mouse_up": _line("mouse_up", AT),
+    "drag": _line("drag", PATH),
+    "scroll": _line("scroll", f'{AT}, "direction": "down or up or right or left"'),
+    "press_keys": _line("hotkey", '"key": "ctrl c"', "A space between keys."),
+    "press": _line("press", '"key": "ctrl"', "Press one key and hold it."),
+    "release": _line("release", '"key": "ctrl"'),
+    "type_text": _line("type", CONTENT, "A line break at the end submits."),
+    **TOOLS,
+    **END,
+}
+
+BROWSER = {
+    **DESKTOP,
+    "navigate": _line("navigate", CONTENT, "Open an address."),
+    "navigate_back": _line("navigate_back"),
+    "switch_page": _line("switch_page", '"page": "xxx"', "Bring another open page to the front, by its id."),
+    "close_page": _line("close_page", "", 'Close the page in front; "page" names another.'),
+}
+
+PHONE = {
+    "click": DESKTOP["click"],
+    "long_press": _line("long_press", AT),
+    "swipe": _line("swipe", PATH),
+    "drag": DESKTOP["drag"],
+    "scroll": DESKTOP["scroll"],
+    "type_text": DESKTOP["type_text"],
+    "open_app": _line("open_app", '"app_name": "xxx"'),
+    "press_home": _line("press_home"),
+    "press_back": _line("press_back"),
+    **END,
+}
+
+_POINTS = ("point", "start_point", "end_point")
+_NUMBERS = ("amount", "time", "timeout")
+_NAMES = {
+    "left_click": "click",
+    "mouse_move": "move_to",
+    "key": "hotkey",
+    "press_key": "hotkey",
+    "type_text": "type",
+    "press_keys": "hotkey",
+    "terminate": "finished",
+    "finish": "finished",
+    "answer": "finished",
+    "left_mouse_down": "mouse_down",
+    "left_mouse_up": "mouse_up",
+}
+"""What others call our functions."""
+_TOOLS_OF_OTHERS = ("computer_use", "mobile_use", "computer", "browser")
+_MOST_OBJECTS = 20
+
+
+@dataclass(frozen=True)
+class JsonCalls:
+    """One JSON object a turn; see `vocabulary.families.Writing`."""
+
+    style: Style
+
+    @property
+    def grid(self) -> Grid:
+        return self.style.grid
+
+    def write(self, thought: str, action: Action, screen: Screen) -> str:
+        call = write_action(action, screen, self.style)
+        name = _WRITTEN.get(action.kind, call.name)
+        arguments = {key: _as_json(call.name, key, value) for key, value in call.arguments.items()}
+        return _dump({**_thinking(thought), "action": name, "arguments": arguments})
+
+    def tell(self, thought: str, summary: str) -> str:
+        return _dump({**_thinking(thought), "summary": summary})
+
+    def read(self, text: str, screen: Screen) -> Reading:
+        thought, said = text.strip(), ""
+        try:
+            calls = _objects(text)
+            if calls:
+                start, end, value = calls[0]
+                thought, said = _thought_of(text[:start], value), text[start:end]
+            if not any(map(_acts, (value for _, _, value in calls))):
+                raise Unreadable("no_action", "The reply holds no action.")
+            if len(calls) > 1:
+                raise Unreadable("several_actions", f"The reply holds {len(calls)} objects; one is expected.")
+            return Reading(thought, said, read_action(_call_of(calls[0][2]), screen, self.style.grid))
+        except Unreadable as unreadable:
+            return Reading(thought, said, unreadable)
+
+
+_WRITTEN = {"double_click": "double_click", "right_click": "right_click", "swipe": "swipe"}
+
+
+def _thinking(thought: str) -> dict[str, Any]:
+    return {"thought": thought} if thought else {}
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _as_json(name: str, key: str, value: str) -> Any:
+    if key in _POINTS:
+        return [int(coordinate) for coordinate in point_of(value)]
+    if key in _NUMBERS or (name, key) == ("call_tool", "arguments"):
+        return json.loads(value)
+    return value
+
+
+def _objects(text: str) -> list[tuple[int, int, dict[str, Any]]]:
+    """Every JSON object that stands in a text by itself, with its place.
+
+    A brace that begins no object is prose. One that does and has no good end is refused with all that it holds: what
+    stands inside it would be half of what was meant. Raises Unreadable.
+    """
+    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
+    found: list[tuple[int, int, dict[str, Any]]] = []
+    position = text.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if position < 0:
+            break
+        if text[position + 1 :].lstrip()[:1] not in ('"', "}"):
+            position = text.find("{", position + 1)
+            continue
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, Unreadable):
+                raise
+            raise Unreadable("unfinished_call", "The JSON is cut, or a quote or a bracket is out of place.") from None
+        found.append((position, end, value))
+        position = text.find("{", end)
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise Unreadable("bad_arguments", "A field stands twice.")
+    return value
+
+
+def _no_number(name: str) -> Any:
+    raise Unreadable("bad_value", f"{name} is no value.")
+
+
+def _acts(value: dict[str, Any]) -> bool:
+    return any(key in value for key in ("action", "name", "kind", "function"))
+
+
+def _thought_of(before: str, value: dict[str, Any]) -> str:
+    """What the object says it thought, else what stands before it."""
+    for key in ("thought", "thoughts", "reasoning"):
+        if isinstance(value.get(key), str):
+            return str(value[key])
+    before = before.strip()
+    for opening in ("<tool_call>", "```json", "```", "["):
+        before = before.removesuffix(opening).rstrip()
+    return before
+
+
+def _call_of(value: dict[str, Any]) -> Call:
+    """The call an object means. Raises Unreadable."""
+    said = {key: item for key, item in value.items() if key not in ("thought", "thoughts", "reasoning")}
+    for inner in ("function", "action"):
+        if isinstance(said.get(inner), dict):
+            said = said[inner]
+    name = next((said.pop(key) for key in ("action", "name", "kind", "function", "type") if key in said), "")
+    given = said.pop("arguments", None) if "arguments" in said else said.pop("parameters", None)
+    if isinstance(given, str):
+        try:
+            given = json.loads(given, object_pairs_hook=_once, parse_constant=_no_number)
+        except Unreadable:
+            raise
+        except (ValueError, RecursionError):
+            raise Unreadable("bad_arguments", "The arguments are no JSON object.") from None
+    arguments = said if given is None else given
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise Unreadable("bad_arguments", "An action is a name, with an object of arguments.")
+    arguments = dict(arguments)
+    if name in _TOOLS_OF_OTHERS and isinstance(arguments.get("action"), str):
+        name = arguments.pop("action")
+    return Call(_NAMES.get(name, name), _arguments(name, arguments))
+
+
+def _arguments(name: str, given: dict[str, Any]) -> dict[str, str]:
+    """Arguments as texts, points under one name."""
+    others: dict[str, Callable[[Any], Any]] = {"coordinate": _text, "start": _text, "end": _text}
+    names = {"coordinate": "point", "start": "start_point", "end": "end_point", "text": "content", "answer": "content"}
+    if "x" in given and "y" in given:
+        given = {"point": [given["x"], given["y"]], **{k: v for k, v in given.items() if k not in ("x", "y")}}
+    arguments: dict[str, str] = {}
+    for key, value in given.items():
+        called = names.get(key, key) if key in others or name != "call_tool" else key
+        if value is not None:
+            arguments[called] = _dump(value) if (name, key) == ("call_tool", "arguments") else _text(value)
+    return arguments
+
+
+def _text(value: Any) -> str:
+    """A value as the text it stands for: a list of its items, a point of its numbers."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and value.keys() == {"x", "y"}:
+        return f"{_text(value['x'])} {_text(value['y'])}"
+    if isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
+        return " ".join(map(_text, value))
+    return _dump(value)
+
+
+_GIVEN = "You get a task, what you did so far and the latest screenshots, and decide on the next action."
+_GIVEN_TEXT = "You get a task, what you did so far and what came of it, and decide on the next action."
+
+DIALECT = FamilyDialect(
+    name="json_calls",
+    writing=JsonCalls(
+        Style(grid=thousandths, point="point", start="start_point", end="end_point", text=lambda x, y: f"{x} {y}")
+    ),
+    grammars={
+        "desktop": Grammar(f"You work on a computer through its screen, mouse and keyboard. {_GIVEN}", DESKTOP),
+        "browser": Grammar(f"You work in a web browser through its screen, mouse and keyboard. {_GIVEN}", BROWSER),
+        "phone": Grammar(f"You work on a phone through its touch screen. {_GIVEN}", PHONE),
+        "terminal": Grammar(f"You work on a computer without a screen. {_GIVEN_TEXT}", {**TOOLS, **END}),
+    },
+    frame=FRAME,
+)

@@ -1,0 +1,295 @@
+"""UI-TARS-2-like tool calls: a think tag, then `<seed:tool_call><function=…>`; points in thousandths.
+
+The grammar is the nearest public one (the Seed prompts of UI-TARS' own agent), not proven to be UI-TARS-2's.
+Terminal, editor, Jupyter, search and link reader are called by its names; what it lacks (folders, downloads, an
+interactive terminal, the end of a task) has functions of ours. There, a reply without a call ends a turn; here it is
+no action, since a reply that was cut looks the same.
+
+A value that holds a tag of this grammar is written with `&lt;` for the tag's first character, and read back.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pydantic import JsonValue, TypeAdapter
+
+from vocabulary.actions import Action
+from vocabulary.calls import Call, Unreadable
+from vocabulary.dialect import Screen
+from vocabulary.families import FamilyDialect, Grammar, Reading
+from vocabulary.functions import read_action
+from vocabulary.grids import Grid, thousandths
+from vocabulary.styles import Style, write_action
+
+FRAME = """{opening}
+
+## Output
+Think first, in {language}, inside <think>…</think>. Then call one function:
+<seed:tool_call>
+<function=name>
+<parameter=key>value</parameter>
+</function>
+</seed:tool_call>
+Nothing follows the call. Points are `<point>x y</point>`, whole numbers from 0 to 1000 over the screen.
+
+## Functions
+{actions}
+
+## Task
+{instruction}"""
+
+
+def _line(name: str, note: str = "", **parameters: str) -> str:
+    given = "".join(f"<parameter={key}>{value}</parameter>" for key, value in parameters.items())
+    return f"<function={name}>{given}</function>{f' # {note}' if note else ''}"
+
+
+POINT, OTHER_POINT = "<point>x1 y1</point>", "<point>x2 y2</point>"
+
+EDITOR = "str_replace_editor"
+
+TOOLS = {
+    "run_command": _line("execute_bash", "Run a command line; timeout in seconds may be given.", command="xxx"),
+    "type_terminal": _line("type_terminal", "Type in an interactive terminal; a line break submits.", content="xxx"),
+    "list_files": _line("list_files", "What is in a folder; paths begin at the home folder.", path="xxx"),
+    "read_file": _line(EDITOR, command="view", path="xxx"),
+    "write_file": _line(EDITOR, command="create", path="xxx", file_text="xxx"),
+    "edit_file": _line(EDITOR, command="str_replace", path="xxx", old_str="xxx", new_str="xxx"),
+    "download_file": _line("download_file", "Hand a file to the user.", path="xxx"),
+    "run_code": _line("JupyterCI", "Run Python; variables are kept; timeout in seconds may be given.", code="xxx"),
+    "call_tool": _line("call_tool", "Call one of the tools below with a JSON object.", name="xxx", arguments="{}"),
+}
+
+END = {
+    "wait": _line("wait", "Let 5 seconds pass, or as many as time says."),
+    "call_user": _line("call_user", "Ask the user.", content="xxx"),
+    "finish": _line("finished", "The task is done; content is the answer, if one was asked for.", content="xxx"),
+}
+
+POINTER = {
+    "click": _line("click", point=POINT),
+    "double_click": _line("left_double", point=POINT),
+    "right_click": _line("right_single", point=POINT),
+    "move_to": _line("move_to", point=POINT),
+    "mouse_down": _line("mouse_down", "At the pointer, where no point is given.", point=POINT, button="left"),
+    "mouse_up": _line("mouse_up", point=POINT, button="left"),
+    "drag": _line("drag", start_point=POINT, end_point=OTHER_POINT),
+    "scroll": _line("scroll", point=POINT, direction="down or up or right or left"),
+}
+
+DESKTOP = {
+    **POINTER,
+    "press_keys": _line("hotkey", "Lower case, with a space between keys.", key="ctrl c"),
+    "press": _line("press", "Press one key and hold it.", key="ctrl"),
+    "release": _line("release", key="ctrl"),
+    "type_text": _line("type", "A line break at the end submits.", content="xxx"),
+    **TOOLS,
+    **END,
+}
+
+BROWSER = {
+    **DESKTOP,
+    "navigate": _line("navigate", content="xxx"),
+    "navigate_back": _line("navigate_back"),
+    "switch_page": _line("switch_page", "Bring another open page to the front, by its id.", page="xxx"),
+    "close_page": _line("close_page", "Close an open page; without page the one in front.", page="xxx"),
+}
+
+PHONE = {
+    "click": POINTER["click"],
+    "long_press": _line("long_press", point=POINT),
+    "drag": POINTER["drag"],
+    "scroll": POINTER["scroll"],
+    "type_text": DESKTOP["type_text"],
+    "open_app": _line("open_app", app_name="xxx"),
+    "press_home": _line("press_home"),
+    "press_back": _line("press_back"),
+    **END,
+}
+
+_TAG = r"(/?(?:parameter|function|seed:|think))"
+_TAG_BEGINS, _TAG_ESCAPED = re.compile(f"<{_TAG}"), re.compile(f"&((?:amp;)*)lt;{_TAG}")
+_THINK = re.compile(r"\s*<(think\w{0,80})>")
+_FUNCTION, _PARAMETER = re.compile(r"<function=([^<>\n]{1,200})>"), re.compile(r"\s*<parameter=([^<>\n]{1,100})>")
+_CALL = "<seed:tool_call>"
+_TAGLESS = re.compile(r"\s*(\w+)>(\w+)>point>(-?[\d.]+ -?[\d.]+)\s*$")
+"""A call whose tags were taken for special tokens and lost: `click>point>point>112 56`."""
+_STRINGS: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
+OWN_TOOLS = {"Search": ("query",), "LinkReader": ("url", "description")}
+"""Tools the grammar itself has, and what they take."""
+
+
+@dataclass(frozen=True)
+class SeedCalls:
+    """A think tag and one tool call; see `vocabulary.families.Writing`."""
+
+    style: Style
+
+    @property
+    def grid(self) -> Grid:
+        return self.style.grid
+
+    def write(self, thought: str, action: Action, screen: Screen) -> str:
+        call = _in_seed(write_action(action, screen, self.style))
+        given = "".join(f"\n<parameter={key}>{_value(value)}</parameter>" for key, value in call.arguments.items())
+        return f"{_thinking(thought)}{_CALL}\n<function={call.name}>{given}\n</function>\n</seed:tool_call>"
+
+    def tell(self, thought: str, summary: str) -> str:
+        return f"{_thinking(thought)}Action_Summary: {_escaped(summary)}"
+
+    def read(self, text: str, screen: Screen) -> Reading:
+        thought, said = _apart(text)
+        try:
+            calls = tuple(_calls(said)) or _tagless(said)
+            if not calls:
+                raise Unreadable("no_action", "The reply holds no action.")
+            if len(calls) > 1:
+                raise Unreadable("several_actions", f"The reply holds {len(calls)} actions; one is expected.")
+            return Reading(thought, said, read_action(_from_seed(calls[0]), screen, self.style.grid))
+        except Unreadable as unreadable:
+            return Reading(thought, said, unreadable)
+
+
+def _thinking(thought: str) -> str:
+    return f"<think>{_escaped(thought)}</think>\n" if thought else ""
+
+
+def _escaped(text: str) -> str:
+    return _TAG_BEGINS.sub(r"&lt;\1", _TAG_ESCAPED.sub(r"&amp;\1lt;\2", text))
+
+
+def _unescaped(text: str) -> str:
+    def plain(found: re.Match[str]) -> str:
+        return f"&{found[1][4:]}lt;{found[2]}" if found[1] else f"<{found[2]}"
+
+    return _TAG_ESCAPED.sub(plain, text)
+
+
+def _value(text: str) -> str:
+    """A value between its tags; one of several lines stands on lines of its own."""
+    return f"\n{_escaped(text)}\n" if "\n" in text else _escaped(text)
+
+
+def _apart(text: str) -> tuple[str, str]:
+    """(thought, all from the call on)."""
+    thought, rest = "", text
+    if think := _THINK.match(text):
+        inside, closed, after = text[think.end() :].partition(f"</{think[1]}>")
+        thought, rest = (inside, after) if closed else ("", inside)
+    starts = [at for at in (rest.find(_CALL), rest.find("<function=")) if at >= 0]
+    begin = min(starts) if starts else 0 if _TAGLESS.match(rest) else len(rest)
+    before = rest[:begin].strip()
+    return "\n".join(filter(None, (_unescaped(thought).strip(), _unescaped(before)))), rest[begin:].strip()
+
+
+def _calls(text: str) -> Iterator[Call]:
+    """Every function called. Raises Unreadable where one does not end."""
+    position = 0
+    while head := _FUNCTION.search(text, position):
+        arguments: dict[str, str] = {}
+        position = head.end()
+        while parameter := _PARAMETER.match(text, position):
+            end = text.find("</parameter>", parameter.end())
+            if end < 0:
+                raise _unfinished()
+            if parameter[1] in arguments:
+                raise Unreadable("bad_arguments", f"The argument {parameter[1]} stands twice.")
+            arguments[parameter[1]] = _plain(text[parameter.end() : end])
+            position = end + len("</parameter>")
+        end = text.find("</function>", position)
+        if end < 0 or text[position:end].strip():
+            raise _unfinished()
+        position = end + len("</function>")
+        yield Call(head[1].strip(), arguments)
+    if not position and ("<function" in text or _CALL in text):
+        raise _unfinished()
+
+
+def _plain(value: str) -> str:
+    """A value without the line breaks that set it off from its tags."""
+    if len(value) > 1 and value[0] == value[-1] == "\n":
+        value = value[1:-1]
+    return _unescaped(value)
+
+
+def _tagless(text: str) -> tuple[Call, ...]:
+    found = _TAGLESS.match(text)
+    return (Call(found[1], {found[2]: found[3]}),) if found else ()
+
+
+def _unfinished() -> Unreadable:
+    return Unreadable("unfinished_call", "The reply is cut inside its call, or a tag of it is missing.")
+
+
+_WRITTEN: dict[str, Callable[[dict[str, str]], Call]] = {
+    "run_command": lambda a: Call("execute_bash", _renamed(a, content="command")),
+    "run_code": lambda a: Call("JupyterCI", _renamed(a, content="code")),
+    "read_file": lambda a: Call(EDITOR, {"command": "view", **a}),
+    "write_file": lambda a: Call(EDITOR, {"command": "create", **_renamed(a, content="file_text")}),
+    "edit_file": lambda a: Call(EDITOR, {"command": "str_replace", **_renamed(a, old="old_str", new="new_str")}),
+    "call_tool": lambda a: _own_tool(a) or Call("call_tool", a),
+}
+"""Functions that have other names here."""
+
+_EDITED = {"view": "read_file", "create": "write_file", "str_replace": "edit_file"}
+
+
+def _in_seed(call: Call) -> Call:
+    written = _WRITTEN.get(call.name)
+    return written(call.arguments) if written else call
+
+
+def _from_seed(call: Call) -> Call:
+    """The same call in the names `vocabulary.functions` knows. Raises Unreadable."""
+    if call.name == "execute_bash":
+        return Call("run_command", call.arguments)
+    if call.name == "JupyterCI":
+        return Call("run_code", call.arguments)
+    if call.name in OWN_TOOLS:
+        return Call("call_tool", {"name": call.name, "arguments": _STRINGS.dump_json({**call.arguments}).decode()})
+    if call.name != EDITOR:
+        return call
+    arguments = dict(call.arguments)
+    command = arguments.pop("command", "").strip()
+    if command not in _EDITED:
+        raise Unreadable("bad_value", f"The editor's command is {', '.join(_EDITED)}, not “{command[:40]}”.")
+    return Call(_EDITED[command], _renamed(arguments, file_text="content", old_str="old", new_str="new"))
+
+
+def _own_tool(arguments: dict[str, str]) -> Call | None:
+    """A call of one of the grammar's own tools, where it takes no more than texts they know."""
+    taken = OWN_TOOLS.get(arguments["name"])
+    given = _STRINGS.validate_json(arguments.get("arguments", "{}"))
+    texts = {key: value for key, value in given.items() if isinstance(value, str)}
+    if taken is None or not given or texts != given or not set(given) <= set(taken):
+        return None
+    return Call(arguments["name"], texts)
+
+
+def _renamed(arguments: dict[str, str], **names: str) -> dict[str, str]:
+    return {names.get(key, key): value for key, value in arguments.items()}
+
+
+_GIVEN = "You are given a task, your past calls and what came of them with screenshots, and make the next call."
+_GIVEN_TEXT = "You are given a task, your past calls and what came of them, and make the next call."
+
+DIALECT = FamilyDialect(
+    name="ui_tars_2",
+    writing=SeedCalls(
+        Style(
+            grid=thousandths,
+            point="point",
+            start="start_point",
+            end="end_point",
+            text=lambda x, y: f"<point>{x} {y}</point>",
+        )
+    ),
+    grammars={
+        "desktop": Grammar(f"You work on a computer with a screen, a terminal and tools. {_GIVEN}", DESKTOP),
+        "browser": Grammar(f"You work in a web browser, with a terminal and tools beside it. {_GIVEN}", BROWSER),
+        "phone": Grammar(f"You work on a phone. {_GIVEN}", PHONE),
+        "terminal": Grammar(f"You work on a computer without a screen. {_GIVEN_TEXT}", {**TOOLS, **END}),
+    },
+    frame=FRAME,
+)
