@@ -55,12 +55,14 @@ DESKTOP = (
     Need("fonts-roboto-unhinted", files=(f"{FONTS}/truetype/roboto/**/Roboto-Regular.ttf",)),
 )
 BROWSER = Need("chromium", programs=("chromium",))
+SHELL = Need("chromium-headless-shell", programs=("chromium-headless-shell",))
+"""The one that draws a frame when it is told to: the exact clock of browser machines."""
 PHONE = Need("adb", programs=("adb",))
 STORAGE = (
     Need("postgresql", files=(f"{postgres.SYSTEM}/*/bin/postgres",)),
     Need("redis-tools", programs=("redis-server", redis.TOOLS)),
 )
-NEEDS = (*DESKTOP, BROWSER, PHONE, *STORAGE)
+NEEDS = (*DESKTOP, BROWSER, SHELL, PHONE, *STORAGE)
 BENCHMARKS = (
     Need("wrk", programs=("wrk",)),
     Need("scrot", programs=("scrot",)),
@@ -72,6 +74,9 @@ BENCHMARKS = (
 def ensure_packages(console: Console, log: Path, needs: Sequence[Need] = NEEDS) -> None:
     """Install what is missing, and only that. OperationsError says which package and what to do."""
     missing = [need for need in needs if not need.met()]
+    if SHELL in missing and _is_ubuntu():
+        missing.remove(SHELL)
+        console.warn("Ubuntu has no chromium-headless-shell: browser machines go without the exact clock.")
     if BROWSER in missing and _is_ubuntu():
         missing.remove(BROWSER)
         console.warn("Ubuntu has Chromium only as a snap: tests need another one as /usr/bin/chromium.")

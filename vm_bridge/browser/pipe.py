@@ -1,0 +1,121 @@
+"""The pipe of Chromium's debugging protocol: calls out, answers and events in."""
+
+import asyncio
+import itertools
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed
+
+CALL_SECONDS = 20.0
+MAX_MESSAGE = 128 * 1024 * 1024
+"""A browser that says more at once has lost its mind, and is ended."""
+
+Told = dict[str, Any]
+Listener = Callable[[str, Told], None]
+"""Is told an event's name and what it holds; must not wait."""
+
+
+class Pipe(asyncio.Protocol):
+    """One browser's end of the conversation. Calls may be sent one after another without waiting for answers: the browser
+    takes them in this order."""
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, tuple[str, asyncio.Future[Told]]] = {}
+        self._listeners: dict[str, Listener] = {}
+        self._rest = bytearray()
+        self._seen = 0
+        """How much of the rest is known to hold no end of a message."""
+        self._out: asyncio.WriteTransport | None = None
+        self._in: asyncio.ReadTransport | None = None
+
+    @classmethod
+    async def open(cls, read: int, write: int) -> "Pipe":
+        """Over two descriptors, which it then owns."""
+        loop = asyncio.get_running_loop()
+        pipe = cls()
+        pipe._in, _ = await loop.connect_read_pipe(lambda: pipe, os.fdopen(read, "rb", 0))
+        pipe._out, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(write, "wb", 0))
+        return pipe
+
+    def listen(self, session: str, listener: Listener) -> None:
+        """Who hears the events of a session; the browser's own are those of the session ""."""
+        self._listeners[session] = listener
+
+    def forget(self, session: str) -> None:
+        """Nobody hears that session's events any more."""
+        self._listeners.pop(session, None)
+
+    def send(self, method: str, session: str = "", **parameters: Any) -> asyncio.Future[Told]:
+        """Send a call; its answer may be awaited, with a bound of the caller's own."""
+        answer: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
+        if self._out is None or self._out.is_closing() or self.ended.is_set():
+            answer.set_exception(BrowserEnded("the browser has ended"))
+            answer.exception()  # it may be that nobody asks
+            return answer
+        number = next(self._numbers)
+        message: Told = {"id": number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        self._waiting[number] = (method, answer)
+        self._out.write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
+        return answer
+
+    async def call(self, method: str, session: str = "", *, seconds: float = CALL_SECONDS, **parameters: Any) -> Told:
+        """Send a call and wait for its answer. Raises BrowserFailed."""
+        return await bounded(self.send(method, session, **parameters), method, seconds)
+
+    def close(self) -> None:
+        """Nothing more is said or heard. Idempotent."""
+        for transport in (self._in, self._out):
+            if transport is not None:
+                transport.close()
+        self.connection_lost(None)
+
+    def data_received(self, data: bytes) -> None:
+        self._rest += data
+        while (end := self._rest.find(b"\0", self._seen)) >= 0:
+            message = json.loads(self._rest[:end])
+            del self._rest[: end + 1]
+            self._seen = 0
+            self._take(message)
+        self._seen = len(self._rest)
+        if self._seen > MAX_MESSAGE:
+            self.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.ended.is_set():
+            return
+        self.ended.set()
+        for method, answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(BrowserEnded(f"{method}: the browser has ended"))
+                answer.exception()
+        self._waiting.clear()
+
+    def _take(self, message: Told) -> None:
+        if "id" not in message:
+            if listener := self._listeners.get(message.get("sessionId", "")):
+                listener(message["method"], message.get("params", {}))
+            return
+        method, answer = self._waiting.pop(message["id"], ("", None))
+        if answer is None or answer.done():
+            return
+        if "error" in message:
+            answer.set_exception(BrowserFailed(f"{method}: {message['error'].get('message')}"))
+            answer.exception()
+        else:
+            answer.set_result(message["result"])
+
+
+async def bounded(answer: "asyncio.Future[Told]", what: str, seconds: float) -> Told:
+    """An answer within its time. Raises BrowserFailed."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await answer
+    except TimeoutError:
+        raise BrowserFailed(f"{what}: no answer within {seconds:.0f} s") from None
