@@ -12,6 +12,7 @@ BridgeError                 every error of this package; `code` is stable
 ├── UnknownClaim            nobody knows this request for a machine, or no longer
 ├── UnknownHost             no such host
 ├── UnknownTask             no such suite or task
+├── VerifierFailed          what judges a task failed itself: nobody knows how the task ended
 ├── UnknownBlob             the bytes of a picture are no longer kept
 ├── UnknownRecording        no such recording, or it was given up for room
 ├── InvalidOffer            a viewer's WebRTC offer cannot be answered
@@ -85,6 +86,10 @@ class UnknownTask(BridgeError):
     status = 404
 
 
+class VerifierFailed(BridgeError):
+    code = "verifier_failed"
+
+
 class UnknownBlob(BridgeError):
     code = "unknown_blob"
     status = 404
@@ -125,6 +130,7 @@ ERRORS: dict[str, type[BridgeError]] = {
         UnknownClaim,
         UnknownHost,
         UnknownTask,
+        VerifierFailed,
         UnknownBlob,
         UnknownRecording,
         InvalidOffer,

@@ -1,0 +1,186 @@
+"""One episode in a browser: a session, what was done in it, and how the same is done again."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from vm_bridge.browser import BrowserFailed, Clock, ScriptFailed, Session
+from vm_bridge.browser.hands import ActFailed, Hands
+from vm_bridge.drivers.browser_log import Deed
+from vm_bridge.drivers.browser_start import start_scene
+from vm_bridge.drivers.computer_task import Format
+from vm_bridge.errors import CannotRestore
+from vm_bridge.suites.scenes import Scene, Standing, WebSuite
+from vocabulary.actions import Action, Wait
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import Rest
+from vocabulary.tasks import Task
+
+SETTLE_MS = 3_000.0
+"""Longest settle, in the page's time."""
+SLICE_MS = 250.0
+"""How much of a settle or a wait is given at once; between two of them it can be cut short."""
+GLANCE_MS = 50.0
+"""How much passes with an act after which nothing is waited for: enough to see it."""
+QUALITY = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an episode begins from; without a task, a sheet to write on."""
+
+    task: Task | None
+    suite: WebSuite | None
+    size: tuple[int, int] | None
+    clock: Clock
+    form: Format
+    pace: float
+    """How fast the pages' time goes between two acts, at first."""
+
+    def scene(self) -> Scene:
+        """Where it is played. Raises UnknownTask, InvalidAction."""
+        if self.task is None or self.suite is None:
+            return start_scene(self.size)
+        return self.suite.scene(self.task)
+
+    @property
+    def seed(self) -> int:
+        """Of everything that is random in its pages."""
+        return 0 if self.task is None else self.task.seed
+
+
+class Stage(Protocol):
+    """Where sessions come from."""
+
+    async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
+        """A session with an empty page. Raises BrowserFailed."""
+        ...
+
+
+class Episode:
+    """Not for two callers at once. Its calls raise BrowserFailed when the session is lost."""
+
+    def __init__(self, plan: Plan, scene: Scene, session: Session) -> None:
+        self.plan, self.scene, self.session = plan, scene, session
+        self._hands = Hands(session)
+
+    @classmethod
+    async def begin(cls, stage: Stage, plan: Plan) -> "Episode":
+        """The start state, at rest. Raises BrowserFailed; ScriptFailed where the page cannot be set up."""
+        scene = plan.scene()
+        session = await stage.open(scene, seed=plan.seed, clock=plan.clock)
+        try:
+            await session.go(scene.url)
+            if plan.task is not None and plan.suite is not None:
+                await plan.suite.set_up(plan.task, session)
+            if not scene.step_ms:
+                await session.settle(SETTLE_MS)
+        except BaseException:
+            await session.close()
+            raise
+        return cls(plan, scene, session)
+
+    @classmethod
+    async def again(cls, stage: Stage, plan: Plan, deeds: Iterable[Deed]) -> "Episode":
+        """The same deeds done again. Raises CannotRestore where what is shown comes out differently."""
+        episode = await cls.begin(stage, plan)
+        try:
+            for number, deed in enumerate(deeds):
+                await episode._repeat(number, deed)
+        except BaseException:
+            await episode.session.close()
+            raise
+        return episode
+
+    async def do(self, action: Action, *, settle: bool, live: bool, hurry: asyncio.Event) -> tuple[Rest, str, str]:
+        """Do it, and let the page's time pass that belongs to it. How it came to rest, and the code and the message of
+        its error if it has one."""
+        began, code, message = self.session.now_ms, "", ""
+        try:
+            if not isinstance(action, Wait):
+                await self._hands.do(action, live=live)
+        except ActFailed as failure:
+            code, message = failure.code, str(failure)
+        if isinstance(action, Wait):
+            await self._let(action.seconds * 1000, hurry)
+        return await self._come_to_rest(began, settle=settle, live=live, hurry=hurry), code, message
+
+    async def rest(self, hurry: asyncio.Event) -> Rest:
+        """Let the page come to rest, where it does by itself."""
+        return await self._settled(hurry) if not self.scene.step_ms else "rested"
+
+    async def shown(self) -> bytes:
+        """The picture of this moment as a file."""
+        return await self.session.picture(self.plan.form, QUALITY)
+
+    async def standing(self) -> Standing:
+        """How the game stands; nothing is known of it where its page cannot say."""
+        if self.plan.task is None or self.plan.suite is None:
+            return Standing()
+        try:
+            return await self.plan.suite.standing(self.plan.task, self.session)
+        except ScriptFailed:
+            return Standing()
+
+    async def _come_to_rest(self, began: float, *, settle: bool, live: bool, hurry: asyncio.Event) -> Rest:
+        step_ms = self.scene.step_ms
+        if live:  # time goes by itself
+            await self.session.advance(SLICE_MS if settle and not step_ms else GLANCE_MS)
+            return "rested" if settle else "skipped"
+        if not settle:
+            await self.session.advance(GLANCE_MS)
+            return "skipped"
+        if not step_ms:
+            return await self._settled(hurry)
+        left = step_ms - (self.session.now_ms - began)
+        if left > 0:
+            await self.session.advance(left)
+        return "rested"
+
+    async def _settled(self, hurry: asyncio.Event) -> Rest:
+        ends = self.session.now_ms + SETTLE_MS
+        while not hurry.is_set():
+            if (await self.session.settle(SLICE_MS)).settled:
+                return "rested"
+            if self.session.now_ms >= ends:
+                return "timeout"
+        return "hurried"
+
+    async def _let(self, ms: float, hurry: asyncio.Event) -> None:
+        ends = self.session.now_ms + ms
+        while (left := ends - self.session.now_ms) >= 1 and not hurry.is_set():
+            await self.session.advance(min(left, SLICE_MS))
+
+    async def _repeat(self, number: int, deed: Deed) -> None:
+        """Raises CannotRestore."""
+        failed = None
+        if deed.action is not None and not isinstance(deed.action, Wait):
+            try:
+                await self._hands.do(deed.action, live=deed.live)
+            except ActFailed as failure:
+                failed = failure.code
+        if failed != deed.failed:
+            raise CannotRestore(f"act {number} went otherwise this time")
+        await self._reach(deed)
+        if deed.picture is not None and not self._as_before(await self.shown(), deed.picture):
+            raise CannotRestore(f"what is shown came out differently after {self.session.now_ms:.0f} ms")
+
+    async def _reach(self, deed: Deed) -> None:
+        """Let time pass as it did."""
+        settles = deed.settle and not deed.live and not self.scene.step_ms and not isinstance(deed.action, Wait)
+        while settles and self.session.now_ms < deed.until_ms:
+            if (await self.session.settle(SLICE_MS)).settled:
+                break
+        if self.session.now_ms < deed.until_ms:
+            await self.session.advance(deed.until_ms - self.session.now_ms)
+        if abs(self.session.now_ms - deed.until_ms) >= 1:
+            raise CannotRestore(f"time went otherwise: {self.session.now_ms:.0f} ms, not {deed.until_ms:.0f}")
+
+    def _as_before(self, picture: bytes, sha256: str) -> bool:
+        return BlobRef.of(picture, f"image/{self.plan.form}").sha256 == sha256
+
+
+def lost_by(failure: BrowserFailed) -> str:
+    """What became of a page, as a stable code."""
+    return {"PageHung": "page_hung", "BrowserEnded": "browser_ended"}.get(type(failure).__name__, "page_lost")

@@ -1,0 +1,66 @@
+"""What an observation says of a browser's pages."""
+
+from dataclasses import dataclass
+
+from vm_bridge.browser import Happening, Session
+from vm_bridge.suites.scenes import Standing
+from vocabulary.observations import BrowserPage, PageEvent, PageEventKind, Tab
+
+MOST_EVENTS, MOST_TEXT = 20, 300
+MOST_TABS = 32
+MOST_URL = 2_000
+KINDS: dict[str, PageEventKind] = {
+    "page_error": "script_error",
+    "crashed": "crashed",
+    "dialog": "dialog",
+    "download": "download",
+    "popup": "popup",
+    "popup_refused": "popup_refused",
+    "closed": "closed",
+    "navigated": "navigated",
+    "request_failed": "load_failed",
+    "request_refused": "load_failed",
+    "file_chooser": "file_chooser",
+    "permission": "permission",
+    "print": "print",
+    "hung": "limit",
+    "dropped": "limit",
+}
+"""What people are told of; a page's own notes to its developers are not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the session itself does not know."""
+
+    standing: Standing
+    pace: float
+    news: tuple[PageEvent, ...]
+
+
+def page_of(session: Session, told: Told) -> tuple[BrowserPage, str]:
+    """How the pages stand, and the address of the active one; events are given once."""
+    active = session.active
+    tabs = tuple(
+        Tab(id=page.id, title=page.title[:MOST_TEXT], url=page.url[:MOST_URL], active=page is active)
+        for page in session.pages[:MOST_TABS]
+    )
+    page = BrowserPage(
+        title=active.title[:MOST_TEXT],
+        clock=session.clock.value,
+        seed=session.seed,
+        time_ms=session.now_ms,
+        pace=told.pace,
+        score=told.standing.score,
+        level=told.standing.level,
+        done=told.standing.done,
+        success=told.standing.success,
+        tabs=tabs,
+        events=(*told.news, *_events(session.take_events()))[-MOST_EVENTS:],
+    )
+    return page, active.url[:MOST_URL]
+
+
+def _events(happenings: tuple[Happening, ...]) -> list[PageEvent]:
+    kept = [one for one in happenings if one.kind in KINDS]
+    return [PageEvent(kind=KINDS[one.kind], text=one.text[:MOST_TEXT]) for one in kept]

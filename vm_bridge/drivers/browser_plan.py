@@ -1,0 +1,50 @@
+"""What a task's parameters ask of a browser: which page, which screen, whose time."""
+
+from collections.abc import Mapping
+
+from vm_bridge.browser import Clock
+from vm_bridge.drivers.browser_episode import Plan
+from vm_bridge.drivers.computer_task import format_of
+from vm_bridge.errors import InvalidAction, UnknownTask
+from vm_bridge.suites.scenes import WebSuite
+from vocabulary.observations import MAX_PACE
+from vocabulary.tasks import Task
+
+MIN_SIDE, MAX_SIDE = 64, 2560
+
+
+def plan_of(suites: Mapping[str, WebSuite], task: Task | None) -> Plan:
+    """Raises UnknownTask, InvalidAction."""
+    return Plan(task, _suite(suites, task), _size(task), _clock(task), format_of(task), _pace(task))
+
+
+def _suite(suites: Mapping[str, WebSuite], task: Task | None) -> WebSuite | None:
+    if task is None or task.suite is None:
+        return None
+    suite = suites.get(task.suite)
+    if suite is None or not any(known.name == task.name for known in suite.tasks):
+        raise UnknownTask(f"there is no task {task.name!r} in a web suite {task.suite!r}")
+    return suite
+
+
+def _size(task: Task | None) -> tuple[int, int] | None:
+    match None if task is None else task.parameters.get("size"):
+        case None:
+            return None
+        case [int(width), int(height)] if min(width, height) >= MIN_SIDE and max(width, height) <= MAX_SIDE:
+            return width, height
+    raise InvalidAction(f"a screen is [width, height], each from {MIN_SIDE} to {MAX_SIDE}")
+
+
+def _clock(task: Task | None) -> Clock:
+    wanted = "exact" if task is None else task.parameters.get("clock", "exact")
+    if wanted not in tuple(Clock):
+        raise InvalidAction(f"a clock is one of {', '.join(Clock)}, not {wanted!r}")
+    return Clock(wanted)
+
+
+def _pace(task: Task | None) -> float:
+    wanted = 0 if task is None else task.parameters.get("pace", 0)
+    if isinstance(wanted, int | float) and 0 <= wanted <= MAX_PACE:
+        return float(wanted)
+    raise InvalidAction(f"a pace is from 0 to {MAX_PACE:g}, not {wanted!r}")

@@ -1,0 +1,142 @@
+"""Browser machines: sessions of a few browser processes, each with a log from which it can be made again."""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import shutil
+import socket
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from vm_bridge.browser import BrowserFailed, Clock, Session
+from vm_bridge.drivers.browser import Browser
+from vm_bridge.drivers.browser_machine import BrowserMachine
+from vm_bridge.drivers.browser_start import start_scene
+from vm_bridge.errors import NoMachine
+from vm_bridge.hosts.browser_engines import Engines
+from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.suites.scenes import Scene, WebSuite
+
+logger = logging.getLogger(__name__)
+
+IMAGE = "browser"
+IDLE_SECONDS = 600.0
+"""How long a session is kept for a machine nobody acts on or watches."""
+COLLECT_EVERY = 30.0
+HEALTH_SECONDS = 4.0
+
+
+class BrowserSandbox:
+    """One browser machine; nothing of it needs a process of its own."""
+
+    def __init__(self, name: str, folder: Path, engines: Engines, suites: Mapping[str, WebSuite]) -> None:
+        self.id, self.image = name, IMAGE
+        self.vnc_socket: Path | None = None
+        self.destroyed = False
+        self._folder, self._engines = folder, engines
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.browser = Browser(self, suites, folder)
+        self.frames: FrameSource | None = self.browser.frames
+        self._session: Session | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.browser.capabilities
+
+    def bind(self, fencing_token: int) -> Machine:
+        return BrowserMachine(self.browser, fencing_token)
+
+    async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
+        """See `Stage.open`."""
+        self._session = await self._engines.open(scene, seed=seed, clock=clock)
+        return self._session
+
+    async def reset(self) -> None:
+        await self.browser.reset()
+
+    async def healthy(self) -> bool:
+        try:
+            async with asyncio.timeout(HEALTH_SECONDS):
+                return await self.browser.lives()
+        except TimeoutError:
+            return False
+
+    async def dial(self, port: int) -> socket.socket:
+        raise ConnectionRefusedError("a browser has no ports to offer")
+
+    async def usage(self) -> Usage:
+        session = self._session
+        return Usage(0, 0.0, 0) if session is None else await self._engines.usage(session.engine)
+
+    async def destroy(self) -> None:
+        self.destroyed = True
+        await self.browser.destroy(f"machine {self.id} is gone")
+        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+
+class BrowserHost:
+    """Makes browser machines over `engines` processes. Their logs lie in `data`."""
+
+    images: tuple[str, ...] = (IMAGE,)
+
+    def __init__(
+        self, data: Path, suites: Mapping[str, WebSuite] | None = None, *, engines: int = 1, gpu: bool = False
+    ) -> None:
+        self.engines = Engines(data / "engines", most=engines, gpu=gpu)
+        self._machines, self._suites = data / "machines", suites or {}
+        self._made: list[BrowserSandbox] = []
+        self._collecting: asyncio.Task[None] | None = None
+
+    async def create(self, image: str) -> Sandbox:
+        try:
+            await self._try()
+        except BrowserFailed as failure:
+            raise NoMachine(str(failure)) from failure
+        return self._sandbox(f"{IMAGE}-{secrets.token_hex(4)}")
+
+    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
+        """Browsers end with their bridge; what was done on a machine is done again when it is next needed."""
+        adopted: list[Sandbox] = []
+        left = sorted(self._machines.iterdir()) if self._machines.is_dir() else []
+        for folder in left:
+            if folder.name in ids:
+                adopted.append(self._sandbox(folder.name))
+            else:
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        return adopted
+
+    async def close(self) -> None:
+        if self._collecting is not None:
+            self._collecting.cancel()
+            self._collecting = None
+        await asyncio.gather(*(made.destroy() for made in self._made))
+        self._made.clear()
+        await self.engines.close()
+
+    async def _try(self) -> None:
+        """A machine is promised only where a browser starts. Raises BrowserFailed."""
+        if self._made and not all(made.destroyed for made in self._made):
+            return
+        session = await self.engines.open(start_scene(None), seed=0, clock=Clock.EXACT)
+        self.engines.closed(session.engine)
+        await session.close()
+
+    def _sandbox(self, name: str) -> BrowserSandbox:
+        sandbox = BrowserSandbox(name, self._machines / name, self.engines, self._suites)
+        self._made = [*(made for made in self._made if not made.destroyed), sandbox]
+        if self._collecting is None:
+            self._collecting = asyncio.create_task(self._collect())
+        return sandbox
+
+    async def _collect(self) -> None:
+        """Give up the sessions nobody needs."""
+        while True:
+            await asyncio.sleep(COLLECT_EVERY)
+            for made in tuple(self._made):
+                browser = made.browser
+                if browser.idle and time.monotonic() - browser.used_at > IDLE_SECONDS:
+                    with contextlib.suppress(BrowserFailed):
+                        await browser.give_up()
