@@ -9,17 +9,22 @@ from typing import Protocol
 
 from vm_bridge.machine import Capabilities, Machine
 
+Box = tuple[int, int, int, int]
+"""Left, top, right and bottom of a part of a picture (pixels)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One capture. `pixels` is BGRX, rows top down, stride `width * 4`, valid until the next frame is
-    asked for; `captured_at` is seconds since the epoch; `serial` rises with every changed picture."""
+    asked for; `captured_at` is seconds since the epoch; `serial` rises with every changed picture. Outside of `changed`
+    it is the frame that the same subscription gave before; None: it may differ anywhere."""
 
     serial: int
     captured_at: float
     width: int
     height: int
     pixels: memoryview
+    changed: Box | None = None
 
 
 class FrameSource(Protocol):

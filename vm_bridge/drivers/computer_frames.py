@@ -33,6 +33,9 @@ LONG_POLL = 20.0
 """How long the guest may hold back an unchanged picture (seconds)."""
 
 
+Edge = Annotated[int, Field(ge=-32768, le=65535)]
+
+
 class Look(Frozen):
     """A captured picture as the guest tells of it; `at` is seconds since the epoch."""
 
@@ -41,6 +44,8 @@ class Look(Frozen):
     at: Annotated[float, Field(gt=0, lt=1e11)]
     turned: bool = False
     """Whether the screen lies on its side: its width and height have changed places."""
+    changed: tuple[Edge, Edge, Edge, Edge] | None = None
+    """Left, top, right and bottom: outside of them it is the picture with the serial before."""
 
 
 class FrameMemory:
@@ -187,10 +192,11 @@ class DesktopFrames:
             if guest is None or look is None:
                 await moved.wait()
             elif look.serial != serial:
+                changed = look.changed if serial and look.serial == serial + 1 else None
                 serial, due = look.serial, max(due + interval, time.monotonic())
                 self._count += 1
                 screen = guest[1]
-                yield Frame(self._count, look.at, *screen.size(look), screen.pixels(look.slot))
+                yield Frame(self._count, look.at, *screen.size(look), screen.pixels(look.slot), changed)
 
     async def _next(self, link: GuestLink, serial: int) -> Look | None:
         """The picture after `serial`, or the same after a long while; None when this guest has gone."""

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import time
+from typing import Any
 
 from Xlib import X, display
 from Xlib.ext import damage
@@ -71,18 +72,26 @@ class Camera:
 
 
 class Picture:
-    """The screen as one reader sees it: grabs again only after damage. Not for several threads at once."""
+    """The screen as one reader sees it: grabs again only after damage. Not for several threads at once.
 
-    def __init__(self, memory: int, width: int, height: int, slots: tuple[int, ...]) -> None:
+    With `boxes` it also tells which part was damaged since the picture before.
+    """
+
+    def __init__(self, memory: int, width: int, height: int, slots: tuple[int, ...], *, boxes: bool = False) -> None:
         self._display = display.Display()
         root = self._display.screen().root
         self._display.damage_query_version()
-        self._damage = root.damage_create(damage.DamageReportNonEmpty)
+        self._damage = root.damage_create(damage.DamageReportBoundingBox if boxes else damage.DamageReportNonEmpty)
         root.change_attributes(event_mask=X.StructureNotifyMask)
         self._camera = Camera(memory, root.id, width, height)
         self._upright, self._turned = (width, height), False
         self._slots = slots
         self._dirty = True
+        self._boxes = boxes
+        self._box: list[int] | None = None
+        """What is damaged since the last grab; None: nothing yet, or who knows what."""
+        self._whole = True
+        self._changed: list[int] | None = None
         self.serial = 0
         self.changed_at: float | None = None
         """When damage was last noticed (monotonic seconds)."""
@@ -95,24 +104,32 @@ class Picture:
         """A round trip through the X server; whether the picture changed since the last grab."""
         self._display.sync()
         while self._display.pending_events():
-            event = self._display.next_event()
-            if event.type == self._display.extension_event.DamageNotify:
+            damaged = False
+            for _ in range(self._display.pending_events()):
+                event = self._display.next_event()
+                if event.type == self._display.extension_event.DamageNotify:
+                    damaged = True
+                    self._damage_add(event.area)
+                elif event.type == X.ConfigureNotify:
+                    turned = (event.width, event.height) == self._upright[::-1] != self._upright
+                    self._dirty, self._whole, self._turned = True, True, turned
+            if damaged:
                 self._dirty = True
                 self.changed_at = time.monotonic()
                 self._subtract()
-            elif event.type == X.ConfigureNotify:
-                self._dirty, self._turned = True, (event.width, event.height) == self._upright[::-1] != self._upright
         return self._dirty
 
-    def look(self) -> dict[str, float]:
-        """The present picture: its serial, the slot it lies in, the time of capture (seconds since the epoch) and
-        whether the screen lies on its side."""
+    def look(self) -> dict[str, Any]:
+        """The present picture: its serial, the slot it lies in, the time of capture (seconds since the epoch), whether
+        the screen lies on its side, and the box outside of which it is the picture with the serial before."""
         while self.sync():
-            self._dirty = False
+            self._changed = None if self._whole else self._box
+            self._dirty, self._whole, self._box = False, not self._boxes, None
             self.serial += 1
             if self._grab():
                 break
-        return {"serial": self.serial, "slot": self.slot, "at": time.time(), "turned": self._turned}
+        seen = {"serial": self.serial, "slot": self.slot, "at": time.time(), "turned": self._turned}
+        return {**seen, "changed": self._changed} if self._changed else seen
 
     @property
     def slot(self) -> int:
@@ -129,6 +146,12 @@ class Picture:
             if self._turned == turned:
                 raise
         return self._turned == turned
+
+    def _damage_add(self, area: Any) -> None:
+        """One report: the bounding box of what is damaged since the last subtraction."""
+        box = [area.x, area.y, area.x + area.width, area.y + area.height]
+        old = self._box or box
+        self._box = [*map(min, old[:2], box[:2]), *map(max, old[2:], box[2:])]
 
     def _subtract(self) -> None:
         """Arm the next report. It is done before the grab, so what is drawn in between is reported again."""

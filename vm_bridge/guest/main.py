@@ -80,7 +80,7 @@ def desk_of(memory: int, width: int, height: int, loading: threading.Thread, ins
     pixels = mmap.mmap(memory, 0, prot=mmap.PROT_READ)
     watch = Watch(Picture(memory, width, height, WATCHED_SLOTS), pixels, width, height)
     picture = Picture(memory, width, height, OBSERVED_SLOTS)
-    desk = ScreenDesk(picture, census, watch, Picture(memory, width, height, STREAMED_SLOTS), inside)
+    desk = ScreenDesk(picture, census, watch, Picture(memory, width, height, STREAMED_SLOTS, boxes=True), inside)
     manager.wait()
     start_programs(manifest.get("start", []))
     desk.icons = Icons() if manifest.get("icons", False) else None

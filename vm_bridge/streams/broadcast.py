@@ -127,9 +127,7 @@ class Broadcast:
                     frame = pending.result()
                     if frame is None:
                         return
-                    picture = await loop.run_in_executor(
-                        worker, self._converter.convert, frame.pixels, frame.width, frame.height
-                    )
+                    picture = await loop.run_in_executor(worker, self._converted, frame)
                     pending = asyncio.ensure_future(_next(frames))
                     pts, refined, patience = self._tick(frame.captured_at), 0, REFINE_AFTER
                 else:
@@ -174,6 +172,11 @@ class Broadcast:
         for viewer in tuple(self._viewers):
             viewer.offer(Shot(picture, packet))
         return packet is None or is_sharp(packet)
+
+    def _converted(self, frame: Frame) -> av.VideoFrame:
+        """Who takes pictures keeps them; packets are made before the next frame is asked for."""
+        kept = not all(viewer.wants_packets for viewer in tuple(self._viewers))
+        return self._converter.convert(frame.pixels, frame.width, frame.height, frame.changed, whole=kept)
 
     def _encoder_of(self, picture: av.VideoFrame) -> H264Encoder:
         size = (picture.width, picture.height)

@@ -4,6 +4,7 @@ import av
 import numpy as np
 import pytest
 
+from vm_bridge.sandbox import Box
 from vm_bridge.streams.h264 import CLOCK, Converter, H264Encoder, is_sharp
 
 WIDTH, HEIGHT = 320, 240
@@ -77,3 +78,38 @@ def test_a_picture_that_had_to_be_squeezed_is_told_from_a_sharp_one() -> None:
     assert not is_sharp(encoder.encode(noise(1), 0, key=True))
     easy = H264Encoder(WIDTH, HEIGHT, fps=FPS, bitrate=500_000)
     assert is_sharp(easy.encode(picture((9, 9, 9)), 0, key=True))
+
+
+@pytest.mark.parametrize("size", [(320, 240), (333, 251)])
+@pytest.mark.parametrize("box", [(10, 20, 50, 60), (0, 0, 320, 240), (63, 64, 65, 200), (250, 200, 400, 300)])
+def test_converting_what_changed_is_as_good_as_converting_all(size: tuple[int, int], box: Box) -> None:
+    random = np.random.default_rng(1)
+    width, height = size
+    before = random.integers(0, 255, (height, width, 4), np.uint8)
+    after = before.copy()
+    left, top, right, bottom = box
+    part = after[top:bottom, left:right]
+    part[:] = random.integers(0, 255, part.shape, np.uint8)
+    converter = Converter()
+    first = converter.convert(before.data.cast("B"), width, height)
+    second = converter.convert(after.data.cast("B"), width, height, box)
+    assert second is first
+    assert np.array_equal(second.to_ndarray(), Converter().convert(after.data.cast("B"), width, height).to_ndarray())
+
+
+@pytest.mark.parametrize("box", [(9, 9, 3, 3), (-50, -50, -10, -10), (500, 500, 600, 600)])
+def test_a_senseless_box_changes_nothing(box: Box) -> None:
+    converter = Converter()
+    pixels = np.zeros((HEIGHT, WIDTH, 4), np.uint8).data.cast("B")
+    shown = converter.convert(pixels, WIDTH, HEIGHT).to_ndarray()
+    assert np.array_equal(converter.convert(pixels, WIDTH, HEIGHT, box).to_ndarray(), shown)
+
+
+def test_a_picture_that_is_kept_is_not_written_to() -> None:
+    converter = Converter()
+    white = np.full((HEIGHT, WIDTH, 4), 255, np.uint8).data.cast("B")
+    black = np.zeros((HEIGHT, WIDTH, 4), np.uint8).data.cast("B")
+    kept = converter.convert(white, WIDTH, HEIGHT, whole=True)
+    shown = kept.to_ndarray()
+    converter.convert(black, WIDTH, HEIGHT, (0, 0, 64, 64))
+    assert np.array_equal(kept.to_ndarray(), shown)
