@@ -14,7 +14,7 @@ from vm_bridge.errors import CannotRestore
 from vm_bridge.suites.scenes import Scene, Standing, WebSuite
 from vocabulary.actions import Action, Wait
 from vocabulary.blobs import BlobRef
-from vocabulary.observations import Rest
+from vocabulary.observations import ActionError, Rest
 from vocabulary.tasks import Task
 
 SETTLE_MS = 3_000.0
@@ -24,6 +24,8 @@ SLICE_MS = 250.0
 GLANCE_MS = 50.0
 """How much passes with an act after which nothing is waited for: enough to see it."""
 QUALITY = 90
+SUITE_FAILED = (ScriptFailed, LookupError, TypeError, ValueError)
+"""How a suite fails whose page, or whose script, does not say what it should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Plan:
 
     task: Task | None
     suite: WebSuite | None
-    size: tuple[int, int] | None
+    screen: tuple[int, int]
+    """Width and height in pixels."""
     clock: Clock
     form: Format
     pace: float
@@ -41,13 +44,21 @@ class Plan:
     def scene(self) -> Scene:
         """Where it is played. Raises UnknownTask, InvalidAction."""
         if self.task is None or self.suite is None:
-            return start_scene(self.size)
+            return start_scene(self.screen)
         return self.suite.scene(self.task)
 
     @property
     def seed(self) -> int:
         """Of everything that is random in its pages."""
         return 0 if self.task is None else self.task.seed
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How the page came to rest after an act, and why the act failed if it did."""
+
+    rest: Rest
+    failed: ActionError | None
 
 
 class Stage(Protocol):
@@ -93,18 +104,17 @@ class Episode:
             raise
         return episode
 
-    async def do(self, action: Action, *, settle: bool, live: bool, hurry: asyncio.Event) -> tuple[Rest, str, str]:
-        """Do it, and let the page's time pass that belongs to it. How it came to rest, and the code and the message of
-        its error if it has one."""
-        began, code, message = self.session.now_ms, "", ""
+    async def do(self, action: Action, *, settle: bool, live: bool, hurry: asyncio.Event) -> Done:
+        """Do it, and let the page's time pass that belongs to it."""
+        began, failed = self.session.now_ms, None
         try:
-            if not isinstance(action, Wait):
+            if isinstance(action, Wait):
+                await self._let(action.seconds * 1000, hurry)
+            else:
                 await self._hands.do(action, live=live)
         except ActFailed as failure:
-            code, message = failure.code, str(failure)
-        if isinstance(action, Wait):
-            await self._let(action.seconds * 1000, hurry)
-        return await self._come_to_rest(began, settle=settle, live=live, hurry=hurry), code, message
+            failed = ActionError(code=failure.code, message=str(failure))
+        return Done(await self._come_to_rest(began, settle=settle, live=live, hurry=hurry), failed)
 
     async def rest(self, hurry: asyncio.Event) -> Rest:
         """Let the page come to rest, where it does by itself."""
@@ -120,7 +130,7 @@ class Episode:
             return Standing()
         try:
             return await self.plan.suite.standing(self.plan.task, self.session)
-        except ScriptFailed:
+        except SUITE_FAILED:
             return Standing()
 
     async def _come_to_rest(self, began: float, *, settle: bool, live: bool, hurry: asyncio.Event) -> Rest:

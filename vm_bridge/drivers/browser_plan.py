@@ -1,9 +1,11 @@
 """What a task's parameters ask of a browser: which page, which screen, whose time."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from vm_bridge.browser import Clock
 from vm_bridge.drivers.browser_episode import Plan
+from vm_bridge.drivers.browser_start import SIZE
 from vm_bridge.drivers.computer_task import format_of
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.suites.scenes import WebSuite
@@ -15,22 +17,23 @@ MIN_SIDE, MAX_SIDE = 64, 2560
 
 def plan_of(suites: Mapping[str, WebSuite], task: Task | None) -> Plan:
     """Raises UnknownTask, InvalidAction."""
-    return Plan(task, _suite(suites, task), _size(task), _clock(task), format_of(task), _pace(task))
+    plan = Plan(task, _suite(suites, task), _size(task), _clock(task), format_of(task), _pace(task))
+    return replace(plan, screen=plan.scene().size)
 
 
 def _suite(suites: Mapping[str, WebSuite], task: Task | None) -> WebSuite | None:
     if task is None or task.suite is None:
         return None
     suite = suites.get(task.suite)
-    if suite is None or not any(known.name == task.name for known in suite.tasks):
-        raise UnknownTask(f"there is no task {task.name!r} in a web suite {task.suite!r}")
+    if suite is None:
+        raise UnknownTask(f"there is no web suite {task.suite!r}")
     return suite
 
 
-def _size(task: Task | None) -> tuple[int, int] | None:
+def _size(task: Task | None) -> tuple[int, int]:
     match None if task is None else task.parameters.get("size"):
         case None:
-            return None
+            return SIZE
         case [int(width), int(height)] if min(width, height) >= MIN_SIDE and max(width, height) <= MAX_SIDE:
             return width, height
     raise InvalidAction(f"a screen is [width, height], each from {MIN_SIDE} to {MAX_SIDE}")

@@ -36,6 +36,6 @@ class StartSite:
         return Response(200, PAGE.encode(), {"content-type": "text/html; charset=utf-8"})
 
 
-def start_scene(size: tuple[int, int] | None) -> Scene:
+def start_scene(size: tuple[int, int] = SIZE) -> Scene:
     """The sheet, on a screen of this size."""
-    return Scene(StartSite(), URL, size or SIZE)
+    return Scene(StartSite(), URL, size)

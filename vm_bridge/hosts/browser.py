@@ -120,8 +120,7 @@ class BrowserHost:
         """A machine is promised only where a browser starts. Raises BrowserFailed."""
         if self._made and not all(made.destroyed for made in self._made):
             return
-        session = await self.engines.open(start_scene(None), seed=0, clock=Clock.EXACT)
-        self.engines.closed(session.engine)
+        session = await self.engines.open(start_scene(), seed=0, clock=Clock.EXACT)
         await session.close()
 
     def _sandbox(self, name: str) -> BrowserSandbox:

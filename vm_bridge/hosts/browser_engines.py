@@ -25,7 +25,6 @@ class Engines:
         self._folder, self._most, self._gpu = folder, most, gpu
         self._running: dict[bool, list[Engine]] = {True: [], False: []}
         """By whether they were asked for the exact clock."""
-        self._sessions: dict[Engine, int] = {}
         self._costs: dict[Engine, tuple[float, Usage]] = {}
         self._starting = asyncio.Lock()
         self._number = 0
@@ -33,17 +32,7 @@ class Engines:
     async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
         """A session in the process that has the fewest. Raises BrowserFailed."""
         engine = await self._least(exact=clock is Clock.EXACT)
-        self._sessions[engine] += 1
-        try:
-            return await engine.open(scene.site, size=scene.size, seed=seed, start_time=scene.start_time)
-        except BaseException:
-            self.closed(engine)
-            raise
-
-    def closed(self, engine: Engine) -> None:
-        """One session of it is no more."""
-        if engine in self._sessions:
-            self._sessions[engine] -= 1
+        return await engine.open(scene.site, size=scene.size, seed=seed, start_time=scene.start_time)
 
     async def usage(self, engine: Engine) -> Usage:
         """The share of one of its sessions in what a process costs."""
@@ -51,7 +40,7 @@ class Engines:
         if time.monotonic() - at > USAGE_SECONDS:
             whole = await asyncio.to_thread(usage_of, engine.pid)
             self._costs[engine] = (time.monotonic(), whole)
-        share = max(1, self._sessions.get(engine, 1))
+        share = max(1, engine.sessions)
         return Usage(whole.pss // share, whole.cpu_seconds / share, whole.processes)
 
     async def close(self) -> None:
@@ -68,25 +57,22 @@ class Engines:
             running = self._running[exact]
             for dead in [engine for engine in running if engine.died.is_set()]:
                 await self._bury(dead)
-            idle = [engine for engine in running if not self._sessions[engine]]
-            if not idle and len(running) < self._most:
+            if all(engine.sessions for engine in running) and len(running) < self._most:
                 await self._start(exact=exact)
             if not running:
                 raise BrowserEnded("the browser ended as soon as it had started")
-            return min(running, key=self._sessions.__getitem__)
+            return min(running, key=lambda engine: engine.sessions)
 
     async def _start(self, *, exact: bool) -> None:
         self._number += 1
         engine = await Engine.start(self._folder / str(self._number), exact=exact, gpu=self._gpu)
         self._running[exact].append(engine)
-        self._sessions[engine] = 0
 
     async def _bury(self, engine: Engine) -> None:
         logger.warning("browser %d has ended", engine.pid)
         for running in self._running.values():
             if engine in running:
                 running.remove(engine)
-        self._sessions.pop(engine, None)
         self._costs.pop(engine, None)
         try:
             await engine.close()

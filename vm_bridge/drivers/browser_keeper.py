@@ -1,0 +1,199 @@
+"""Keeps the episode of one machine: begins it when it is first needed, makes it again where it was lost, and lets its
+time go by where it is asked to."""
+
+import asyncio
+import time
+from contextlib import suppress
+
+from vm_bridge.browser import BrowserEnded, BrowserFailed, Clock, ScriptFailed
+from vm_bridge.drivers.browser_episode import Episode, Plan, Stage
+from vm_bridge.drivers.browser_frames import BrowserFrames
+from vm_bridge.drivers.browser_log import Deed, Log
+from vm_bridge.errors import CannotRestore, MachineGone
+from vm_bridge.sandbox import FrameSource
+from vocabulary.observations import PageEvent
+
+TICK_MS = 1000 / 30
+"""How much of the page's time is given at once while it goes by itself."""
+AGAIN_SECONDS = 120.0
+"""Longest that an episode may take to be made again."""
+
+
+class Keeper:
+    """Whoever calls it holds `one_at_a_time`, unless it says otherwise."""
+
+    def __init__(self, stage: Stage, log: Log, plan: Plan) -> None:
+        self.log, self.plan = log, plan
+        self.frames = BrowserFrames(self._source)
+        self.one_at_a_time = asyncio.Lock()
+        self.news: list[PageEvent] = []
+        """What became of the session itself, and was not told yet."""
+        self.rate = 0.0
+        """How fast the page's time goes between two acts."""
+        self.changes = 0
+        """Rises whenever something may look otherwise."""
+        self._stage = stage
+        self._episode: Episode | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._minding: asyncio.Task[None] | None = None
+        self._closed = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether there is a session."""
+        return self._episode is not None
+
+    @property
+    def fixed(self) -> str:
+        """Why the episode cannot be made again; empty where it can."""
+        if self._episode is not None and self._episode.session.clock is Clock.REAL:
+            return "this page's time is everybody's"
+        return self.log.lost
+
+    async def start(self, plan: Plan) -> None:
+        """Begin the episode of another task. Raises MachineGone."""
+        await self.put_down()
+        self.log.begin(plan.task)
+        self.plan = plan
+        await self._begin()
+        self.go_on(plan.pace)
+
+    async def forget(self, plan: Plan) -> None:
+        """There is no episode any more."""
+        await self.put_down()
+        self.log.forget()
+        self.plan = plan
+        self.news.clear()
+
+    async def close(self, why: str) -> None:
+        """It is gone for good."""
+        self._closed = self._closed or why
+        self.frames.close()
+        async with self.one_at_a_time:
+            await self.put_down()
+
+    async def present(self) -> Episode:
+        """The episode as it stands. Raises MachineGone."""
+        if self._closed:
+            raise MachineGone(self._closed)
+        if self._episode is None and self.log.beginning is None:
+            self.log.begin(None)
+        if self._episode is None and not self.log.deeds:
+            await self._begin()
+        elif self._episode is None:
+            try:
+                self._take(await self.made_again(self.log.whole()))
+            except CannotRestore as failure:
+                raise MachineGone(f"what was done could not be done again: {failure}") from failure
+        assert self._episode is not None
+        return self._episode
+
+    async def made_again(self, deeds: tuple[Deed, ...]) -> Episode:
+        """Another episode in which the same was done. Raises CannotRestore."""
+        try:
+            async with asyncio.timeout(AGAIN_SECONDS):
+                return await self._twice(deeds)
+        except TimeoutError as late:
+            raise CannotRestore(f"it takes longer than {AGAIN_SECONDS:.0f} s") from late
+
+    async def replace(self, made: Episode, deeds: int) -> None:
+        """Go on with an episode in which so many deeds of this one were done again."""
+        await self.put_down(keep_pace=True)
+        self.log.go_back(deeds)
+        self._take(made)
+
+    async def recover(self, failure: BrowserFailed) -> None:
+        """Put the episode back to where its log ends, and have its holder told. Raises MachineGone."""
+        why = self.fixed
+        await self.put_down(keep_pace=True)
+        if why:
+            raise MachineGone(f"{failure}; {why}") from failure
+        await self.present()
+        self.news.append(PageEvent(kind="restored", text=f"{failure}: the episode was made again from its inputs"))
+
+    async def put_down(self, *, keep_pace: bool = False) -> None:
+        """Let the session go."""
+        episode, self._episode = self._episode, None
+        self.changes += 1
+        if not keep_pace:
+            self.go_on(0.0)
+        if self._minding is not None and self._minding is not asyncio.current_task():
+            self._minding.cancel()
+        if episode is not None:
+            with suppress(BrowserFailed):
+                await episode.session.close()
+            self.frames.move()
+
+    def go_on(self, rate: float) -> None:
+        """Let the page's time go by itself, so many times as fast as everybody's."""
+        self.rate = rate
+        self.changes += 1
+        if rate and self._running is None:
+            self._running = asyncio.create_task(self._run())
+        elif not rate and self._running is not None:
+            self._running.cancel()
+            self._running = None
+
+    async def _begin(self) -> None:
+        """From the task alone. Raises MachineGone."""
+        try:
+            try:
+                self._take(await Episode.begin(self._stage, self.plan))
+            except BrowserEnded:
+                self._take(await Episode.begin(self._stage, self.plan))
+        except BrowserFailed as failure:
+            what = "the task's set-up failed" if isinstance(failure, ScriptFailed) else "the page could not be opened"
+            raise MachineGone(f"{what}: {failure}") from failure
+
+    async def _twice(self, deeds: tuple[Deed, ...]) -> Episode:
+        """A browser that ends on the way may have ended because of somebody else. Raises CannotRestore."""
+        try:
+            try:
+                return await Episode.again(self._stage, self.plan, deeds)
+            except BrowserEnded:
+                return await Episode.again(self._stage, self.plan, deeds)
+        except BrowserFailed as failure:
+            raise CannotRestore(f"the browser failed on the way: {failure}") from failure
+
+    def _take(self, episode: Episode) -> None:
+        self._episode = episode
+        self.changes += 1
+        if self._minding is not None and self._minding is not asyncio.current_task():
+            self._minding.cancel()
+        self._minding = asyncio.create_task(self._mind(episode))
+        self.frames.move()
+
+    async def _mind(self, episode: Episode) -> None:
+        """Make the episode again when its browser dies while nobody asks. Takes the lock itself."""
+        await episode.session.engine.died.wait()
+        async with self.one_at_a_time:
+            if self._episode is episode and not self._closed:
+                with suppress(MachineGone):
+                    await self.recover(BrowserEnded("the browser ended"))
+
+    async def _source(self) -> FrameSource:
+        """What is to be watched. Takes the lock itself."""
+        async with self.one_at_a_time:
+            return (await self.present()).session.frames
+
+    async def _run(self) -> None:
+        """Takes the lock itself."""
+        due = time.monotonic()
+        while self.rate:
+            due = max(due + TICK_MS / 1000, time.monotonic() - TICK_MS / 1000)  # what is late is not made up for
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            async with self.one_at_a_time:
+                await self._tick()
+
+    async def _tick(self) -> None:
+        episode = self._episode
+        if episode is None or not self.rate:
+            return
+        try:
+            await episode.session.advance(TICK_MS * self.rate)
+        except BrowserFailed as failure:
+            with suppress(MachineGone):
+                await self.recover(failure)
+            return
+        self.log.passed(episode.session.now_ms)
+        self.changes += 1
