@@ -131,7 +131,7 @@ async def reward_of(session: Session) -> Reward:
     told: Any = await session.evaluate(LOOK)
     if not isinstance(told, dict) or not isinstance(told.get("reward"), int | float):
         raise ScriptFailed("the page tells no reward")
-    return Reward(done=bool(told["done"]), raw=float(told["reward"]), why=str(told["why"] or ""))
+    return Reward(done=bool(told["done"]), raw=float(told["reward"]), why=str(told.get("why") or ""))
 
 
 def _instruction(name: str, seed: int) -> str:
