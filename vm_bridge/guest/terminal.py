@@ -16,7 +16,8 @@ import pyte
 from vm_bridge.guest.act import ActFailed
 from vm_bridge.guest.screen import Screen, redraw, text_of
 
-SHELL = ("setsid", "--ctty", "bash")
+SHELL = ("env", "--default-signal", "setsid", "--ctty", "bash")
+"""What a platform started in the background ignores, Ctrl-C first of all, its terminals must not."""
 COLUMNS, ROWS = 100, 30
 KEPT_OUTPUT = 256 * 1024
 """Output kept for viewers (bytes); who lags further behind gets the screen as it is."""

@@ -1,9 +1,11 @@
 """Interactive terminals in their own process, as inside a sandbox: shells, programs, what they show."""
 
 import base64
+import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,20 @@ from vm_bridge.guest.screen import Screen, redraw, text_of
 BOUND = 30.0
 
 
-@pytest.fixture
-def terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Companion]:
+@contextmanager
+def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Companion]:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(Path(vm_bridge.__file__).parent.parent))
     (tmp_path / ".bashrc").write_text("PS1='$ '\nbind 'set enable-bracketed-paste off'\n")
     companion = Companion("the terminals", (sys.executable, "-m", "vm_bridge.guest.terminals"))
     yield companion
     companion.end()
+
+
+@pytest.fixture
+def terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Companion]:
+    with made(monkeypatch, tmp_path) as companion:
+        yield companion
 
 
 def typed(terminals: Companion, text: str, session: str = "main") -> str:
@@ -65,6 +73,19 @@ def test_a_program_is_talked_to_and_interrupted(terminals: Companion) -> None:
     typed(terminals, "\x04")
     typed(terminals, "echo ba''ck\n")
     until(terminals, "back")
+
+
+def test_ctrl_c_works_though_the_platform_ignores_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As it does where it was started in the background."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with made(monkeypatch, tmp_path) as terminals:
+            typed(terminals, "sleep 600; echo st''opped $?\n")
+            typed(terminals, "\x03")
+            typed(terminals, "echo ba''ck\n")
+            until(terminals, "back")
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_a_shell_that_ended_says_so_and_begins_anew(terminals: Companion) -> None:
