@@ -24,6 +24,8 @@ from vocabulary.tools import Tool
 
 MOST_TOOLS, LONGEST_SCHEMA, LONGEST_DESCRIPTION = 64, 2_000, 500
 """How much a prompt tells of tools: how many, and characters of each."""
+QWEN_LIMITS = ImageLimits(min_pixels=MIN_PIXELS, max_pixels=MAX_PIXELS)
+"""Those of UI-TARS 1.5, which its coordinates presuppose."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class FamilyDialect:
     """The prompt, with {opening}, {actions}, {language} and {instruction} to be filled in."""
     instead: Mapping[str, Callable[[Any], Action]] = field(default_factory=dict)
     """Kinds this family says by another kind that means the same."""
-    limits: ImageLimits = ImageLimits(min_pixels=MIN_PIXELS, max_pixels=MAX_PIXELS)
+    limits: ImageLimits = QWEN_LIMITS
     kinds: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Plain JSON for any model that can call tools: `{{"thought": …, "action": …, "arguments": {{…}}}}`.
+"""Plain JSON for any model that can call tools: `{"thought": …, "action": …, "arguments": {…}}`.
 
 Points are `[x, y]` in thousandths of the screen, which most such models know. Read as well: a call inside
 `<tool_call>`, a fence or an array; `name` and `arguments` as OpenAI writes them, also with the arguments as a text;
@@ -6,7 +6,6 @@ the arguments beside the action; `x` and `y` or `coordinate` for a point; the na
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +113,16 @@ _NAMES = {
     "left_mouse_up": "mouse_up",
 }
 """What others call our functions."""
+_KEYS = {
+    "coordinate": "point",
+    "start": "start_point",
+    "end": "end_point",
+    "text": "content",
+    "answer": "content",
+    "url": "content",
+    "command": "content",
+    "code": "content",
+}
 _TOOLS_OF_OTHERS = ("computer_use", "mobile_use", "computer", "browser")
 _MOST_OBJECTS = 20
 
@@ -250,15 +259,12 @@ def _call_of(value: dict[str, Any]) -> Call:
 
 def _arguments(name: str, given: dict[str, Any]) -> dict[str, str]:
     """Arguments as texts, points under one name."""
-    others: dict[str, Callable[[Any], Any]] = {"coordinate": _text, "start": _text, "end": _text}
-    names = {"coordinate": "point", "start": "start_point", "end": "end_point", "text": "content", "answer": "content"}
     if "x" in given and "y" in given:
         given = {"point": [given["x"], given["y"]], **{k: v for k, v in given.items() if k not in ("x", "y")}}
     arguments: dict[str, str] = {}
     for key, value in given.items():
-        called = names.get(key, key) if key in others or name != "call_tool" else key
         if value is not None:
-            arguments[called] = _dump(value) if (name, key) == ("call_tool", "arguments") else _text(value)
+            arguments[_KEYS.get(key, key)] = _dump(value) if (name, key) == ("call_tool", "arguments") else _text(value)
     return arguments
 
 

@@ -40,7 +40,7 @@ Nothing follows the call. Points are `<point>x y</point>`, whole numbers from 0 
 {instruction}"""
 
 
-def _line(name: str, note: str = "", **parameters: str) -> str:
+def _line(name: str, note: str = "", /, **parameters: str) -> str:
     given = "".join(f"<parameter={key}>{value}</parameter>" for key, value in parameters.items())
     return f"<function={name}>{given}</function>{f' # {note}' if note else ''}"
 

@@ -12,6 +12,9 @@ from vocabulary.keys import KEYS
 
 FRAGMENTS = (
     *("Action:", "Action：", "Thought:", "Reflection:", "Action_Summary:", "<think>", "</think>", "[EOS]", "<answer>"),
+    *("<seed:tool_call>", "<function=type>", "<parameter=content>", "</parameter>", "</function>", "&lt;", "&amp;lt;/"),
+    *("## Thought:", "## Action:", "## Code:", "```python", "```", "pyautogui.", "write(message='", "tools.", "\\x00"),
+    *('{"thought": "', '"action": "wait"', '"arguments": {', "}}", "{", "}", "[1, 2]", "<tool_call>", "null", "NaN"),
     *("click(", "type(content='", "start_box='(1,2)'", "<point>1 2</point>", "<|box_start|>(3,4)<|box_end|>", "wait()"),
     *(
         "'",
@@ -41,7 +44,9 @@ FRAGMENTS = (
 replies = st.one_of(st.text(), st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=4))).map("".join))
 """Any text a model might answer with."""
 
-_BEGINS_LIKE_AN_ACTION = re.compile(r"^[ \t]*Action\s*[:：]\s*[A-Za-z_]\w*\s*[(（]", re.MULTILINE)
+_BEGINS_LIKE_AN_ACTION = re.compile(
+    r"^[ \t]*(?:Action\s*[:：]\s*[A-Za-z_]\w*\s*[(（]|##[ \t]*(?:Observation|Thought|Action|Code))", re.MULTILINE
+)
 
 thoughts = replies.map(str.strip).filter(lambda text: not _BEGINS_LIKE_AN_ACTION.search(text))
 """Every thought the law of dialects speaks of."""

@@ -11,7 +11,10 @@ SWIPE = Swipe(start=Point(x=100, y=600), end=Point(x=100, y=100))
 
 
 def test_each_file_is_found_under_its_name() -> None:
-    assert dialect_names() == ("ui_tars_1_0", "ui_tars_1_5")
+    assert dialect_names() == (
+        *("doubao_1_5_ui_tars", "doubao_1_5_ui_tars_15b", "json_calls", "opencua"),
+        *("ui_tars_1_0", "ui_tars_1_5", "ui_tars_2"),
+    )
     assert [dialect_named(name).name for name in dialect_names()] == list(dialect_names())
 
 

@@ -1,32 +1,54 @@
 """The law of dialects, kept by every one of them; the prompts and the history they write."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.vocabulary.examples import ACTIONS, TASK, observation, step
 from tests.unit.vocabulary.strategies import actions_of, replies, thoughts
 from vocabulary.actions import Action, Click, Point, RunCommand, SetClipboard, TypeText
+from vocabulary.descriptions import describe
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen, TextPart, Unparsed
 from vocabulary.dialects import dialect_named, dialect_names
-from vocabulary.grids import resized, thousandths
+from vocabulary.dialects.opencua import grid as opencua_grid
+from vocabulary.grids import Grid, resized, thousandths
 from vocabulary.observations import ActionError, Observation
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 
 SCREEN = Screen(width=1280, height=720)
 SCREENS = st.builds(Screen, width=st.integers(100, 4_000), height=st.integers(100, 4_000))
-GRIDS = {"ui_tars_1_0": thousandths, "ui_tars_1_5": resized}
+
+
+class Way(NamedTuple):
+    """What differs between dialects: the grid, the calls a prompt offers (with their names), a reply made of one."""
+
+    grid: Grid
+    offers: str = r"^((\w+)\(.*\))(?: #.*)?$"
+    reply: str = "Action: {}"
+
+
+_TAGGED = r"^(<function=(\w+)>.*</function>)(?: #.*)?$"
+_CODE = r"^((?:pyautogui|computer|mobile|browser|tools)\.(\w+)\(.*\))(?: #.*)?$"
+WAYS = {
+    "ui_tars_1_0": Way(thousandths),
+    "ui_tars_1_5": Way(resized),
+    "doubao_1_5_ui_tars": Way(thousandths),
+    "doubao_1_5_ui_tars_15b": Way(thousandths),
+    "ui_tars_2": Way(thousandths, _TAGGED, "<seed:tool_call>{}</seed:tool_call>"),
+    "opencua": Way(opencua_grid, _CODE, "## Code:\n{}"),
+    "json_calls": Way(thousandths, r'^(\{"action": "(\w+)", .*\})(?: #.*)?$', "{}"),
+}
 
 pytestmark = pytest.mark.parametrize("name", dialect_names())
 
 
 def nameable(name: str, screen: Screen) -> st.SearchStrategy[Point]:
     """The pixels some whole coordinate of the dialect's grid names."""
-    columns, rows = GRIDS[name](screen)
+    columns, rows = WAYS[name].grid(screen)
     return st.builds(
         lambda x, y: Point(x=_scaled(x, columns, screen.width), y=_scaled(y, rows, screen.height)),
         st.integers(0, columns - 1),
@@ -50,6 +72,7 @@ def test_what_is_written_is_read_back(name: str, subtests: pytest.Subtests) -> N
 def _keeps_the_law(name: str, kind: str) -> None:
     dialect = dialect_named(name)
 
+    @settings(max_examples=30)  # of every kind in every dialect
     @given(st.data(), SCREENS, thoughts)
     def law(data: st.DataObject, screen: Screen, thought: str) -> None:
         action = data.draw(actions_of(kind, nameable(name, screen)))
@@ -77,11 +100,39 @@ def test_lone_surrogates_are_survived(name: str, text: str) -> None:
     assert type(parsed).model_validate_json(parsed.model_dump_json()) == parsed
 
 
+NONSENSE = ("## Code:\n", "## Code:\npyautogui.write('", '{"action": "', "<seed:tool_call><function=a><parameter=b>")
+
+
 @pytest.mark.parametrize(
-    "unit", ["Action: a(b='", "')", "Action:", "a(", "(", "\\", " ", "\n", "9", "<think>", "ctrl+", "wait()\n", "',a='"]
+    "unit",
+    [
+        "<function=a>",
+        "<parameter=a>",
+        "</function>",
+        '{"a":',
+        "[",
+        "-",
+        "+1",
+        "a.",
+        "`",
+        "{",
+        "Action: a(b='",
+        "')",
+        "Action:",
+        "a(",
+        "(",
+        "\\",
+        " ",
+        "\n",
+        "9",
+        "<think>",
+        "ctrl+",
+        "wait()\n",
+        "',a='",
+    ],
 )
 def test_long_nonsense_is_survived(name: str, unit: str) -> None:
-    for before in ("", "Action: type(content='", "Action: hotkey(key='", "Action: click(point="):
+    for before in ("", "Action: type(content='", "Action: hotkey(key='", "Action: click(point=", *NONSENSE):
         assert isinstance(dialect_named(name).parse(before + unit * 3_000, SCREEN), Parsed | Unparsed)
 
 
@@ -102,19 +153,20 @@ def test_a_screen_too_narrow_for_any_grid_is_survived(name: str) -> None:
 def test_only_kinds_it_knows_and_is_offered_stand_in_the_prompt(name: str) -> None:
     dialect = dialect_named(name)
     prompt = _prompt(dialect.render(TASK, (), observation(), kinds=frozenset({"click", "finish", "gesture"})))
-    assert re.findall(r"^(\w+)\(", prompt, re.MULTILINE) == ["click", "finished"]
+    said = [name for _, name in re.findall(WAYS[name].offers, prompt, re.MULTILINE)]
+    assert said in (["click", "finished"], ["click", "terminate"])
 
 
 @pytest.mark.parametrize("platform", ["desktop", "phone", "browser", "terminal"])
 def test_every_line_of_every_prompt_is_read_as_the_kind_it_offers(name: str, platform: Any) -> None:
     dialect = dialect_named(name)
     prompt = _prompt(dialect.render(Task(id="t", instruction="Do it.", platform=platform), (), observation()))
-    offered = re.findall(r"^(\w+\(.*\))(?: #.*)?$", prompt, re.MULTILINE)
+    offered = re.findall(WAYS[name].offers, prompt, re.MULTILINE)
     assert offered
-    for line in offered:
+    for line, _ in offered:
         concrete = re.sub(r"[xy](\d)", r"\1", line).replace("down or up or right or left", "down")
         concrete = re.sub(r"(key|app_name)=''", r"\1='a'", concrete)
-        parsed = dialect.parse(f"Action: {concrete}", SCREEN)
+        parsed = dialect.parse(WAYS[name].reply.replace("{}", concrete, 1), SCREEN)
         assert isinstance(parsed, Parsed), (line, parsed)
         assert parsed.action.kind in dialect.kinds
 
@@ -170,7 +222,8 @@ def test_every_action_has_a_turn_in_the_history(name: str, action: Action) -> No
     said = dialect.sayable(action)
     parsed = dialect.parse(turn, SCREEN)
     if said is None:
-        assert turn.startswith("Thought: Why.\nAction_Summary: ")
+        assert "Why." in turn
+        assert describe(action)[:5] in turn
         assert isinstance(parsed, Unparsed)
         assert parsed.error.code == "no_action"
     else:
@@ -234,8 +287,8 @@ def test_tools_stand_in_the_prompt_of_who_can_call_them(name: str) -> None:
     prompt = _prompt(dialect.render(TASK, (), observation(), tools=(tool,)))
     can = "call_tool" in dialect.kinds
     assert ('- notes.add {"title": {}}: Keep a note.< |im_end| >' in prompt) == can
-    assert ("call_tool(" in prompt) == can
-    assert "call_tool(" not in _prompt(dialect.render(TASK, (), observation()))
+    assert ("call_tool" in prompt) == can
+    assert "call_tool" not in _prompt(dialect.render(TASK, (), observation()))
     assert "notes.add" not in _prompt(
         dialect.render(TASK, (), observation(), kinds=frozenset({"click"}), tools=(tool,))
     )

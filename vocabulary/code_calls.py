@@ -1,0 +1,240 @@
+"""Code of pyautogui and its relatives as one call: taken apart by `ast` against fixed signatures, never run.
+
+Calls with literal arguments are read, nothing else. `moveTo` and what follows at that point are one action. The
+names are pyautogui's and AgentNet's (`computer.`, `mobile.`, `browser.`, with both spellings of a triple click);
+`tools.NAME(…)` is the function NAME of `vocabulary.functions`.
+"""
+
+import ast
+import warnings
+from dataclasses import dataclass
+
+from vocabulary.calls import Call, Unreadable
+
+Value = str | float | int | list[str | float | int]
+_MOST_STATEMENTS = 20
+_POSITIONS: dict[str, tuple[str, ...]] = {
+    "write": ("message",),
+    "typewrite": ("message",),
+    "press": ("keys",),
+    "keyDown": ("key",),
+    "keyUp": ("key",),
+    "scroll": ("clicks", "x", "y"),
+    "hscroll": ("clicks", "x", "y"),
+    "vscroll": ("clicks", "x", "y"),
+    "sleep": ("seconds",),
+    "wait": ("seconds",),
+    "navigate": ("url",),
+    "answer": ("answer",),
+    "call_user": ("message",),
+    "terminate": ("status", "answer"),
+    "open_app": ("name",),
+    "swipe": ("from_coord", "to_coord"),
+    "click": ("x", "y", "clicks", "interval", "button"),
+    "mouseDown": ("x", "y", "button"),
+    "mouseUp": ("x", "y", "button"),
+}
+"""What arguments without a name are; of the others the first two are a point."""
+_IGNORED = {"interval", "duration", "tween", "logScreenshot", "_pause", "mouseDownUp", "direction", "data"}
+"""Arguments that do not change what is meant."""
+_CLICKS = {
+    "click": "click",
+    "leftClick": "click",
+    "doubleClick": "left_double",
+    "tripleClick": "triple_click",
+    "triple_click": "triple_click",
+    "rightClick": "right_single",
+    "middleClick": "middle_click",
+}
+_BY_CLICKS = {(1, "left"): "click", (2, "left"): "left_double", (3, "left"): "triple_click"}
+_BY_BUTTON = {"left": "click", "right": "right_single", "middle": "middle_click"}
+_PLAIN = {
+    "moveTo": "move_to",
+    "mouseDown": "mouse_down",
+    "mouseUp": "mouse_up",
+    "write": "type",
+    "typewrite": "type",
+    "keyDown": "press",
+    "keyUp": "release",
+    "wait": "wait",
+    "sleep": "wait",
+    "navigate": "navigate",
+    "navigate_back": "navigate_back",
+    "long_press": "long_press",
+    "longPress": "long_press",
+    "open_app": "open_app",
+    "home": "press_home",
+    "back": "press_back",
+    "answer": "finished",
+    "call_user": "call_user",
+}
+_RENAMED = {"message": "content", "url": "content", "seconds": "time", "name": "app_name", "answer": "content"}
+_MODULES = {"pyautogui", "computer", "mobile", "browser", "tools", "time", ""}
+
+
+def call_of_code(code: str) -> Call:
+    """The one call, of a function of `vocabulary.functions`, that code means. Raises Unreadable."""
+    return _call_of(_statements(code))
+
+
+def unfinished() -> Unreadable:
+    """What code without its end is refused with."""
+    return Unreadable("unfinished_call", "The code is cut, or a quote or a bracket is out of place.")
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """One call: its function, and its arguments by name."""
+
+    module: str
+    function: str
+    arguments: dict[str, Value]
+
+
+def _statements(code: str) -> list[_Statement]:
+    """The calls of a code. Raises Unreadable for anything that is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a backslash too many is not worth a warning
+            body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        raise unfinished() from None
+    said = [_statement(node) for node in body[:_MOST_STATEMENTS] if not isinstance(node, ast.Import | ast.ImportFrom)]
+    if not said:
+        raise Unreadable("no_action", "The code holds no call.")
+    return said
+
+
+def _statement(node: ast.stmt) -> _Statement:
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        raise Unreadable("unknown_action", "The code is more than plain calls; it is read, and never run.")
+    call = node.value
+    module, function = _named(call.func)
+    if module not in _MODULES:
+        raise Unreadable("unknown_action", f"“{f'{module}.{function}'[:80]}” is no action.")
+    names = _POSITIONS.get(function, ("x", "y"))
+    values = [_value(argument) for argument in call.args]
+    if function == "hotkey":
+        values = [[item for value in values for item in (value if isinstance(value, list) else [value])]]
+        names = ("keys",) if call.args else ()
+        values = values if call.args else []
+    if len(values) > len(names):
+        raise Unreadable("bad_arguments", f"{function} takes {len(names)} arguments at most.")
+    arguments = dict(zip(names, values, strict=False))
+    for keyword in call.keywords:
+        if keyword.arg is None or keyword.arg in arguments:
+            raise Unreadable("bad_arguments", f"{function} has an argument twice, or arguments without a name.")
+        arguments[keyword.arg] = _value(keyword.value)
+    return _Statement(module, function, {name: value for name, value in arguments.items() if name not in _IGNORED})
+
+
+def _named(node: ast.expr) -> tuple[str, str]:
+    """(module, function) of what is called."""
+    if isinstance(node, ast.Name):
+        return "", node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.value.id, node.attr
+    raise Unreadable("unknown_action", "What is called is no plain function.")
+
+
+def _value(node: ast.expr) -> Value:
+    """A literal. Raises Unreadable for all else."""
+    if isinstance(node, ast.List | ast.Tuple):
+        items = [_value(item) for item in node.elts[:200]]
+        if not any(isinstance(item, list) for item in items):
+            return [item for item in items if not isinstance(item, list)]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = node.operand.value if isinstance(node.operand, ast.Constant) else None
+        if isinstance(number, int | float) and not isinstance(number, bool):
+            return -number
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float):
+        return node.value
+    raise Unreadable("bad_value", "An argument is no plain text, number or list of them.")
+
+
+def _call_of(said: list[_Statement]) -> Call:
+    """The one call that statements mean. Raises Unreadable."""
+    if len(said) == 2 and said[0].function == "moveTo":
+        first, second = said
+        if second.function == "dragTo":
+            button = {"button": str(second.arguments.get("button", "left"))}
+            return Call("drag", {"start_point": _point(first), "end_point": _point(second), **button})
+        if not {"x", "y"} & second.arguments.keys() and (second.function in _CLICKS or "scroll" in second.function):
+            return _one(_Statement(second.module, second.function, {**second.arguments, **first.arguments}))
+    if len(said) > 1:
+        raise Unreadable("several_actions", f"The code holds {len(said)} actions; one is expected.")
+    return _one(said[0])
+
+
+def _one(said: _Statement) -> Call:
+    function, arguments = said.function, dict(said.arguments)
+    if said.module == "tools":
+        return Call(function, {name: _text(value) for name, value in arguments.items()})
+    if function in _CLICKS:
+        return _click(said)
+    if function in ("scroll", "hscroll", "vscroll"):
+        return _wheel(said)
+    if function in ("hotkey", "press"):
+        return _keys(said)
+    if function == "swipe":
+        ends = {"start_point": arguments.get("from_coord"), "end_point": arguments.get("to_coord")}
+        return Call("swipe", {name: _text(value) for name, value in ends.items() if value is not None})
+    if function == "terminate":
+        return _end(arguments)
+    if function not in _PLAIN:
+        raise Unreadable("unknown_action", f"“{function[:80]}” is no action.")
+    at = {"point": _point(said)} if "x" in arguments and "y" in arguments else {}
+    rest = {_RENAMED.get(name, name): _text(value) for name, value in arguments.items() if name not in ("x", "y")}
+    return Call(_PLAIN[function], {**at, **rest})
+
+
+def _point(said: _Statement) -> str:
+    x, y = said.arguments.get("x"), said.arguments.get("y")
+    if x is None or y is None:
+        raise Unreadable("bad_arguments", f"{said.function} needs x and y.")
+    return f"{_text(x)} {_text(y)}"
+
+
+def _click(said: _Statement) -> Call:
+    arguments = {name: value for name, value in said.arguments.items() if name not in ("x", "y", "clicks", "button")}
+    name = _CLICKS[said.function]
+    if name == "click":
+        clicks, button = said.arguments.get("clicks", 1), _text(said.arguments.get("button", "left")).lower()
+        known = _BY_CLICKS.get((clicks, button)) if isinstance(clicks, int) else None
+        name = known or (_BY_BUTTON.get(button, "") if clicks == 1 else "")
+        if not name:
+            raise Unreadable("bad_value", f"No action is {_text(clicks)[:20]} clicks with the button {button[:20]}.")
+    return Call(name, {"point": _point(said), **{key: _text(value) for key, value in arguments.items()}})
+
+
+def _wheel(said: _Statement) -> Call:
+    arguments = said.arguments
+    clicks = arguments.get("clicks", 0)
+    if not isinstance(clicks, int) or not clicks:
+        raise Unreadable("bad_value", f"{said.function} needs a whole number of clicks, not 0.")
+    ways = ("right", "left") if said.function == "hscroll" else ("up", "down")
+    at = {"point": _point(said)} if "x" in arguments or "y" in arguments else {}
+    return Call("scroll", {**at, "direction": ways[clicks < 0], "amount": str(abs(clicks))})
+
+
+def _keys(said: _Statement) -> Call:
+    arguments = dict(said.arguments)
+    given = arguments.pop("keys", arguments.pop("key", None))
+    keys = given if isinstance(given, list) else [] if given is None else [given]
+    if said.function == "press" and (len(keys) > 1 or arguments.pop("presses", 1) != 1):
+        raise Unreadable("several_actions", "press with several keys means one after the other: several actions.")
+    if arguments or not keys:
+        raise Unreadable("bad_arguments", f"{said.function} takes keys and nothing else.")
+    return Call("hotkey", {"key": " ".join("plus" if key == "+" else _text(key) for key in keys)})
+
+
+def _end(arguments: dict[str, Value]) -> Call:
+    """A success is the end; a failure is a call for help, since only a person says that a task cannot be done."""
+    answer = {"content": _text(arguments["answer"])} if "answer" in arguments else {}
+    if _text(arguments.get("status", "success")).lower() == "success":
+        return Call("finished", answer)
+    return Call("call_user", answer or {"content": "I cannot do this task."})
+
+
+def _text(value: Value) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

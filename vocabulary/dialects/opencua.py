@@ -1,0 +1,286 @@
+"""OpenCUA: sections `## Thought`, `## Action` (in words) and `## Code`; the code is pyautogui's, read and never run.
+
+Points are pixels of the picture after smart_resize with OpenCUA's own smallest size. Code is taken apart by `ast`
+against the signatures below: calls with literal arguments, nothing else. `moveTo` and what follows at that point are
+one action. `computer.`, `mobile.`, `browser.` are the additions of AgentNet; `tools.` and its likes are ours.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vocabulary.actions import Action
+from vocabulary.calls import Call, Unreadable
+from vocabulary.code_calls import call_of_code, unfinished
+from vocabulary.descriptions import describe
+from vocabulary.dialect import Screen
+from vocabulary.families import FamilyDialect, Grammar, Reading
+from vocabulary.functions import point_of, read_action
+from vocabulary.grids import Grid
+from vocabulary.proposals import ImageLimits
+from vocabulary.resize import FACTOR, MAX_PIXELS, smart_resize
+from vocabulary.styles import Style, write_action
+
+FRAME = """{opening}
+
+Answer in these sections:
+
+## Thought:
+(in {language}: what you see, what came of the last step, what to do next)
+
+## Action:
+(the next action in one sentence)
+
+## Code:
+```python
+(one of the calls below)
+```
+
+Calls there are; points are pixels of the screenshot:
+{actions}
+
+# Task:
+{instruction}"""
+
+LIMITS = ImageLimits(min_pixels=56 * 56, max_pixels=MAX_PIXELS)
+
+
+def grid(screen: Screen) -> tuple[int, int]:
+    """Pixels of the picture as OpenCUA's processor scales it. Raises ValueError for one over 200 to 1."""
+    rows, columns = smart_resize(
+        screen.height, screen.width, min_pixels=LIMITS.min_pixels, max_pixels=LIMITS.max_pixels, factor=FACTOR
+    )
+    return columns, rows
+
+
+def _tool(name: str, note: str = "", /, **arguments: str) -> str:
+    given = ", ".join(f"{key}='{value}'" for key, value in arguments.items())
+    return f"tools.{name}({given}){f' # {note}' if note else ''}"
+
+
+TOOLS = {
+    "run_command": _tool("run_command", "Run a command line.", content="xxx"),
+    "type_terminal": _tool("type_terminal", "Type in an interactive terminal; a line break submits.", content="xxx"),
+    "list_files": _tool("list_files", "What is in a folder; paths begin at the home folder.", path="xxx"),
+    "read_file": _tool("read_file", path="xxx"),
+    "write_file": _tool("write_file", path="xxx", content="xxx"),
+    "edit_file": _tool("edit_file", "Replace the one occurrence of a text.", path="xxx", old="xxx", new="xxx"),
+    "download_file": _tool("download_file", "Hand a file to the user.", path="xxx"),
+    "run_code": _tool("run_code", "Run Python; variables are kept.", content="xxx"),
+    "call_tool": _tool("call_tool", "Call one of the tools below.", name="xxx", arguments="{}"),
+}
+
+END = {
+    "wait": "computer.wait() # Let 5 seconds pass; or as many as seconds= says.",
+    "call_user": "computer.call_user(message='xxx') # Ask the user.",
+    "finish": "computer.terminate(status='success', answer='xxx') # Done; the answer, if one was asked for.",
+}
+
+DESKTOP = {
+    "click": "pyautogui.click(x=x1, y=y1)",
+    "double_click": "pyautogui.doubleClick(x=x1, y=y1)",
+    "triple_click": "computer.tripleClick(x=x1, y=y1)",
+    "right_click": "pyautogui.rightClick(x=x1, y=y1)",
+    "middle_click": "pyautogui.middleClick(x=x1, y=y1)",
+    "move_to": "pyautogui.moveTo(x=x1, y=y1)",
+    "mouse_down": "pyautogui.mouseDown(x=x1, y=y1, button='left')",
+    "mouse_up": "pyautogui.mouseUp(x=x1, y=y1, button='left')",
+    "drag": "pyautogui.moveTo(x=x1, y=y1); pyautogui.dragTo(x=x2, y=y2, button='left')",
+    "scroll": "pyautogui.scroll(-5, x=x1, y=y1) # Down where negative; hscroll goes to the left.",
+    "type_text": "pyautogui.write(message='xxx')",
+    "press_keys": "pyautogui.hotkey(['ctrl', 'c'])",
+    "press": "pyautogui.keyDown('ctrl')",
+    "release": "pyautogui.keyUp('ctrl')",
+    **TOOLS,
+    **END,
+}
+
+BROWSER = {
+    **DESKTOP,
+    "navigate": "browser.navigate(url='xxx')",
+    "navigate_back": "browser.navigate_back()",
+    "switch_page": _tool("switch_page", "Bring another open page to the front, by its id.", page="xxx"),
+    "close_page": _tool("close_page", "Close the page in front; page='xxx' closes another."),
+}
+
+PHONE = {
+    "click": DESKTOP["click"],
+    "long_press": "mobile.long_press(x=x1, y=y1)",
+    "swipe": "mobile.swipe(from_coord=[x1, y1], to_coord=[x2, y2])",
+    "type_text": DESKTOP["type_text"],
+    "open_app": "mobile.open_app(name='xxx')",
+    "press_home": "mobile.home()",
+    "press_back": "mobile.back()",
+    **END,
+}
+
+# --- writing
+
+_Arguments = dict[str, str]
+
+
+def _code(function: str, **arguments: object) -> str:
+    given = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value is not None)
+    return f"{function}({given})"
+
+
+def _at(text: str | None) -> dict[str, int]:
+    """A point's coordinates as arguments; none where there is none."""
+    return {} if text is None else dict(zip("xy", map(int, point_of(text)), strict=True))
+
+
+def _pair(text: str) -> list[int]:
+    return [int(coordinate) for coordinate in point_of(text)]
+
+
+def _scroll(a: _Arguments) -> str:
+    if "end_point" in a:
+        return _code("mobile.swipe", from_coord=_pair(a["start_point"]), to_coord=_pair(a["end_point"]))
+    sideways = a["direction"] in ("left", "right")
+    amount = int(a.get("amount", 5)) * (1 if a["direction"] in ("up", "right") else -1)
+    given = "".join(f", {name}={value}" for name, value in _at(a.get("point")).items())
+    return f"pyautogui.{'hscroll' if sideways else 'scroll'}({amount}{given})"
+
+
+def _drag(a: _Arguments) -> str:
+    to = _code("pyautogui.dragTo", **_at(a["end_point"]), button=a.get("button", "left"))
+    return f"{_code('pyautogui.moveTo', **_at(a['start_point']))}\n{to}"
+
+
+def _hotkey(a: _Arguments) -> str:
+    keys = a["key"].split(" ")
+    return f"pyautogui.press({keys[0]!r})" if len(keys) == 1 else f"pyautogui.hotkey({keys!r})"
+
+
+def _pointed(function: str) -> Callable[[_Arguments], str]:
+    return lambda a: _code(function, **_at(a.get("point")), button=a.get("button"))
+
+
+_WRITTEN: dict[str, Callable[[_Arguments], str]] = {
+    "click": _pointed("pyautogui.click"),
+    "left_double": _pointed("pyautogui.doubleClick"),
+    "triple_click": _pointed("computer.tripleClick"),
+    "right_single": _pointed("pyautogui.rightClick"),
+    "middle_click": _pointed("pyautogui.middleClick"),
+    "move_to": _pointed("pyautogui.moveTo"),
+    "mouse_down": _pointed("pyautogui.mouseDown"),
+    "mouse_up": _pointed("pyautogui.mouseUp"),
+    "drag": _drag,
+    "scroll": _scroll,
+    "type": lambda a: _code("pyautogui.write", message=a["content"]),
+    "hotkey": _hotkey,
+    "press": lambda a: f"pyautogui.keyDown({a['key']!r})",
+    "release": lambda a: f"pyautogui.keyUp({a['key']!r})",
+    "wait": lambda a: f"computer.wait({f'seconds={seconds}' if (seconds := a.get('time')) else ''})",
+    "navigate": lambda a: _code("browser.navigate", url=a["content"]),
+    "navigate_back": lambda a: "browser.navigate_back()",
+    "long_press": lambda a: _code("mobile.long_press", **_at(a["point"]), seconds=_number(a.get("time"))),
+    "open_app": lambda a: _code("mobile.open_app", name=a["app_name"]),
+    "press_home": lambda a: "mobile.home()",
+    "press_back": lambda a: "mobile.back()",
+    "finished": lambda a: _code("computer.terminate", status="success", answer=a.get("content")),
+    "call_user": lambda a: _code("computer.call_user", message=a.get("content")),
+}
+"""How a function of `vocabulary.styles` is called here; any other is one of `tools`."""
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text)
+
+
+def _written(call: Call) -> str:
+    writer = _WRITTEN.get(call.name)
+    return writer(call.arguments) if writer else _code(f"tools.{call.name}", **call.arguments)
+
+
+@dataclass(frozen=True)
+class CodeSections:
+    """Sections with code in the last; see `vocabulary.families.Writing`."""
+
+    style: Style
+
+    @property
+    def grid(self) -> Grid:
+        return self.style.grid
+
+    def write(self, thought: str, action: Action, screen: Screen) -> str:
+        code = _written(write_action(action, screen, self.style))
+        words = " ".join(describe(action).split())
+        return f"{_thinking(thought)}## Action:\n{words}\n\n## Code:\n```python\n{code}\n```"
+
+    def tell(self, thought: str, summary: str) -> str:
+        return f"{_thinking(thought)}## Action:\n{' '.join(summary.split())}"
+
+    def read(self, text: str, screen: Screen) -> Reading:
+        thought, code = _apart(text)
+        try:
+            if isinstance(code, Unreadable):
+                return Reading(thought, "", code)
+            return Reading(thought, code, read_action(call_of_code(code), screen, self.style.grid))
+        except Unreadable as unreadable:
+            return Reading(thought, code if isinstance(code, str) else "", unreadable)
+
+
+_CODE_HEAD = re.compile(r"^##[ \t]*Code[ \t]*[:：]?[ \t]*\n?", re.MULTILINE)
+_ACTION_HEAD = re.compile(r"^##[ \t]*Action[ \t]*[:：]?", re.MULTILINE)
+_LABEL = re.compile(r"\s*##[ \t]*(?:Thought|Observation)[ \t]*[:：]?[ \t]*")
+_INNER_LABEL = re.compile(r"^##[ \t]*Thought[ \t]*[:：]?[ \t]*\n?", re.MULTILINE)
+_FENCE = re.compile(r"^```(?:python|py|code)?[ \t]*$", re.MULTILINE)
+_BARE = re.compile(r"^(?:pyautogui|computer|mobile|browser|tools)\.[A-Za-z]", re.MULTILINE)
+
+
+def _thinking(thought: str) -> str:
+    return f"## Thought:\n{thought}\n\n" if thought else ""
+
+
+def _apart(text: str) -> tuple[str, str | Unreadable]:
+    """(thought, code or why there is none)."""
+    heads = list(_CODE_HEAD.finditer(text))
+    begin = heads[0] if heads else _FENCE.search(text) or _BARE.search(text)
+    before, rest = (text[: begin.start()], text[begin.end() :]) if begin else (text, "")
+    if begin is not None and not heads:
+        rest = text[begin.start() :]
+    actions = list(_ACTION_HEAD.finditer(before))
+    thought = _labelled(before[: actions[-1].start()] if actions else before)
+    if begin is None:
+        return thought, Unreadable("no_action", "The reply holds no code.")
+    if len(heads) > 1:
+        return thought, Unreadable("several_actions", f"The reply holds {len(heads)} codes; one is expected.")
+    return thought, _unfenced(rest.strip())
+
+
+def _labelled(text: str) -> str:
+    label = _LABEL.match(text)
+    if label is None:
+        return text.strip()
+    observed = "Observation" in label[0]
+    text = text[label.end() :].strip()
+    return _INNER_LABEL.sub("", text, count=1).strip() if observed else text
+
+
+def _unfenced(code: str) -> str | Unreadable:
+    """Code without its fence; where one opens and does not close, the reply was cut."""
+    opening = _FENCE.match(code)
+    if opening is None:
+        return code
+    closing = _FENCE.search(code, opening.end())
+    return code[opening.end() : closing.start()].strip() if closing else unfinished()
+
+
+_GIVEN = "You get a task, your past steps and the latest screenshots, and give the next action as code."
+_GIVEN_TEXT = "You get a task, your past steps and what came of them, and give the next action as code."
+
+DIALECT = FamilyDialect(
+    name="opencua",
+    writing=CodeSections(
+        Style(grid=grid, point="point", start="start_point", end="end_point", text=lambda x, y: f"{x} {y}")
+    ),
+    grammars={
+        "desktop": Grammar(f"You work on a computer. {_GIVEN}", DESKTOP),
+        "browser": Grammar(f"You work in a web browser. {_GIVEN}", BROWSER),
+        "phone": Grammar(f"You work on a phone. {_GIVEN}", PHONE),
+        "terminal": Grammar(f"You work on a computer without a screen. {_GIVEN_TEXT}", {**TOOLS, **END}),
+    },
+    frame=FRAME,
+    limits=LIMITS,
+)
