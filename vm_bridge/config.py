@@ -1,6 +1,7 @@
 """The bridge's environment variables, read once."""
 
 import json
+import os
 import re
 import socket
 from collections.abc import Mapping
@@ -77,6 +78,10 @@ class Config(Frozen):
     """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
     adb_clear: Words = ()
     """Packages on them whose data every reset throws away."""
+    browsers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1) // 2), ge=1, le=256)
+    """Processes that share the browser machines; half the processors by default."""
+    browser_gpu: bool = False
+    """Whether they draw with a GPU; they prove that they do when they start."""
     max_machines: int = Field(default=8, ge=1, le=10_000)
     warm: Annotated[dict[str, int], BeforeValidator(_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""

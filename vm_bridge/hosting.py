@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 
 from vm_bridge.config import Config
 from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.hosts.browser import BrowserHost
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.hosts.phone_devices import DeviceHost
@@ -31,7 +32,7 @@ from vm_bridge.state_routes import state_routes
 from vm_bridge.streams.broadcast import Broadcasts
 from vm_bridge.streams.routes import Streams
 from vm_bridge.streams.webrtc import WebRtc, offer_addresses
-from vm_bridge.suites.bundled import SUITES
+from vm_bridge.suites.bundled import SUITES, WEB_SUITES
 
 
 class Hosting:
@@ -111,7 +112,10 @@ def host_of(config: Config) -> Host:
     """Where the machines of this process live."""
     if config.machines == "fake":
         return FakeHost(capacity=config.max_machines, journal=config.journal)
-    here = PhoneHost(LocalHost(config.data, SUITES, tools=config.tools), config.data, SUITES)
-    if not config.adb_devices:
-        return here
-    return SeveralHosts((here, DeviceHost(config.data, config.adb_devices, config.adb_clear)))
+    hosts: list[Host] = [
+        PhoneHost(LocalHost(config.data, SUITES, tools=config.tools), config.data, SUITES),
+        BrowserHost(config.data / "browsers", WEB_SUITES, engines=config.browsers, gpu=config.browser_gpu),
+    ]
+    if config.adb_devices:
+        hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))
+    return SeveralHosts(hosts)
