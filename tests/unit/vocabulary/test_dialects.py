@@ -146,7 +146,9 @@ def test_a_kind_it_lacks_is_refused(name: str) -> None:
 
 
 def test_a_screen_too_narrow_for_any_grid_is_survived(name: str) -> None:
-    parsed = dialect_named(name).parse("Action: click(point='<point>1 1</point>')", Screen(width=1, height=300))
+    dialect = dialect_named(name)
+    click = dialect.write("", Click(x=0, y=0), SCREEN)
+    parsed = dialect.parse(click, Screen(width=1, height=300))
     assert isinstance(parsed, Parsed) or parsed.error.code == "bad_screen"
 
 
