@@ -1,0 +1,165 @@
+"""A suite of task folders: where each is played, how it stands, what its verifier and its expert say."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import Field, JsonValue, ValidationError
+
+from vm_bridge.browser import Request, Response, ScriptFailed, Session
+from vm_bridge.errors import UnknownTask
+from vm_bridge.machine import Advice
+from vm_bridge.suites.scenes import Scene, Standing
+from vm_bridge.suites.web.answers import Answers
+from vm_bridge.suites.web.folder import Folder, folders_read
+from vm_bridge.suites.web.manifest import Language
+from vm_bridge.suites.web.tasks import task_make, terms_of, told
+from vocabulary.base import Frozen
+from vocabulary.observations import Verdict
+from vocabulary.tasks import Task
+
+STATE = "window.pilothouse && window.pilothouse.state ? window.pilothouse.state() : null"
+NOT_OPEN = "no page of the task is open"
+
+
+class Finding(Frozen):
+    """What a verifier says of a state."""
+
+    success: bool
+    failure: bool
+    done: bool
+    score: float = Field(ge=0, le=1)
+    level: int
+    points: float | None = None
+    reason: str
+
+
+class FolderSite:
+    """One task's site at its own host; every other host is not found."""
+
+    def __init__(self, host: str, answers: Answers) -> None:
+        self._host, self._answers = host, answers
+
+    async def answer(self, request: Request) -> Response:
+        """Answer as the task's rules and files say."""
+        parts = urlsplit(request.url)
+        if parts.hostname != self._host:
+            return Response(failure="NameNotResolved")
+        found = self._answers.to(parts.path or "/")
+        if found.abort:
+            return Response(failure="ConnectionReset", delay_ms=found.delay_ms)
+        return Response(
+            status=found.status,
+            headers={"content-type": found.media_type, "cache-control": "no-store"},
+            body=found.body,
+            delay_ms=found.delay_ms,
+        )
+
+
+class FolderSuite:
+    """Implements `WebSuite` over the folders below one."""
+
+    def __init__(self, name: str, home: Path) -> None:
+        self._name, self._home = name, home
+
+    @cached_property
+    def folders(self) -> Mapping[str, Folder]:
+        """Every task's folder by name, read when first asked for."""
+        return folders_read(self._home)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every task on its first level, in English, with the seed 0."""
+        return tuple(task_make(self._name, folder) for folder in self.folders.values())
+
+    def make(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        level: int = 1,
+        language: Language = "en",
+        size: tuple[int, int] | None = None,
+    ) -> Task:
+        """One task as it is offered. Raises UnknownTask, InvalidAction."""
+        return task_make(self._name, self.folder(name), seed=seed, level=level, language=language, size=size)
+
+    def folder(self, name: str | None) -> Folder:
+        """The folder of a task. Raises UnknownTask."""
+        found = self.folders.get(name or "")
+        if found is None:
+            raise UnknownTask(f"there is no task {name} in the suite {self._name}")
+        return found
+
+    def scene(self, task: Task) -> Scene:
+        """Where the task is played, with a site that has answered nothing yet."""
+        folder = self.folder(task.name)
+        terms = terms_of(folder, task)
+        host = f"{folder.manifest.name.replace('_', '-')}.pilothouse.test"
+        rules = (*folder.manifest.level(terms.level).responses, *folder.manifest.responses)
+        return Scene(
+            site=FolderSite(host, Answers(folder, told(folder, terms), rules)),
+            url=f"http://{host}{folder.manifest.start}",
+            size=terms.size,
+            step_ms=folder.manifest.step_ms,
+        )
+
+    async def set_up(self, task: Task, session: Session) -> None:
+        """Nothing: the page sets itself up from its /task.js, as it does when it is loaded again."""
+
+    async def standing(self, task: Task, session: Session) -> Standing:
+        """How it stands: unknown while no page of the task is open."""
+        found = await self.find(task, session, None)
+        if found is None:
+            return Standing()
+        ended = found.success if found.done else None
+        return Standing(score=found.score, level=found.level, done=found.done, success=ended)
+
+    async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
+        """The verifier's word on the present state."""
+        found = await self.find(task, session, answer)
+        checksum = self.folder(task.name).checksum
+        if found is None:
+            return Verdict(success=False, score=0.0, reason=NOT_OPEN, verifier=checksum)
+        return Verdict(success=found.success, score=found.score, reason=found.reason, verifier=checksum)
+
+    async def find(self, task: Task, session: Session, answer: str | None) -> Finding | None:
+        """All the verifier says; None while no page of the task is open. Raises ScriptFailed."""
+        state = await session.evaluate(STATE)
+        return None if state is None else await self.find_in(task, session, state, answer)
+
+    async def find_in(self, task: Task, session: Session, state: JsonValue, answer: str | None) -> Finding:
+        """What the verifier says of this state, in a world of its own that the page's scripts cannot reach."""
+        folder = self.folder(task.name)
+        given = [state, told(folder, terms_of(folder, task)), answer]
+        said = await session.evaluate(_call(folder.verifier, "verify", given), world="own")
+        try:
+            return Finding.model_validate(said)
+        except ValidationError as error:
+            raise ScriptFailed(f"the verifier of {task.name} gave {json.dumps(said)[:200]}: {error}") from error
+
+    async def advise(self, task: Task, session: Session) -> Advice | None:
+        """What the expert would do now; None where there is none, or no page of the task is open."""
+        folder = self.folder(task.name)
+        state = await session.evaluate(STATE)
+        if state is None or not folder.expert:
+            return None
+        terms = terms_of(folder, task)
+        said = await session.evaluate(_call(folder.expert, "advise", [state, told(folder, terms)]), world="own")
+        try:
+            match said:
+                case {"thought": {"en": _, "zh": _} as thoughts, "action": action}:
+                    return Advice.model_validate({"thought": thoughts[terms.language], "action": action})
+                case None:
+                    return None
+        except ValidationError as error:
+            raise ScriptFailed(f"the expert of {task.name} gave {json.dumps(said)[:200]}: {error}") from error
+        raise ScriptFailed(f"the expert of {task.name} gave {json.dumps(said)[:200]}")
+
+
+def _call(source: str, name: str, given: list[JsonValue]) -> str:
+    """A call of a function in a script; JSON is a JavaScript expression."""
+    arguments = ", ".join(json.dumps(one, ensure_ascii=False) for one in given)
+    return f"(() => {{ {source}\nreturn {name}({arguments}); }})()"
