@@ -4,12 +4,17 @@ The dialect and the memory that serve a policy make its samples too, so that tra
 apart. One sample a step: consumers differ in whether they can weigh the turns of one conversation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from vocabulary.actions import CONTROL_KINDS
+from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, Dialect, Screen
 from vocabulary.memory import Budget, recalled
+from vocabulary.prompts import Prompt
+from vocabulary.proposals import ImageLimits, PolicyRef, Proposal
 from vocabulary.steps import Actor, Decision
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
@@ -30,12 +35,73 @@ class Sample:
     weight: float = 1.0
 
 
+@dataclass(frozen=True)
+class Sampled:
+    """One decision as tokens: what was read and said, exactly as the server sampled it, and how it was drawn.
+
+    `exact` where its logprobs can be compared with a trainer's own: nothing cut the distribution off, and one set of
+    weights said all of it.
+    """
+
+    trajectory_id: str
+    index: int
+    prompt: BlobRef | None
+    prompt_token_ids: tuple[int, ...]
+    completion_token_ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    sampling: dict[str, JsonValue]
+    image_limits: ImageLimits | None
+    policy: PolicyRef
+    weight_versions: tuple[str, ...]
+    exact: bool
+
+
+def sampled_of(trajectory: Trajectory) -> Iterator[Sampled]:
+    """The decisions that were the policy's own words, token for token; steps a person worded are none of them."""
+    trajectory = trajectory_standing(trajectory)
+    offered = {proposal.id: proposal for row in trajectory.proposals for proposal in row}
+    for step in trajectory.steps:
+        proposal = offered.get(step.proposal_id or "")
+        if proposal is None or step.decision not in ("accept", "auto") or proposal.prompt_token_ids is None:
+            continue
+        ids, logprobs = proposal.completion_token_ids or (), proposal.logprobs or ()
+        if ids and len(ids) == len(logprobs):
+            yield Sampled(
+                trajectory_id=trajectory.id,
+                index=step.index,
+                prompt=proposal.prompt,
+                prompt_token_ids=proposal.prompt_token_ids,
+                completion_token_ids=ids,
+                logprobs=logprobs,
+                sampling=proposal.sampling,
+                image_limits=proposal.image_limits,
+                policy=proposal.policy,
+                weight_versions=proposal.weight_versions,
+                exact=untruncated(proposal) and len(proposal.weight_versions) < 2,
+            )
+
+
+def untruncated(proposal: Proposal) -> bool:
+    """Whether every token could have been drawn: a truncated distribution's logprobs are renormalised."""
+    whole = {"top_p": 1.0, "top_k": -1, "min_p": 0.0}
+    return all(proposal.sampling.get(name, value) == value for name, value in whole.items())
+
+
 def samples_of(
-    trajectory: Trajectory, dialect: Dialect, *, budget: Budget = SERVED, language: str = "English"
+    trajectory: Trajectory,
+    dialect: Dialect,
+    *,
+    budget: Budget = SERVED,
+    language: str = "English",
+    prompts: Callable[[BlobRef], Prompt | None] = lambda _: None,
 ) -> Iterator[Sample]:
-    """A sample for each step that stands, that the dialect can say, and whose act is known to have worked."""
+    """A sample for each step that stands, that the dialect can say, and whose act is known to have worked.
+
+    Where `prompts` has what a policy of this dialect was asked at a step, that very conversation is the sample's.
+    """
     trajectory = trajectory_standing(trajectory)
     offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
+    asked = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
     for index, step in enumerate(trajectory.steps):
         said = dialect.sayable(step.action)
         if said is None or step.error is not None:
@@ -43,7 +109,8 @@ def samples_of(
         yield Sample(
             trajectory_id=trajectory.id,
             index=step.index,
-            messages=dialect.render(
+            messages=_asked(asked.get(step.index, ()), dialect, prompts)
+            or dialect.render(
                 trajectory.task,
                 recalled(trajectory.steps[:index], budget),
                 step.before,
@@ -56,3 +123,14 @@ def samples_of(
             actor=step.actor,
             decision=step.decision,
         )
+
+
+def _asked(
+    offered: tuple[Proposal, ...], dialect: Dialect, prompts: Callable[[BlobRef], Prompt | None]
+) -> tuple[ChatMessage, ...]:
+    """The conversation the last offers of this dialect answered; empty where it was not kept."""
+    for proposal in reversed(offered):
+        if proposal.prompt is not None and proposal.policy.dialect == dialect.name:
+            prompt = prompts(proposal.prompt)
+            return prompt.messages if prompt else ()
+    return ()

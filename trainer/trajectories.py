@@ -26,6 +26,7 @@ from vocabulary.exports import (
     image_path,
     pictures_of,
 )
+from vocabulary.prompts import Prompt
 from vocabulary.trajectories import Trajectory
 
 
@@ -54,6 +55,16 @@ class TrajectoryFolder:
     def image(self, picture: BlobRef) -> Path:
         """Where the bytes of a picture lie."""
         return self.path / image_path(picture)
+
+    def prompt(self, ref: BlobRef) -> Prompt | None:
+        """What a policy was asked, word for word; None where the folder does not have it. Raises FolderDamaged."""
+        path = self.path / image_path(ref)
+        if not path.is_file():
+            return None
+        try:
+            return Prompt.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise FolderDamaged(f"{path.name} is no prompt: {_first_reason(error)}") from None
 
 
 def folder_open(path: Path) -> TrajectoryFolder:

@@ -1,12 +1,12 @@
 """A tiny random Qwen2.5-VL checkpoint: a real architecture with 684 thousand parameters and no download.
 
-Run inside the vLLM environment: `python checkpoint.py FOLDER`. The vocabulary is the 256 bytes and the family's
-special tokens, so that any text has token ids; the weights are seeded, so that two runs agree.
+Run inside the trainer's or vLLM's environment: `python checkpoint.py FOLDER [--seed N]`. The vocabulary is the 256
+bytes and the family's special tokens, so that any text has token ids; the weights are seeded, so that two runs agree.
 """
 
+import argparse
 import json
 import os
-import sys
 from pathlib import Path
 
 SPECIALS = (
@@ -30,6 +30,9 @@ TEXT = {
     "rope_theta": 1e6,
     "rope_scaling": {"type": "mrope", "mrope_section": [4, 6, 6]},
     "tie_word_embeddings": False,
+    "bos_token_id": None,
+    "eos_token_id": 256 + SPECIALS.index("im_end"),
+    "pad_token_id": 256 + SPECIALS.index("endoftext"),
 }
 VISION = {
     "depth": 2,
@@ -45,13 +48,28 @@ VISION = {
     "in_channels": 3,
 }
 
+IMAGES = {
+    "image_processor_type": "Qwen2VLImageProcessor",
+    "processor_class": "Qwen2_5_VLProcessor",
+    "min_pixels": 56 * 56,
+    "max_pixels": 28 * 28 * 64,
+    "patch_size": 14,
+    "temporal_patch_size": 2,
+    "merge_size": 2,
+    "image_mean": [0.48145466, 0.4578275, 0.40821073],
+    "image_std": [0.26862954, 0.26130258, 0.27577711],
+}
+"""As the family's own checkpoints have it; written out, because making it would ask for torchvision."""
+VIDEOS = {**IMAGES, "video_processor_type": "Qwen2VLVideoProcessor"}
+del VIDEOS["image_processor_type"]
 
-def write(folder: Path) -> None:
+
+def write(folder: Path, seed: int) -> None:
     """Write the whole checkpoint beside `folder`, then rename it."""
     making = folder.with_name(folder.name + ".making")
     making.mkdir(parents=True, exist_ok=True)
     write_processor(making)
-    write_model(making)
+    write_model(making, seed)
     os.rename(making, folder)
 
 
@@ -63,7 +81,7 @@ def token_id(name: str) -> int:
 def write_processor(folder: Path) -> None:
     """Tokenizer, chat template and image processor."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import Qwen2_5_VLProcessor, Qwen2TokenizerFast, Qwen2VLImageProcessor, Qwen2VLVideoProcessor
+    from transformers import Qwen2TokenizerFast
 
     vocabulary = {symbol: number for number, symbol in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
     core = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
@@ -77,18 +95,19 @@ def write_processor(folder: Path) -> None:
     if ids != list(range(256, 256 + len(SPECIALS))):
         raise SystemExit(f"special tokens have other ids than the model expects: {ids}")
     tokenizer.chat_template = TEMPLATE
-    images = Qwen2VLImageProcessor(min_pixels=56 * 56, max_pixels=28 * 28 * 64)
-    Qwen2_5_VLProcessor(images, tokenizer, Qwen2VLVideoProcessor(), chat_template=TEMPLATE).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps(IMAGES, indent=2))
+    (folder / "video_preprocessor_config.json").write_text(json.dumps(VIDEOS, indent=2))
     (folder / "vocab.json").write_text(json.dumps(vocabulary))
     (folder / "merges.txt").write_text("#version: 0.2\n")
 
 
-def write_model(folder: Path) -> None:
-    """Random weights, always the same."""
+def write_model(folder: Path, seed: int) -> None:
+    """Random weights, always the same for a seed."""
     import torch
     from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
 
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     config = Qwen2_5_VLConfig(
         text_config=TEXT,
         vision_config=VISION,
@@ -105,4 +124,8 @@ def write_model(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    options = argparse.ArgumentParser()
+    options.add_argument("folder", type=Path)
+    options.add_argument("--seed", type=int, default=0)
+    given = options.parse_args()
+    write(given.folder, given.seed)

@@ -1,4 +1,4 @@
-"""One real vLLM server on a CPU for all tests here, serving a tiny random Qwen2.5-VL."""
+"""Both ways a model is served, each started once for all tests here: the bundled server, and vLLM on a processor."""
 
 import os
 import signal
@@ -6,86 +6,141 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.integration.vllm.environment import EnvironmentUnavailable, prepare
+from annotation_app.operations.console import Console
+from annotation_app.operations.trainer import ensure_trainer
+from tests.integration.servers.environment import EnvironmentUnavailable, prepare
 
 ROOT = Path(__file__).resolve().parents[3]
 STARTING = 300
-"""Seconds a server may take to be ready: it compiles kernels at its first start."""
+"""Seconds a server may take to be ready: vLLM compiles kernels at its first start."""
 IMAGES = 5
 """Pictures a prompt may hold."""
+CONTEXT = 8192
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: its address, and what its metrics are called."""
+
+    url: str
+    metrics: str
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker runs these: the server is theirs together, and making its environment takes minutes."""
+    """One worker runs these: the servers are theirs together, and making their environments takes minutes."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.vllm)
             item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group("vllm"))
+            item.add_marker(pytest.mark.xdist_group("servers"))
             item.add_marker(pytest.mark.timeout(3600))
 
 
 @pytest.fixture(scope="session")
-def vllm_python() -> Path:
-    """The interpreter of an environment that has vLLM."""
+def trainer_python() -> Path:
+    """The interpreter of the trainer's environment."""
+    return ensure_trainer(Console())
+
+
+@pytest.fixture(scope="session")
+def checkpoint(trainer_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the model."""
+    return checkpoint_write(trainer_python, tmp_path_factory.mktemp("model") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def other_checkpoint(trainer_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same model with other weights."""
+    return checkpoint_write(trainer_python, tmp_path_factory.mktemp("model") / "other", "--seed", "1")
+
+
+@pytest.fixture(scope="session", params=[pytest.param("trainer"), pytest.param("vllm", marks=pytest.mark.vllm)])
+def server(
+    request: pytest.FixtureRequest, checkpoint: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A running server of one kind, then of the other."""
+    starts = {"trainer": trainer_server, "vllm": vllm_server}
+    with starts[request.param](checkpoint, tmp_path_factory.mktemp(request.param)) as running:
+        yield running
+
+
+@contextmanager
+def trainer_server(checkpoint: Path, folder: Path) -> Iterator[Server]:
+    """`python -m trainer.serve`."""
+    python = ensure_trainer(Console())
+    given = ["--max-images", str(IMAGES), "--max-model-len", str(CONTEXT), "--threads", "1", "--dev"]
+    port = free_port()
+    words = ["--served-model-name", "tiny", "--port", str(port), *given]
+    command: list[str | Path] = [python, "-m", "trainer.serve", checkpoint, *words]
+    with started(command, folder, environment=dict(os.environ), workdir=ROOT, port=port) as url:
+        yield Server(url=url, metrics="serve")
+
+
+@contextmanager
+def vllm_server(checkpoint: Path, folder: Path) -> Iterator[Server]:
+    """vLLM, with log-probabilities after the temperature, so that a trainer can compare them."""
     try:
-        return prepare(ROOT / ".data" / "venvs" / "vllm")
+        python = prepare(ROOT / ".data" / "venvs" / "vllm")
     except EnvironmentUnavailable as error:
         pytest.skip(f"missing capability: vLLM on CPU ({error})")
-
-
-@pytest.fixture(scope="session")
-def checkpoint(vllm_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the model."""
-    folder = tmp_path_factory.mktemp("model") / "tiny"
-    subprocess.run([vllm_python, Path(__file__).with_name("checkpoint.py"), folder], check=True, timeout=300)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def vllm_url(vllm_python: Path, checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a running server."""
     port = free_port()
-    log = tmp_path_factory.mktemp("vllm") / "server.log"
-    with open(log, "wb") as output:
-        server = subprocess.Popen(
-            [vllm_python.with_name("vllm"), "serve", checkpoint, *options(port)],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=environment(vllm_python),
-            cwd=log.parent,
-            start_new_session=True,
-        )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_ready(url, server, log)
-        yield url
-    finally:
-        end(server)
-
-
-def options(port: int) -> list[str]:
-    """The command line: log-probabilities after the temperature, so that a trainer can compare them."""
     given = {
         "--served-model-name": "tiny",
         "--host": "127.0.0.1",
         "--port": str(port),
         "--dtype": "float32",
-        "--max-model-len": "8192",
+        "--max-model-len": str(CONTEXT),
+        "--max-num-batched-tokens": str(CONTEXT),
         "--max-num-seqs": "8",
         "--limit-mm-per-prompt": f'{{"image":{IMAGES},"video":0}}',
         "--logprobs-mode": "processed_logprobs",
     }
-    return ["--enforce-eager", *(word for pair in given.items() for word in pair)]
+    words = [word for pair in given.items() for word in pair]
+    # Its CPU build ends at a seeded request whose prompt is computed in parts.
+    command: list[str | Path] = [
+        python.with_name("vllm"),
+        "serve",
+        checkpoint,
+        "--enforce-eager",
+        "--no-enable-chunked-prefill",
+        *words,
+    ]
+    with started(command, folder, environment=vllm_environment(python), workdir=folder, port=port) as url:
+        yield Server(url=url, metrics="vllm")
 
 
-def environment(python: Path) -> dict[str, str]:
-    """No network, no usage reports, one gibibyte of cache, and the OpenMP library the kernels were built with."""
+@contextmanager
+def started(
+    command: list[str | Path], folder: Path, *, environment: dict[str, str], workdir: Path, port: int
+) -> Iterator[str]:
+    """The address of a server while the block runs; fails with the end of its log when it does not start."""
+    log = folder / "server.log"
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=workdir, start_new_session=True
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_ready(url, process, log)
+        yield url
+    finally:
+        end(process)
+
+
+def checkpoint_write(python: Path, folder: Path, *given: str) -> Path:
+    """A tiny random model, written in the trainer's environment."""
+    subprocess.run([python, Path(__file__).with_name("checkpoint.py"), folder, *given], check=True, timeout=300)
+    return folder
+
+
+def vllm_environment(python: Path) -> dict[str, str]:
+    """No network, no usage reports, one gibibyte of cache, weights that change, and the OpenMP its kernels want."""
     preload = python.parents[1] / "lib" / "libiomp5.so"
     return {
         **os.environ,
@@ -93,6 +148,7 @@ def environment(python: Path) -> dict[str, str]:
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_CPU_KVCACHE_SPACE": "1",
+        "VLLM_SERVER_DEV_MODE": "1",
         **({"LD_PRELOAD": str(preload)} if preload.exists() else {}),
     }
 
@@ -114,7 +170,7 @@ def wait_until_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> No
                 return
         except httpx.TransportError:
             time.sleep(0.5)
-    pytest.fail(f"vLLM did not start:\n{log.read_text()[-3000:]}")
+    pytest.fail(f"the server did not start:\n{log.read_text()[-3000:]}")
 
 
 def end(server: subprocess.Popen[bytes]) -> None:

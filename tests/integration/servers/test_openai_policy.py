@@ -1,4 +1,4 @@
-"""The policy client against a real vLLM: tokens, pictures, refusals, and a cancelled request."""
+"""The policy client against real servers: tokens, pictures, refusals, and a cancelled request."""
 
 import asyncio
 import re
@@ -14,8 +14,8 @@ from agent_backend.errors import PolicyRejected
 from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.policy.samples import Samples
-from tests.integration.vllm.checkpoint import token_id
-from tests.integration.vllm.conftest import IMAGES
+from tests.integration.servers.checkpoint import token_id
+from tests.integration.servers.conftest import IMAGES, Server
 from vocabulary.actions import Click
 from vocabulary.blobs import BlobRef
 from vocabulary.memory import Budget
@@ -101,8 +101,8 @@ class Asking:
 
 
 @pytest.fixture
-async def asking(vllm_url: str) -> AsyncIterator[Asking]:
-    made = Asking(endpoint(vllm_url))
+async def asking(server: Server) -> AsyncIterator[Asking]:
+    made = Asking(endpoint(server.url))
     yield made
     await made.policy.aclose()
 
@@ -150,8 +150,8 @@ async def test_a_seed_gives_the_same_tokens_again(asking: Asking) -> None:
     assert {p.completion_token_ids for p in first} == {p.completion_token_ids for p in again}
 
 
-async def test_what_the_server_will_not_have_is_told_in_its_words(vllm_url: str) -> None:
-    given = endpoint(vllm_url)
+async def test_what_the_server_will_not_have_is_told_in_its_words(server: Server) -> None:
+    given = endpoint(server.url)
     asking = Asking(given.model_copy(update={"budget": Budget(images=IMAGES + 1)}))
     with pytest.raises(PolicyRejected, match=f"At most {IMAGES} image"):
         await asking.ask(past(IMAGES))
@@ -159,8 +159,8 @@ async def test_what_the_server_will_not_have_is_told_in_its_words(vllm_url: str)
     await asking.policy.aclose()
 
 
-async def test_cancelling_frees_the_server(vllm_url: str) -> None:
-    client = Completions(f"{vllm_url}/v1", waits=Waits(token=BOUND, total=2 * BOUND))
+async def test_cancelling_frees_the_server(server: Server) -> None:
+    client = Completions(f"{server.url}/v1", waits=Waits(token=BOUND, total=2 * BOUND))
     heard = asyncio.Event()
 
     async def hear(samples: Samples) -> None:
@@ -168,28 +168,28 @@ async def test_cancelling_frees_the_server(vllm_url: str) -> None:
 
     message = {"role": "user", "content": "Count."}
     endless = {"model": "tiny", "messages": [message], "stream": True, "max_tokens": ENDLESS, "ignore_eos": True}
-    before = await tokens_at_rest(vllm_url)
+    before = await tokens_at_rest(server)
     asked = asyncio.create_task(client.sample(endless, hear))
     await asyncio.wait_for(heard.wait(), BOUND)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
-    assert await tokens_at_rest(vllm_url) - before < ENDLESS, "it was given up, not finished"
+    assert await tokens_at_rest(server) - before < ENDLESS, "it was given up, not finished"
     await client.aclose()
 
 
-async def tokens_at_rest(url: str) -> float:
+async def tokens_at_rest(server: Server) -> float:
     """How many tokens the server has generated so far, once it generates no more."""
     async with asyncio.timeout(2 * BOUND):
         last = -1.0
-        while (now := await metric(url, "generation_tokens_total")) != last:
+        while (now := await metric(server, "generation_tokens_total")) != last:
             last = now
             await asyncio.sleep(REST)
     return last
 
 
-async def metric(url: str, name: str) -> float:
+async def metric(server: Server, name: str) -> float:
     """The sum of one of the server's metrics over all its labels."""
     async with httpx.AsyncClient(trust_env=False) as client:
-        text = (await client.get(f"{url}/metrics", timeout=BOUND)).text
-    return sum(float(value) for value in re.findall(rf"^vllm:{name}\{{.*\}} (\S+)$", text, re.MULTILINE))
+        text = (await client.get(f"{server.url}/metrics", timeout=BOUND)).text
+    return sum(float(value) for value in re.findall(rf"^{server.metrics}:{name}\{{.*\}} (\S+)$", text, re.MULTILINE))

@@ -1,0 +1,136 @@
+"""What servers say of their own tokens is what the trainer computes, before and after other weights are loaded."""
+
+import base64
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+import simplejpeg
+
+from tests.integration.servers.conftest import ROOT, Server
+
+CLOSE = 1e-5
+"""Largest difference of a log-probability in single precision."""
+BOUND = 120.0
+TEMPERATURE = 0.7
+
+
+def picture(seed: int) -> str:
+    pixels = np.random.default_rng(seed).integers(0, 255, (168, 224, 3), np.uint8)
+    data = simplejpeg.encode_jpeg(np.ascontiguousarray(pixels), quality=90, colorspace="RGB")
+    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=BOUND, trust_env=False) as made:
+        yield made
+
+
+def asked(client: httpx.Client, images: tuple[str, ...], **given: object) -> dict[str, Any]:
+    """A whole answer to a conversation with these pictures."""
+    parts: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": image}} for image in images]
+    messages = [
+        {"role": "system", "content": "You drive a computer."},
+        {"role": "user", "content": [*parts, {"type": "text", "text": "What is next?"}]},
+    ]
+    body = {
+        "model": "tiny",
+        "messages": messages,
+        "n": 2,
+        "temperature": TEMPERATURE,
+        "max_tokens": 24,
+        "seed": 3,
+        "logprobs": True,
+        "top_logprobs": 0,
+        "return_token_ids": True,
+        **given,
+    }
+    answer = client.post("/v1/chat/completions", json=body)
+    assert answer.status_code == 200, answer.text
+    value: dict[str, Any] = answer.json()
+    return value
+
+
+def difference(python: Path, checkpoint: Path, answer: dict[str, Any], images: tuple[str, ...]) -> float:
+    """The largest between the server's log-probabilities and the trainer's."""
+    lines = [
+        json.dumps(
+            {
+                "prompt_token_ids": answer["prompt_token_ids"],
+                "images": images,
+                "token_ids": choice["token_ids"],
+                "temperature": TEMPERATURE,
+            }
+        )
+        for choice in answer["choices"]
+    ]
+    done = subprocess.run(
+        [python, "-m", "trainer.likelihood", checkpoint],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[list[float]] = [json.loads(line)["logprobs"] for line in done.stdout.splitlines()]
+    said: list[list[float]] = [
+        [token["logprob"] for token in choice["logprobs"]["content"]] for choice in answer["choices"]
+    ]
+    assert [len(one) for one in found] == [len(one) for one in said]
+    return max(abs(a - b) for one, other in zip(found, said, strict=True) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_logprobs_are_the_trainers(client: httpx.Client, trainer_python: Path, checkpoint: Path, count: int) -> None:
+    images = tuple(picture(seed) for seed in range(count))
+    assert difference(trainer_python, checkpoint, asked(client, images), images) <= CLOSE
+
+
+def test_a_prompt_that_was_read_before_gives_the_same(
+    client: httpx.Client, trainer_python: Path, checkpoint: Path
+) -> None:
+    images = tuple(picture(seed) for seed in range(3))
+    asked(client, images[:2])
+    asked(client, images)
+    assert difference(trainer_python, checkpoint, asked(client, images), images) <= CLOSE
+
+
+def reload(client: httpx.Client, folder: Path, version: str) -> None:
+    """Other weights, in the order that is safe."""
+    steps: list[tuple[str, dict[str, object]]] = [
+        ("/pause?mode=keep", {}),
+        ("/collective_rpc", {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}, "timeout": 60}),
+        ("/update_weight_version", {"new_version": version}),
+        ("/reset_prefix_cache", {}),
+        ("/reset_mm_cache", {}),
+        ("/reset_encoder_cache", {}),
+        ("/resume", {}),
+    ]
+    for path, body in steps:
+        answer = client.post(path, json=body)
+        assert answer.is_success, f"{path}: {answer.text}"
+
+
+def test_other_weights_are_loaded_while_it_runs(
+    client: httpx.Client, trainer_python: Path, checkpoint: Path, other_checkpoint: Path
+) -> None:
+    images = (picture(7),)
+    before = asked(client, images)
+    reload(client, other_checkpoint, "two")
+    try:
+        after = asked(client, images)
+        assert client.get("/weight_info").json()["weight_version"] == "two"
+        assert difference(trainer_python, other_checkpoint, after, images) <= CLOSE
+        assert difference(trainer_python, checkpoint, after, images) > 100 * CLOSE, "the weights are others indeed"
+    finally:
+        reload(client, checkpoint, "one")
+    again = asked(client, images)
+    assert [c["token_ids"] for c in again["choices"]] == [c["token_ids"] for c in before["choices"]]

@@ -1,0 +1,72 @@
+"""Checkpoints: folders in the ordinary Hugging Face layout, read whole or not at all."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoImageProcessor, AutoTokenizer, Qwen2_5_VLForConditionalGeneration
+
+from trainer.errors import CheckpointMismatched, CheckpointUnusable
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model ready to run, with what turns text and pictures into its inputs and back."""
+
+    path: Path
+    model: Any
+    tokenizer: Any
+    images: Any
+    """Its image processor."""
+
+
+def checkpoint_load(path: Path, *, dtype: str = "float32", device: str = "cpu") -> Checkpoint:
+    """The model and its processors, from this folder alone. Raises CheckpointUnusable."""
+    model = _model_load(path, dtype).to(device)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        images = AutoImageProcessor.from_pretrained(path, local_files_only=True, backend="pil")
+    except (OSError, ValueError, KeyError) as error:
+        raise CheckpointUnusable(f"{path.name} has no usable tokenizer and image processor: {error}") from None
+    return Checkpoint(path=path, model=model.eval(), tokenizer=tokenizer, images=images)
+
+
+def weights_read(path: Path, like: Any) -> dict[str, torch.Tensor]:
+    """Another checkpoint's weights for a model of the same shape, in its types, on the host.
+
+    Raises CheckpointUnusable, CheckpointMismatched.
+    """
+    wanted = like.state_dict()
+    with torch.inference_mode():
+        read = _model_load(path, "float32").state_dict()
+        differ = sorted(
+            {name for name in wanted if name not in read or read[name].shape != wanted[name].shape}
+            | (read.keys() - wanted.keys())
+        )
+        if differ:
+            raise CheckpointMismatched(f"{path.name} is of another shape: {', '.join(differ[:5])}")
+        return {name: value.to(wanted[name].dtype) for name, value in read.items()}
+
+
+def weights_write(model: Any, weights: dict[str, torch.Tensor]) -> None:
+    """Put weights that were read for this model into it, in place."""
+    with torch.inference_mode():
+        for name, value in model.state_dict().items():
+            value.copy_(weights[name])
+
+
+def _model_load(path: Path, dtype: str) -> Any:
+    if not path.is_dir():
+        raise CheckpointUnusable(f"{path} is no folder")
+    try:
+        model, found = Qwen2_5_VLForConditionalGeneration.from_pretrained(
+            path, dtype=DTYPES[dtype], local_files_only=True, output_loading_info=True, attn_implementation="sdpa"
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise CheckpointUnusable(f"{path.name} cannot be loaded: {error}") from None
+    if missing := sorted(found["missing_keys"]) + sorted(found["mismatched_keys"]):
+        raise CheckpointUnusable(f"{path.name} lacks weights: {', '.join(map(str, missing[:5]))}")
+    return model

@@ -1,0 +1,79 @@
+"""How likely a checkpoint finds a reply: the log-probabilities of its tokens, all computed in one pass.
+
+`python -m trainer.likelihood CHECKPOINT` reads JSON Lines `{prompt_token_ids, images, token_ids, temperature}`, the
+images as data URLs, and writes `{logprobs}` for each: what a server said of its own replies can be compared with it.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.errors import CheckpointError
+from trainer.serve.protocol import Refused
+from trainer.serve.reader import Picture, Reader
+
+CONTEXT = 1 << 20
+
+
+def reply_logprobs(
+    checkpoint: Checkpoint,
+    prompt: Sequence[int],
+    pictures: Sequence[Picture],
+    reply: Sequence[int],
+    *,
+    temperature: float = 1.0,
+) -> torch.Tensor:
+    """The log-probability of each token of a reply under the softmax at this temperature; shape (tokens of the reply,).
+
+    `prompt` has every place of every picture written out. Temperature 0 stands for 1, as servers have it.
+    """
+    model = checkpoint.model
+    ids = torch.tensor([[*prompt, *reply]])
+    grids = torch.cat([picture.grid for picture in pictures]) if pictures else None
+    kinds = (ids == model.config.image_token_id).int()
+    positions, _ = model.model.get_rope_index(ids, mm_token_type_ids=kinds, image_grid_thw=grids)
+    shown = {"pixel_values": torch.cat([picture.pixels for picture in pictures]), "image_grid_thw": grids}
+    with torch.inference_mode():
+        out = model(
+            input_ids=ids,
+            position_ids=positions,
+            attention_mask=torch.ones_like(ids),
+            logits_to_keep=len(reply) + 1,
+            **(shown if pictures else {}),
+        )
+    logits = out.logits[0, :-1].float() / (temperature or 1.0)
+    chosen: torch.Tensor = logits.log_softmax(-1).gather(-1, torch.tensor(reply)[:, None])[:, 0]
+    return chosen
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read requests, write answers, in order."""
+    options = argparse.ArgumentParser(prog="python -m trainer.likelihood", description=__doc__)
+    options.add_argument("checkpoint", type=Path)
+    try:
+        checkpoint = checkpoint_load(options.parse_args(arguments).checkpoint)
+        reader = Reader(checkpoint, max_images=CONTEXT, context=CONTEXT)
+        for line in sys.stdin:
+            asked = json.loads(line)
+            pictures = [reader.picture(link) for link in asked.get("images", [])]
+            found = reply_logprobs(
+                checkpoint,
+                asked["prompt_token_ids"],
+                pictures,
+                asked["token_ids"],
+                temperature=asked.get("temperature", 1.0),
+            )
+            print(json.dumps({"logprobs": found.tolist()}), flush=True)
+    except (CheckpointError, Refused, KeyError, ValueError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""`python -m trainer.serve FOLDER`: serve a checkpoint on this machine's processor."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import torch
+import uvicorn
+
+from trainer.checkpoints import DTYPES, checkpoint_load
+from trainer.errors import CheckpointError
+from trainer.serve.app import app_of
+from trainer.serve.engine import Engine
+from trainer.serve.reader import Reader
+
+KEY = "PILOTHOUSE_SERVE_API_KEY"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Its options; the names are vLLM's where it has the same."""
+    options = argparse.ArgumentParser(
+        prog="python -m trainer.serve",
+        description="An OpenAI-compatible server for a small Qwen2.5-VL checkpoint on a processor. "
+        f"{KEY}, where set, is the key that every request must bring.",
+    )
+    options.add_argument("checkpoint", type=Path, help="a folder in the Hugging Face layout")
+    options.add_argument("--host", default="127.0.0.1")
+    options.add_argument("--port", type=int, default=8020)
+    options.add_argument("--served-model-name", default="", help="default: the folder's name")
+    options.add_argument("--dtype", choices=sorted(DTYPES), default="float32")
+    options.add_argument("--max-model-len", type=int, default=8192, help="tokens of prompt and reply together")
+    options.add_argument("--max-num-seqs", type=int, default=16, help="replies written at once")
+    options.add_argument("--max-images", type=int, default=5, help="pictures a prompt may hold")
+    options.add_argument("--kept-tokens", type=int, default=32_768, help="tokens of earlier prompts that are kept")
+    options.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    options.add_argument(
+        "--dev", action="store_true", help="let clients change weights and pause it: for a private network only"
+    )
+    return options
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until told to stop."""
+    given = parser().parse_args(arguments)
+    torch.set_num_threads(given.threads)
+    try:
+        checkpoint = checkpoint_load(given.checkpoint, dtype=given.dtype)
+    except CheckpointError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    reader = Reader(checkpoint, max_images=given.max_images, context=given.max_model_len)
+    engine = Engine(checkpoint, context=given.max_model_len, rows=given.max_num_seqs, kept_tokens=given.kept_tokens)
+    app = app_of(
+        engine,
+        reader,
+        name=given.served_model_name or given.checkpoint.name,
+        root=given.checkpoint,
+        context=given.max_model_len,
+        api_key=os.environ.get(KEY, ""),
+        dev=given.dev,
+    )
+    uvicorn.run(app, host=given.host, port=given.port, log_level="warning", timeout_graceful_shutdown=3)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
