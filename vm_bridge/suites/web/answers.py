@@ -14,6 +14,8 @@ from vm_bridge.suites.web.manifest import Rule
 SHARED = Path(__file__).parent / "shared"
 SHELL = SHARED / "game.html"
 """The page of a game that brings none."""
+LONGEST = 255
+"""Characters of a path that can be a file's."""
 TYPES = {".js": "text/javascript", ".json": "application/json", ".svg": "image/svg+xml", ".webp": "image/webp"}
 
 
@@ -33,6 +35,7 @@ class Answers:
 
     def __init__(self, folder: Folder, told: dict[str, JsonValue], rules: tuple[Rule, ...]) -> None:
         self._page = (folder.path / PAGE).resolve()
+        self._kit = folder.kit.resolve()
         self._game = folder.manifest.kind == "game"
         self._told = told
         self._rules = rules
@@ -60,14 +63,19 @@ class Answers:
         return Answer(200, _type(found), found.read_bytes()) if found else Answer(404, "text/plain", b"not found")
 
     def _file(self, path: str) -> Path | None:
-        home, rest = (SHARED, path.removeprefix("/shared/")) if path.startswith("/shared/") else (self._page, path[1:])
+        home, rest = self._page, path[1:]
+        for prefix, other in (("/shared/", SHARED), ("/suite/", self._kit)):
+            if path.startswith(prefix):
+                home, rest = other, path.removeprefix(prefix)
         found = (home / rest).resolve()
-        if not found.is_relative_to(home):
+        if not found.is_relative_to(home) or len(rest) > LONGEST:
             return None
         if found.is_dir():
             found /= "index.html"
         if not found.is_file() and self._game and path == "/":
             found = SHELL
+        elif not found.is_file() and home == self._page and "." not in path:
+            found = self._kit / "index.html"  # a site of many addresses, all of one page
         return found if found.is_file() else None
 
 

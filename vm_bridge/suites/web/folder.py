@@ -8,6 +8,8 @@ from pathlib import Path
 from vm_bridge.suites.web.manifest import Manifest, manifest_read
 
 PAGE, VERIFIER, EXPERT = "page", "verifier.js", "expert.js"
+KIT = "_shared"
+"""Beside a suite's tasks: what all its pages and experts are written with."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,16 @@ class Folder:
         """The verifier's source."""
         return (self.path / VERIFIER).read_text()
 
+    @property
+    def kit(self) -> Path:
+        """Where the suite's common parts lie; not every suite has some."""
+        return self.path.parent / KIT
+
     @cached_property
     def expert(self) -> str:
-        """The expert's source; empty where there is none."""
-        path = self.path / EXPERT
-        return path.read_text() if path.is_file() else ""
+        """The expert's source, after what the suite's experts share; empty where there is none."""
+        own, common = self.path / EXPERT, self.kit / EXPERT
+        return "\n".join(path.read_text() for path in (common, own) if path.is_file()) if own.is_file() else ""
 
     @cached_property
     def checksum(self) -> str:

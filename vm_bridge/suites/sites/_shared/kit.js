@@ -110,6 +110,7 @@ const Kit = (() => {
     words = { ...site.words.en, ...site.words[task.language] };
     look();
     model = pilothouse.stored("model", null) ?? site.make(pilothouse.random(site.name), task);
+    site.begun?.(model);
     site.arrived?.(model);
     draw();
   }
