@@ -68,10 +68,15 @@ class Browser:
         return Capabilities(kinds=KINDS, width=width, height=height, streams=STREAMS, snapshots=True)
 
     @property
+    def busy(self) -> bool:
+        """Whether something is done just now."""
+        return self._lock.locked()
+
+    @property
     def idle(self) -> bool:
         """Whether its session could be given up without anybody noticing."""
         keeper = self._keeper
-        return keeper.open and not (self._lock.locked() or keeper.rate or self.frames.watchers or keeper.fixed)
+        return keeper.open and not (self.busy or keeper.rate or self.frames.watchers or keeper.fixed)
 
     # --- leases
 
@@ -216,7 +221,7 @@ class Browser:
         """Whether its page answers, where it has one; what does not is made again once."""
         if self._destroyed:
             return False
-        if self._lock.locked() or not self._keeper.open:
+        if self.busy or not self._keeper.open:
             return True  # what is done now has a bound of its own
         async with self._lock:
             try:

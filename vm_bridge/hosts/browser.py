@@ -40,7 +40,8 @@ class BrowserSandbox:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.browser = Browser(self, suites, folder)
         self.frames: FrameSource | None = self.browser.frames
-        self._session: Session | None = None
+        self.session: Session | None = None
+        """The session it had last."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -51,8 +52,8 @@ class BrowserSandbox:
 
     async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
         """See `Stage.open`."""
-        self._session = await self._engines.open(scene, seed=seed, clock=clock)
-        return self._session
+        self.session = await self._engines.open(scene, seed=seed, clock=clock)
+        return self.session
 
     async def reset(self) -> None:
         await self.browser.reset()
@@ -68,7 +69,7 @@ class BrowserSandbox:
         raise ConnectionRefusedError("a browser has no ports to offer")
 
     async def usage(self) -> Usage:
-        session = self._session
+        session = self.session
         return Usage(0, 0.0, 0) if session is None else await self._engines.usage(session.engine)
 
     async def destroy(self) -> None:

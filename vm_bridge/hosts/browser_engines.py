@@ -64,6 +64,8 @@ class Engines:
             return min(running, key=lambda engine: engine.sessions)
 
     async def _start(self, *, exact: bool) -> None:
+        if not self._number:  # what a killed bridge left
+            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
         self._number += 1
         engine = await Engine.start(self._folder / str(self._number), exact=exact, gpu=self._gpu)
         self._running[exact].append(engine)
