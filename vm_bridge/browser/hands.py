@@ -1,8 +1,10 @@
 """The vocabulary's acts, done to the active page of a session in the page's own time: always in the same way."""
 
+import string
 from urllib.parse import urljoin, urlsplit
 
-from vm_bridge.browser.session import Session
+from vm_bridge.browser.keys import MODIFIERS, SHIFTED, key_told
+from vm_bridge.browser.session import Button, Session
 from vocabulary.actions import (
     Action,
     Click,
@@ -52,11 +54,12 @@ class ActFailed(Exception):
 
 
 class Hands:
-    """What a person's hands hold while they act on a session: where the pointer is."""
+    """What a person's hands hold while they act on a session: where the pointer is, which modifiers are down."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._at = Point(x=0, y=0)
+        self._modifiers = 0
 
     async def do(self, action: Action, *, live: bool = False) -> None:
         """Do it; `live` where the page's time goes by itself, so that none is given between two inputs. A wait is the
@@ -98,9 +101,9 @@ class Hands:
             case PressKeys():
                 await self._press(action.keys)
             case Press():
-                await self._session.key("down", action.key)
+                await self._down(action.key)
             case Release():
-                await self._session.key("up", action.key)
+                await self._up(action.key)
 
     async def _turn(self, action: Navigate | NavigateBack | SwitchPage | ClosePage) -> None:
         match action:
@@ -116,17 +119,24 @@ class Hands:
                 await self._close(action.page)
 
     async def _click(self, action: Click | DoubleClick | TripleClick | RightClick | MiddleClick) -> None:
-        button = {"right_click": "right", "middle_click": "middle"}.get(action.kind, "left")
+        buttons: dict[str, Button] = {"right_click": "right", "middle_click": "middle"}
+        button = buttons.get(action.kind, "left")
         times = {"double_click": 2, "triple_click": 3}.get(action.kind, 1)
         await self._move(Point(x=action.x, y=action.y))
         for count in range(1, times + 1):
-            await self._session.mouse("pressed", action.x, action.y, button=button, clicks=count)
-            await self._session.mouse("released", action.x, action.y, button=button, clicks=count)
+            await self._session.mouse(
+                "pressed", action.x, action.y, button=button, clicks=count, modifiers=self._modifiers
+            )
+            await self._session.mouse(
+                "released", action.x, action.y, button=button, clicks=count, modifiers=self._modifiers
+            )
 
     async def _drag(self, action: Drag) -> None:
         start, end = action.start, action.end
         await self._move(start)
-        await self._session.mouse("pressed", start.x, start.y, button=action.button, clicks=1)
+        await self._session.mouse(
+            "pressed", start.x, start.y, button=action.button, clicks=1, modifiers=self._modifiers
+        )
         for step in range(1, DRAG_STEPS + 1):
             await self._session.advance(FRAME_MS)
             way = step / DRAG_STEPS
@@ -134,14 +144,14 @@ class Hands:
                 Point(x=round(start.x + (end.x - start.x) * way), y=round(start.y + (end.y - start.y) * way))
             )
         await self._session.advance(FRAME_MS)
-        await self._session.mouse("released", end.x, end.y, button=action.button, clicks=1)
+        await self._session.mouse("released", end.x, end.y, button=action.button, clicks=1, modifiers=self._modifiers)
 
     async def _scroll(self, action: Scroll) -> None:
         width, height = self._session.size
         at = action.point or Point(x=width // 2, y=height // 2)
         await self._move(at)
         x, y = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}[action.direction]
-        await self._session.wheel(at.x, at.y, x * NOTCH * action.amount, y * NOTCH * action.amount)
+        await self._session.wheel(at.x, at.y, x * NOTCH * action.amount, y * NOTCH * action.amount, self._modifiers)
 
     async def _type(self, text: str) -> None:
         """Key by key where the keyboard has the character, as pages expect that listen for keys."""
@@ -160,9 +170,17 @@ class Hands:
 
     async def _press(self, keys: tuple[str, ...]) -> None:
         for key in keys:
-            await self._session.key("down", key)
+            await self._down(key)
         for key in reversed(keys):
-            await self._session.key("up", key)
+            await self._up(key)
+
+    async def _down(self, key: str) -> None:
+        self._modifiers |= MODIFIERS.get(key, 0)
+        await self._session.key("down", key_told(key, self._modifiers), self._modifiers)
+
+    async def _up(self, key: str) -> None:
+        self._modifiers &= ~MODIFIERS.get(key, 0)
+        await self._session.key("up", key_told(key, self._modifiers), self._modifiers)
 
     async def _navigate(self, wanted: str) -> None:
         url = address_of(wanted, self._session.active.url)
@@ -195,11 +213,13 @@ class Hands:
     async def _button(self, kind: str, action: MouseDown | MouseUp) -> None:
         if action.point is not None:
             await self._move(action.point)
-        await self._session.mouse(kind, self._at.x, self._at.y, button=action.button, clicks=1)
+        await self._session.mouse(
+            kind, self._at.x, self._at.y, button=action.button, clicks=1, modifiers=self._modifiers
+        )
 
     async def _move(self, to: Point) -> None:
         self._at = to
-        await self._session.mouse("moved", to.x, to.y)
+        await self._session.mouse("moved", to.x, to.y, modifiers=self._modifiers)
 
 
 def address_of(wanted: str, present: str) -> str:
@@ -220,6 +240,8 @@ def _key_of(character: str) -> tuple[str, ...] | None:
         return ("enter",)
     if character == "\t":
         return ("tab",)
-    if character.isascii() and character.isalpha() and character.isupper():
+    if character in string.ascii_uppercase:
         return ("shift", character.lower())
+    if character in SHIFTED:
+        return ("shift", SHIFTED[character])
     return (character,) if character in KEYS else None
