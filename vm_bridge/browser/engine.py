@@ -45,7 +45,7 @@ class Engine:
         process = await Process.start(folder, exact=clock is Clock.EXACT, gpu=gpu)
         engine = cls(process, clock)
         try:
-            watch = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+            watch = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": "page"}]}
             await process.pipe.call("Target.setAutoAttach", **watch, seconds=START_SECONDS)
             await process.pipe.call("Target.setDiscoverTargets", discover=True)
         except BrowserFailed as failed:
@@ -62,6 +62,11 @@ class Engine:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def sessions(self) -> int:
+        """How many it has."""
+        return len(self._sessions)
 
     @property
     def pipe(self) -> Pipe:
@@ -107,9 +112,6 @@ class Engine:
                     session.attached(told["sessionId"], told["targetInfo"])
                 elif told["waitingForDebugger"]:
                     self.pipe.send("Runtime.runIfWaitingForDebugger", told["sessionId"])
-            case "Target.targetInfoChanged" | "Target.targetDestroyed" | "Target.targetCrashed":
-                for session in tuple(self._sessions.values()):
-                    session.target_told(event, told)
-            case "Browser.downloadWillBegin" | "Browser.downloadProgress":
+            case "Target.targetDestroyed" | "Target.targetCrashed" | "Browser.downloadWillBegin":
                 for session in tuple(self._sessions.values()):
                     session.target_told(event, told)

@@ -83,10 +83,10 @@ class Hands:
                 await self._click(action)
             case MoveTo():
                 await self._move(Point(x=action.x, y=action.y))
-            case MouseDown():
-                await self._button("pressed", action)
-            case MouseUp():
-                await self._button("released", action)
+            case MouseDown() | MouseUp():
+                if action.point is not None:
+                    await self._move(action.point)
+                await self._button("pressed" if isinstance(action, MouseDown) else "released", action.button)
             case Drag():
                 await self._drag(action)
             case Scroll():
@@ -144,7 +144,7 @@ class Hands:
                 Point(x=round(start.x + (end.x - start.x) * way), y=round(start.y + (end.y - start.y) * way))
             )
         await self._session.advance(FRAME_MS)
-        await self._session.mouse("released", end.x, end.y, button=action.button, clicks=1, modifiers=self._modifiers)
+        await self._button("released", action.button)
 
     async def _scroll(self, action: Scroll) -> None:
         width, height = self._session.size
@@ -210,12 +210,8 @@ class Hands:
             at_ms = max(at_ms, timed.at_ms)
             await self.do(timed.input)
 
-    async def _button(self, kind: str, action: MouseDown | MouseUp) -> None:
-        if action.point is not None:
-            await self._move(action.point)
-        await self._session.mouse(
-            kind, self._at.x, self._at.y, button=action.button, clicks=1, modifiers=self._modifiers
-        )
+    async def _button(self, kind: str, button: Button, clicks: int = 1) -> None:
+        await self._session.mouse(kind, self._at.x, self._at.y, button, clicks, self._modifiers)
 
     async def _move(self, to: Point) -> None:
         self._at = to

@@ -1,14 +1,20 @@
 """One page of a session: what is known of it, and calls to it."""
 
 import asyncio
+import json
 from typing import Any
 
 from vm_bridge.browser.errors import BrowserFailed, ScriptFailed
-from vm_bridge.browser.pipe import Pipe, Told, bounded
+from vm_bridge.browser.pipe import CALL_SECONDS, Pipe, Told, bounded
 
-SCRIPT_SECONDS = 5.0
+SCRIPT_SECONDS = 10.0
 MOST_SCRIPT = 4 * 1024 * 1024
-"""Longest value a script may give (characters of JSON)."""
+"""Longest text a script may give."""
+TO_JSON = f"""function () {{
+  const text = JSON.stringify(this) ?? "null";
+  if (text.length > {MOST_SCRIPT}) throw new RangeError("a script gave more than {MOST_SCRIPT} characters");
+  return text;
+}}"""
 
 
 class Page:
@@ -18,36 +24,64 @@ class Page:
         self.id = target
         """The name Chromium has for it; also that of its own frame."""
         self.url, self.title = "about:blank", ""
-        self.opener = opener
+        self.opener, self.session = opener, session
         self.loading = False
+        self.leaving = False
+        """Whether it was asked to go elsewhere and has not begun to."""
         self.fresh = True
         """Whether its document has not been drawn yet; until then the browser drops input."""
         self.crashed = False
         self.ready = asyncio.Event()
         """Set when everything was told to it that must precede its first script."""
         self.closed = asyncio.Event()
+        self.contexts: dict[int, str] = {}
+        """Where its frames' own scripts run: the frame of each context."""
+        self.chooser: int | None = None
+        """The field that asks for a file."""
         self.own_world: int | None = None
         """The context of scripts that pages cannot see."""
-        self.session = session
         self._pipe = pipe
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is on its way to another document."""
+        return self.loading or self.leaving or self.fresh
 
     def send(self, method: str, **parameters: Any) -> "asyncio.Future[Told]":
         return self._pipe.send(method, self.session, **parameters)
 
-    async def call(self, method: str, *, seconds: float = 20.0, **parameters: Any) -> Told:
+    async def call(self, method: str, *, seconds: float = CALL_SECONDS, **parameters: Any) -> Told:
         """Raises BrowserFailed."""
         return await bounded(self.send(method, **parameters), method, seconds)
 
+    def ask(self, expression: str, context: int | None = None) -> "asyncio.Future[Told]":
+        """Send a question to one of its contexts, by default its own frame's; `value` reads the answer."""
+        more = {} if context is None else {"contextId": context}
+        return self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, **more)
+
     async def evaluate(self, expression: str, *, world: str = "main", seconds: float = SCRIPT_SECONDS) -> Any:
         """The value of a script, or of the promise it gives. Raises ScriptFailed."""
-        asked: Told = {"expression": expression, "returnByValue": True, "awaitPromise": True, "userGesture": False}
         try:
-            if world == "own":
-                asked["contextId"] = await self._own()
-            answer = await self.call("Runtime.evaluate", seconds=seconds, timeout=1000 * seconds, **asked)
+            context = await self._own() if world == "own" else None
+            more = {} if context is None else {"contextId": context}
+            asked = {"expression": expression, "awaitPromise": True, "timeout": 1000 * seconds} | more
+            told = await self.call("Runtime.evaluate", **asked, seconds=seconds + 1)
+            value(told)
+            if "objectId" not in told["result"]:
+                return told["result"].get("value")
+            return await self._read(told["result"]["objectId"])
+        except ScriptFailed:
+            raise
         except BrowserFailed as failed:
             raise ScriptFailed(str(failed)) from failed
-        return value(answer)
+
+    async def _read(self, thing: str) -> Any:
+        """What JSON makes of an object, if that is not too long. Raises BrowserFailed."""
+        told = await self.call(
+            "Runtime.callFunctionOn", objectId=thing, functionDeclaration=TO_JSON, returnByValue=True
+        )
+        self.send("Runtime.releaseObject", objectId=thing)
+        return json.loads(value(told))
 
     async def _own(self) -> int:
         if self.own_world is None:

@@ -1,18 +1,23 @@
 """One session: pages that share storage, a site and a clock, and nothing with anybody else."""
 
 import asyncio
-import base64
 import json
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from vm_bridge.browser.errors import BrowserEnded, BrowserFailed
+from vm_bridge.browser.answers import Answers
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
 from vm_bridge.browser.exact import ExactTime
 from vm_bridge.browser.happenings import MOST_TEXT, Happening, Happenings
+from vm_bridge.browser.news import MOST_PAGES, News
 from vm_bridge.browser.page import Page
-from vm_bridge.browser.pipe import Told
-from vm_bridge.browser.site import Request, Response, Site
+from vm_bridge.browser.pipe import Told, bounded
+from vm_bridge.browser.script import ScriptTime
+from vm_bridge.browser.site import Site
+from vm_bridge.browser.time import PATIENCE, Time
 from vm_bridge.browser.words import Clock
 
 if TYPE_CHECKING:
@@ -20,7 +25,9 @@ if TYPE_CHECKING:
 
 PRELUDE = (Path(__file__).parent / "js" / "prelude.js").read_text(encoding="utf-8")
 LOAD_MS = 10_000.0
-START_SECONDS = 20.0
+SOON_MS = 250.0
+"""A page does not rest while a single timer is due within so long."""
+Button = Literal["none", "left", "middle", "right", "back", "forward"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +45,19 @@ class Session:
     def __init__(
         self, engine: "Engine", context: str, site: Site, *, size: tuple[int, int], seed: int, start_time: float
     ) -> None:
-        self.engine, self.context, self.site = engine, context, site
+        self.engine, self.context = engine, context
         self.size, self.seed, self.start_time = size, seed, start_time
         self.clock = engine.clock
-        self.time = ExactTime(self)
-        self.happenings = Happenings()
+        self.time: Time = ExactTime(self) if self.clock is Clock.EXACT else ScriptTime(self)
+        self.news = asyncio.Event()
+        """Set whenever the browser tells of a page."""
+        self.answers = Answers(self, site, self._prelude)
+        self._happenings = Happenings()
+        self._news = News(self)
         self._pages: dict[str, Page] = {}
         self._active = ""
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._pending = 0
+        self._held = 0
+        """Mouse buttons that are down, as the browser counts them."""
         self._closed = False
 
     @property
@@ -66,51 +77,92 @@ class Session:
         """Game time since the start."""
         return self.time.now
 
+    def page(self, page_id: str) -> Page | None:
+        return self._pages.get(page_id)
+
     def take_events(self) -> tuple[Happening, ...]:
         """What happened since this was last asked."""
-        return self.happenings.take()
+        return self._happenings.take()
 
-    async def begin(self) -> None:
-        """Open the first page. Raises BrowserFailed."""
-        pipe = self.engine.pipe
-        deny = {"behavior": "deny", "browserContextId": self.context, "eventsEnabled": True}
-        pipe.send("Browser.setDownloadBehavior", **deny)
-        made = await pipe.call(
-            "Target.createTarget",
-            url="about:blank",
-            width=self.size[0],
-            height=self.size[1],
-            browserContextId=self.context,
-            enableBeginFrameControl=self.clock is Clock.EXACT,
-        )
-        self._active = str(made["targetId"])
-        page = self.active
-        async with asyncio.timeout(START_SECONDS):
-            await page.ready.wait()
+    # Where it is
 
     async def go(self, url: str, *, limit_ms: float = LOAD_MS) -> Rest:
         """Open an address on the active page, and let time pass until it has loaded. Raises BrowserFailed."""
         page = self.active
-        page.loading = True
-        navigated = page.send("Page.navigate", url=url)
-        async with asyncio.timeout(START_SECONDS):
-            told = await navigated
+        page.leaving = True
+        told = await page.call("Page.navigate", url=url)
         if "loaderId" not in told:
-            page.loading = False
-        return await self.settle(limit_ms)
+            page.leaving = False
+        if word := told.get("errorText"):
+            page.leaving = False
+            self.happen("request_failed", f"{url}: {word}", page, word=word)
+        return await self.settle(limit_ms, still=False)
 
-    async def settle(self, limit_ms: float) -> Rest:
-        """Let time pass until nothing is on its way, at most so much."""
+    async def back(self) -> bool:
+        """Go to the page before this one in the active page's history; false when there is none."""
+        return await self._history(-1)
+
+    async def forward(self) -> bool:
+        """Go to the page after this one; false when there is none."""
+        return await self._history(1)
+
+    async def reload(self) -> None:
+        """Load the active page again; `settle` sees it through."""
+        page = self.active
+        page.leaving = True
+        await page.call("Page.reload")
+
+    async def _history(self, by: int) -> bool:
+        page = self.active
+        told = await page.call("Page.getNavigationHistory")
+        index = told["currentIndex"] + by
+        if not 0 <= index < len(told["entries"]) or told["entries"][index]["url"] == "about:blank":
+            return False
+        page.leaving = True
+        await page.call("Page.navigateToHistoryEntry", entryId=told["entries"][index]["id"])
+        return True
+
+    async def show(self, page_id: str) -> None:
+        """Make another page the active one. Raises KeyError."""
+        page = self._pages[page_id]
+        with suppress(BrowserEnded, KeyError):
+            self._pages[self._active].send("Emulation.setFocusEmulationEnabled", enabled=False)
+        self._active = page.id
+        page.fresh = True
+        await page.call("Emulation.setFocusEmulationEnabled", enabled=True)
+
+    async def close_page(self, page_id: str) -> None:
+        """Close a page; when it was the last one, an empty one takes its place. Raises KeyError, BrowserFailed."""
+        page = self._pages[page_id]
+        await self.engine.pipe.call("Target.closeTarget", targetId=page.id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await page.closed.wait()
+        await self._some_page()
+
+    # Time
+
+    async def advance(self, ms: float) -> None:
+        """Let game time pass, in whole frames. Raises PageHung."""
+        await self.time.advance(ms)
+
+    async def refresh(self) -> None:
+        """Have drawn what changed, without letting time pass."""
+        await self.time.refresh()
+
+    async def settle(self, limit_ms: float, *, still: bool = True) -> Rest:
+        """Let time pass until nothing is on its way (loading, answers; and where it shall stand still, single timers and
+        changes), at most so much."""
         began = self.now_ms
         while self.now_ms - began < limit_ms:
-            await self.time.advance(1)
-            if not self.active.loading and not self._pending:
+            await self._some_page()
+            tick = await self.time.frame()
+            moving = still and (tick.changed or tick.soon <= SOON_MS)
+            if not (moving or self.active.busy or self.answers.pending):
                 return Rest(True, self.now_ms - began)
         return Rest(False, self.now_ms - began)
 
-    async def advance(self, ms: float) -> None:
-        """Let game time pass, in whole frames."""
-        await self.time.advance(ms)
+    # What is seen
 
     async def picture(self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90) -> bytes:
         """The active page as it is now."""
@@ -120,19 +172,85 @@ class Session:
         """The value of a script in the active page. Raises ScriptFailed."""
         return await self.active.evaluate(expression, world=world)
 
+    # What is done
+
     async def mouse(
-        self, kind: str, x: float, y: float, button: str = "none", clicks: int = 0, modifiers: int = 0
+        self, kind: str, x: float, y: float, button: Button = "none", clicks: int = 0, modifiers: int = 0
     ) -> None:
-        """`kind` is moved, pressed or released; `buttons` follow from what is held."""
-        page = await self._drawn()
+        """`kind` is moved, pressed or released. Raises BrowserFailed."""
+        bit = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}.get(button, 0)
+        self._held = self._held | bit if kind == "pressed" else self._held & ~bit if kind == "released" else self._held
         word = {"moved": "mouseMoved", "pressed": "mousePressed", "released": "mouseReleased"}[kind]
-        sent = page.send(
-            "Input.dispatchMouseEvent", type=word, x=x, y=y, button=button, clickCount=clicks, modifiers=modifiers
+        await self._input(
+            *("Input.dispatchMouseEvent", kind == "moved"),
+            type=word,
+            x=x,
+            y=y,
+            button=button,
+            buttons=self._held,
+            clickCount=clicks,
+            modifiers=modifiers,
         )
-        if kind == "moved":
+
+    async def wheel(self, x: float, y: float, dx: float, dy: float, modifiers: int = 0) -> None:
+        """Turn the wheel over a point; positive is right and down (CSS pixels)."""
+        more = {"deltaX": dx, "deltaY": dy, "modifiers": modifiers, "pointerType": "mouse"}
+        await self._input("Input.dispatchMouseEvent", True, type="mouseWheel", x=x, y=y, **more)
+
+    async def key(self, kind: Literal["down", "up"], key: Told, modifiers: int = 0) -> None:
+        """Press or release a key, told as the protocol tells it: key, code, windowsVirtualKeyCode, text, location."""
+        word = "keyUp" if kind == "up" else "keyDown" if key.get("text") else "rawKeyDown"
+        told = {name: value for name, value in key.items() if kind == "down" or name not in ("text", "commands")}
+        await self._input("Input.dispatchKeyEvent", False, type=word, modifiers=modifiers, **told)
+
+    async def insert_text(self, text: str) -> None:
+        """Put text where the caret is, as an input method does."""
+        await self._input("Input.insertText", False, text=text)
+
+    async def give_files(self, paths: Sequence[Path]) -> bool:
+        """Answer the active page's last question for files; false when it asked for none."""
+        page = self.active
+        if page.chooser is None:
+            return False
+        files = [str(path) for path in paths]
+        await page.call("DOM.setFileInputFiles", files=files, backendNodeId=page.chooser)
+        page.chooser = None
+        return True
+
+    async def _input(self, method: str, framed: bool, **told: Any) -> None:
+        if self.active.fresh:
             await self.time.refresh()
-        async with asyncio.timeout(START_SECONDS):
-            await sent
+        page = self.active
+        sent = page.send(method, **told)
+        if framed:
+            # The browser keeps moves and turns of the wheel for the next frame.
+            await self.time.refresh()
+        answer = asyncio.ensure_future(bounded(sent, method, PATIENCE))
+        gone = asyncio.ensure_future(page.closed.wait())
+        try:
+            await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                answer.result()
+        except BrowserEnded:
+            raise
+        except BrowserFailed as failed:
+            if "no answer" in str(failed):
+                raise PageHung(str(failed)) from failed
+            if not page.closed.is_set():
+                raise
+        finally:
+            answer.cancel()
+            gone.cancel()
+        await self._some_page()
+
+    # Its life
+
+    async def begin(self) -> None:
+        """Open the first page. Raises BrowserFailed."""
+        self.engine.pipe.send(
+            "Browser.setDownloadBehavior", behavior="deny", browserContextId=self.context, eventsEnabled=True
+        )
+        await self._open_page()
 
     async def close(self) -> None:
         """End it. Idempotent."""
@@ -142,115 +260,100 @@ class Session:
     def abandon(self) -> None:
         """Stop everything of it on this side."""
         self._closed = True
-        for task in self._tasks:
-            task.cancel()
+        self._news.close()
         for page in self._pages.values():
             self.engine.pipe.forget(page.session)
 
-    async def _drawn(self) -> Page:
-        """The active page, once input reaches it."""
-        if self.active.fresh:
-            await self.time.refresh()
-            self.active.fresh = False
-        return self.active
-
-    # What the browser tells
+    def happen(self, kind: str, text: str, page: Page, **more: str) -> None:
+        """Note an event for whoever asks."""
+        self._happenings.add(Happening(kind, text[:MOST_TEXT], self.now_ms, page.id, more))
 
     def attached(self, session: str, info: Told) -> None:
         """A page has come to be, and waits."""
-        page = Page(self.engine.pipe, info["targetId"], session, info.get("openerId", ""))
+        pipe = self.engine.pipe
+        page = Page(pipe, info["targetId"], session, info.get("openerId", ""))
+        if len(self._pages) >= MOST_PAGES:
+            pipe.send("Target.closeTarget", targetId=page.id)
+            return self.happen("popup_refused", f"{MOST_PAGES} pages are open", page)
         self._pages[page.id] = page
-        self.engine.pipe.listen(session, lambda event, told: self._told(page, event, told))
-        self._spawn(self._prepare(page))
+        pipe.listen(session, lambda event, told: self._news.page(page, event, told))
+        if page.opener:
+            self.happen("popup", "a window opened", page)
+            self._active = page.id
+        self._news.do(self._prepare(page))
 
     def target_told(self, event: str, told: Told) -> None:
         """News of some target of the browser, maybe ours."""
-        target = told.get("targetInfo", told).get("targetId", "")
-        page = self._pages.get(target)
+        if event == "Browser.downloadWillBegin":
+            if self._owns(told["frameId"]):
+                self._news.download(told)
+            return
+        page = self._pages.get(told["targetId"])
         if page is None:
             return
-        match event:
-            case "Target.targetInfoChanged":
-                page.title = str(told["targetInfo"]["title"])[:MOST_TEXT]
-            case "Target.targetCrashed":
-                page.crashed = True
-                self.happen("crashed", told.get("status", ""), page)
-            case "Target.targetDestroyed":
-                self._pages.pop(target)
-                page.closed.set()
-                self.engine.pipe.forget(page.session)
+        if event == "Target.targetCrashed":
+            return self._news.crashed(page)
+        self._pages.pop(page.id)
+        page.closed.set()
+        self.answers.forget(page)
+        self.engine.pipe.forget(page.session)
+        self.happen("closed", page.url, page)
+        if self._active == page.id:
+            self._active = page.opener if page.opener in self._pages else next(reversed(self._pages), "")
+            if self._active:
+                self.active.fresh = True
+        self.time.broke(BrowserFailed("the page has closed"))
 
-    def happen(self, kind: str, text: str, page: Page, **more: str) -> None:
-        self.happenings.add(Happening(kind, text[:MOST_TEXT], self.now_ms, page.id, more))
+    def _owns(self, frame: str) -> bool:
+        return frame in self._pages or any(frame in page.contexts.values() for page in self.pages)
 
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _prelude(self) -> str:
+        settings = {"seed": self.seed, "exact": self.clock is Clock.EXACT, "start": round(self.start_time * 1000)}
+        return PRELUDE.replace("__SETTINGS__", json.dumps(settings), 1)
+
+    async def _open_page(self) -> None:
+        made = await self.engine.pipe.call(
+            "Target.createTarget",
+            url="about:blank",
+            width=self.size[0],
+            height=self.size[1],
+            browserContextId=self.context,
+            enableBeginFrameControl=self.clock is Clock.EXACT,
+        )
+        self._active = str(made["targetId"])
+        page = self.active
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await page.ready.wait()
+        except TimeoutError:
+            raise BrowserFailed("a new page is not ready in time") from None
+
+    async def _some_page(self) -> None:
+        """See to it that there is a page."""
+        if not self._pages:
+            await self._open_page()
 
     async def _prepare(self, page: Page) -> None:
-        settings = {"seed": self.seed, "exact": self.clock is Clock.EXACT}
-        prelude = PRELUDE.replace("__SETTINGS__", json.dumps(settings), 1)
+        """Tell a page everything that must precede its first script, then let it go on."""
         calls = [
             page.send("Page.enable"),
             page.send("Runtime.enable"),
+            page.send("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0),
             page.send("Fetch.enable", patterns=[{"urlPattern": "*"}]),
-            page.send("Page.addScriptToEvaluateOnNewDocument", source=prelude, runImmediately=True),
+            page.send("Page.addScriptToEvaluateOnNewDocument", source=self._prelude(), runImmediately=True),
+            # The prelude's workers must not fail by a page's rules.
+            page.send("Page.setBypassCSP", enabled=True),
+            page.send("Page.setInterceptFileChooserDialog", enabled=True),
             page.send("Emulation.setFocusEmulationEnabled", enabled=True),
         ]
+        if page.opener or self.clock is not Clock.EXACT:
+            width, height = self.size
+            metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            calls.append(page.send("Emulation.setDeviceMetricsOverride", **metrics))
         await self.time.attach(page)
-        await asyncio.gather(*calls)
-        page.send("Runtime.runIfWaitingForDebugger")
+        # A window without an opener has no renderer before it goes on, and answers only then.
+        calls.append(page.send("Runtime.runIfWaitingForDebugger"))
+        for answer in asyncio.as_completed(calls):
+            with suppress(BrowserFailed):
+                await answer
         page.ready.set()
-
-    def _told(self, page: Page, event: str, told: Told) -> None:
-        match event:
-            case "Emulation.virtualTimeBudgetExpired":
-                self.time.expired()
-            case "Fetch.requestPaused":
-                self._pending += 1
-                self._spawn(self._answer(page, told))
-            case "Page.frameStartedLoading" if told["frameId"] == page.id:
-                page.loading = True
-            case "Page.frameStoppedLoading" if told["frameId"] == page.id:
-                page.loading = False
-            case "Page.frameNavigated" if told["frame"]["id"] == page.id:
-                page.url = told["frame"]["url"] + told["frame"].get("urlFragment", "")
-                page.fresh = True
-                page.own_world = None
-                self.happen("navigated", page.url, page)
-            case "Page.navigatedWithinDocument" if told["frameId"] == page.id:
-                page.url = told["url"]
-
-    async def _answer(self, page: Page, told: Told) -> None:
-        try:
-            request = _request(told)
-            try:
-                response = await self.site.answer(request)
-            except Exception as error:  # noqa: BLE001 - a site's mistake is a failed request, not the session's end
-                self.happen("request_failed", f"{request.url}: {error}", page)
-                response = Response(failure="Failed")
-            self._give(page, told["requestId"], response)
-        except BrowserFailed:
-            return  # the page has gone
-        finally:
-            self._pending -= 1
-
-    def _give(self, page: Page, request: str, response: Response) -> None:
-        if response.failure:
-            page.send("Fetch.failRequest", requestId=request, errorReason=response.failure)
-            return
-        page.send(
-            "Fetch.fulfillRequest",
-            requestId=request,
-            responseCode=response.status,
-            responseHeaders=[{"name": name, "value": text} for name, text in response.headers.items()],
-            body=base64.b64encode(response.body).decode(),
-        )
-
-
-def _request(told: Told) -> Request:
-    asked = told["request"]
-    parts = asked.get("postDataEntries") or ()
-    body = b"".join(base64.b64decode(part.get("bytes", "")) for part in parts)
-    return Request(asked["method"], asked["url"], asked["headers"], body, told.get("resourceType", "Other"))

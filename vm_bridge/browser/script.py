@@ -1,0 +1,130 @@
+"""The script's clock: what pages take for time is moved by the prelude in them; the browser draws and loads as it likes."""
+
+import asyncio
+import base64
+from typing import TYPE_CHECKING
+
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung, ScriptFailed
+from vm_bridge.browser.page import Page, value
+from vm_bridge.browser.pipe import Told, bounded
+from vm_bridge.browser.time import FRAME_MS, PATIENCE, Look, Tick, boundary_after
+
+if TYPE_CHECKING:
+    from vm_bridge.browser.session import Session
+
+LOOK = "globalThis.__pilothouse ? __pilothouse.look() : null"
+DRAWN = "globalThis.__pilothouse ? __pilothouse.drawn() : null"
+LOAD_SECONDS = 10.0
+MOST_FRAMES = 60
+"""Frames one page alone is moved at a time: between two questions others may want to see it."""
+
+
+class ScriptTime:
+    """A session's time, told to every document."""
+
+    def __init__(self, session: "Session") -> None:
+        self.now = 0
+        self._session = session
+        self._begins: dict[str, str] = {}
+        """By page, the script that tells its next document when it begins."""
+
+    async def attach(self, page: Page) -> None:
+        """Nothing: the prelude stops time in every document."""
+
+    async def document(self, page: Page) -> None:
+        """Tell a page's next document when it begins. Raises BrowserFailed."""
+        if old := self._begins.pop(page.id, None):
+            page.send("Page.removeScriptToEvaluateOnNewDocument", identifier=old)
+        source = f"globalThis.__pilothouse?.begin({self.now})"
+        told = await page.call("Page.addScriptToEvaluateOnNewDocument", source=source)
+        self._begins[page.id] = str(told["identifier"])
+
+    def expired(self) -> None:
+        """Not of this clock."""
+
+    def broke(self, failed: BrowserFailed) -> None:
+        """Whoever waits for a page that ended is told by the answer itself."""
+
+    async def frame(self) -> Tick:
+        """See `Time.frame`. What changed is not known: what is drawn is the browser's own affair."""
+        await self._loaded()
+        await self._until(boundary_after(self.now))
+        look = await self._look()
+        return Tick(False, look.soon)
+
+    async def _loaded(self) -> None:
+        """Loading takes real time and no game time, but for what the site delays. Raises PageHung."""
+        session = self._session
+        try:
+            async with asyncio.timeout(LOAD_SECONDS):
+                while (session.active.loading or session.active.leaving) and not session.answers.delayed:
+                    session.news.clear()
+                    await session.news.wait()
+        except TimeoutError:
+            session.active.loading = session.active.leaving = False
+        if session.active.fresh:
+            await self.refresh()
+
+    async def advance(self, ms: float) -> None:
+        """See `Time.advance`."""
+        frames = max(1, round(ms / FRAME_MS)) if ms > 0 else 0
+        while frames > 0:
+            single = sum(len(page.contexts) for page in self._session.pages) <= 1
+            step = min(frames, MOST_FRAMES) if single and not self._session.answers.delayed else 1
+            end = self.now
+            for _ in range(step):
+                end = boundary_after(end)
+            await self._until(end)
+            frames -= step
+
+    async def refresh(self) -> None:
+        """See `Time.refresh`."""
+        page = self._session.active
+        try:
+            await bounded(page.ask(DRAWN), "a frame", PATIENCE)
+        except BrowserEnded:
+            raise
+        except BrowserFailed as failed:
+            if "no answer" in str(failed):
+                raise PageHung(str(failed)) from failed
+        page.fresh = False
+
+    async def picture(self, kind: str, quality: int) -> bytes:
+        """See `Time.picture`."""
+        asked: Told = {"format": kind, "optimizeForSpeed": True}
+        if kind != "png":
+            asked["quality"] = quality
+        told = await self._session.active.call("Page.captureScreenshot", seconds=PATIENCE, **asked)
+        return base64.b64decode(told["data"])
+
+    async def _until(self, end: int) -> None:
+        session = self._session
+        session.answers.release(self.now)
+        await session.answers.arrived()
+        asked = [
+            page.ask(f"globalThis.__pilothouse?.until({end})", context)
+            for page in session.pages
+            for context in page.contexts
+        ]
+        for answer in asked:
+            try:
+                await bounded(answer, "a frame", PATIENCE)
+            except BrowserEnded:
+                raise
+            except BrowserFailed as failed:
+                if "no answer" in str(failed):
+                    raise PageHung(str(failed)) from failed
+        self.now = end
+
+    async def _look(self) -> Look:
+        page = self._session.active
+        try:
+            said = value(await bounded(page.ask(LOOK), "a look", PATIENCE))
+        except BrowserEnded:
+            raise
+        except (BrowserFailed, ScriptFailed):
+            said = None
+        if said is None:
+            return Look(workers=False, soon=1e9)
+        page.title = said[3]
+        return Look(workers=bool(said[1]), soon=said[2])

@@ -1,0 +1,81 @@
+"""What the two clocks have in common."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.page import Page
+
+FRAME_MS = 1000 / 60
+PATIENCE = 20.0
+"""Real time that a frame may take (seconds); a page that takes longer hangs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What one frame showed."""
+
+    changed: bool
+    """Whether anything new was drawn."""
+    soon: float
+    """Game time until the next single timer of a page is due (ms)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What documents said after a frame."""
+
+    workers: bool
+    soon: float
+
+
+class Time(Protocol):
+    """A session's time. Errors: PageHung, BrowserEnded."""
+
+    now: int
+    """Game time since the session's start (ms)."""
+
+    async def attach(self, page: Page) -> None:
+        """Take hold of a new page before its first script."""
+        ...
+
+    async def document(self, page: Page) -> None:
+        """A page is about to get a new document."""
+        ...
+
+    def expired(self) -> None:
+        """The browser says that it has used up the time it was given."""
+        ...
+
+    def broke(self, failed: BrowserFailed) -> None:
+        """A page that may be waited for has ended."""
+        ...
+
+    async def frame(self) -> Tick:
+        """Let time pass until the next frame."""
+        ...
+
+    async def advance(self, ms: float) -> None:
+        """Let time pass, rounded to whole frames, at least one."""
+        ...
+
+    async def refresh(self) -> None:
+        """Draw what changed without letting time pass."""
+        ...
+
+    async def picture(self, kind: str, quality: int) -> bytes:
+        """The active page as it is now."""
+        ...
+
+
+def boundary(frame: int) -> int:
+    """When a frame is due (game time, ms)."""
+    return round(frame * FRAME_MS)
+
+
+def boundary_after(now: int) -> int:
+    """When the next frame is due."""
+    frame = int(now / FRAME_MS)
+    while boundary(frame) <= now:
+        frame += 1
+    return boundary(frame)
