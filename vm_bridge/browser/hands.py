@@ -124,19 +124,13 @@ class Hands:
         times = {"double_click": 2, "triple_click": 3}.get(action.kind, 1)
         await self._move(Point(x=action.x, y=action.y))
         for count in range(1, times + 1):
-            await self._session.mouse(
-                "pressed", action.x, action.y, button=button, clicks=count, modifiers=self._modifiers
-            )
-            await self._session.mouse(
-                "released", action.x, action.y, button=button, clicks=count, modifiers=self._modifiers
-            )
+            await self._button("pressed", button, count)
+            await self._button("released", button, count)
 
     async def _drag(self, action: Drag) -> None:
         start, end = action.start, action.end
         await self._move(start)
-        await self._session.mouse(
-            "pressed", start.x, start.y, button=action.button, clicks=1, modifiers=self._modifiers
-        )
+        await self._button("pressed", action.button)
         for step in range(1, DRAG_STEPS + 1):
             await self._session.advance(FRAME_MS)
             way = step / DRAG_STEPS
