@@ -13,6 +13,7 @@ from vm_bridge.machine import Advice
 from vm_bridge.suites.miniwob.clicker import advice_of
 from vm_bridge.suites.miniwob.pages import HOST, checksum, home, instructions, paths, size_of
 from vm_bridge.suites.scenes import Scene, Standing
+from vm_bridge.suites.web.manifest import Language
 from vocabulary.observations import Verdict
 from vocabulary.tasks import Task
 
@@ -56,10 +57,20 @@ class MiniWob:
         """Every task with the seed 0."""
         return tuple(self.make(name) for name in paths())
 
-    def make(self, name: str, seed: int = 0, size: tuple[int, int] | None = None) -> Task:
-        """A task as it is offered. Raises UnknownTask."""
+    def make(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        level: int = 1,
+        language: Language = "en",
+        size: tuple[int, int] | None = None,
+    ) -> Task:
+        """A task as it is offered: of one level, in English. Raises UnknownTask, InvalidAction."""
         if name not in paths():
             raise UnknownTask(f"there is no task {name} in the suite {NAME}")
+        if level != 1 or language != "en":
+            raise InvalidAction("these pages have one level, and speak English")
         parameters: dict[str, JsonValue] = {"size": list(size)} if size else {}
         return Task(
             id=f"{NAME}/{name}" if seed == 0 else f"{NAME}/{name}-s{seed}",

@@ -1,0 +1,63 @@
+"""Which task an environment plays, and how big its pages are."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, cast
+
+import numpy as np
+from gymnasium import spaces
+
+from vm_bridge.errors import UnknownTask
+from vm_bridge.gym.acts import action_space
+from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.suites.scenes import WebSuite
+from vm_bridge.suites.web.manifest import Language
+from vocabulary.tasks import Task
+
+CHANGEABLE = ("level", "language")
+"""What `reset(options=…)` may name."""
+
+
+class Maker(Protocol):
+    """A suite whose tasks come in variants."""
+
+    def make(self, name: str, *, seed: int, level: int, language: Language, size: tuple[int, int] | None) -> Task: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A task without its seed."""
+
+    suite: str
+    name: str
+    level: int = 1
+    language: Language = "en"
+    size: tuple[int, int] | None = None
+    clock: str = "exact"
+
+    def task(self, seed: int) -> Task:
+        """Raises UnknownTask, InvalidAction."""
+        maker = cast(Maker, self._suite())
+        made = maker.make(self.name, seed=seed, level=self.level, language=self.language, size=self.size)
+        return made.model_copy(update={"parameters": {**made.parameters, "clock": self.clock}})
+
+    def changed(self, options: dict[str, Any] | None) -> "Choice":
+        """Raises ValueError for what cannot be changed between episodes."""
+        options = options or {}
+        if strange := sorted(set(options) - set(CHANGEABLE)):
+            raise ValueError(f"reset takes {', '.join(CHANGEABLE)}, not {', '.join(strange)}")
+        return replace(self, **options)
+
+    def screen(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        return self._suite().scene(self.task(0)).size
+
+    def spaces(self) -> tuple[spaces.Box[np.uint8], spaces.Dict]:
+        """Of what is observed, and of the acts."""
+        width, height = self.screen()
+        return spaces.Box(0, 255, (height, width, 3), dtype=np.uint8), action_space(width, height)
+
+    def _suite(self) -> WebSuite:
+        suite = WEB_SUITES.get(self.suite)
+        if suite is None:
+            raise UnknownTask(f"there is no suite {self.suite}")
+        return suite

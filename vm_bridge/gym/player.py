@@ -1,0 +1,141 @@
+"""One machine that plays one task after another: what the environments have in common."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import simplejpeg
+from numpy.typing import NDArray
+
+from vm_bridge.errors import BridgeError, MachineGone, VerifierFailed
+from vm_bridge.gym.runtime import Runtime
+from vm_bridge.hosts.browser import BrowserSandbox
+from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.suites.miniwob import MiniWob, instruction_read
+from vocabulary.actions import Action, Finish
+from vocabulary.observations import Observation
+from vocabulary.tasks import Task
+
+FENCE = 1
+"""Nobody else has these machines."""
+Picture = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What Gymnasium wants to know after a reset or a step."""
+
+    picture: Picture
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+class Player:
+    """Not for two callers at once. The reward is by how much the score rose: a whole episode's is its last score."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._sandbox: BrowserSandbox | None = None
+        self._task: Task | None = None
+        self._instruction = ""
+        self._score, self._steps = 0.0, 0
+        self._picture: Picture = np.zeros((1, 1, 3), np.uint8)
+
+    async def reset(self, task: Task) -> Turn:
+        """Set up a task. Raises BridgeError."""
+        sandbox = await self._machine()
+        try:
+            seen = await sandbox.bind(FENCE).prepare(task)
+        except MachineGone:
+            sandbox = await self._machine(anew=True)
+            seen = await sandbox.bind(FENCE).prepare(task)
+        self._task, self._steps = task, 0
+        self._instruction = await self._said(sandbox, task)
+        self._score = _score(seen, 0.0)
+        await self._show(sandbox, seen)
+        return Turn(self._picture, 0.0, False, False, self._info(seen))
+
+    async def step(self, action: Action) -> Turn:
+        """Act; a machine or a verifier that fails ends the episode as truncated, which is nobody's failure."""
+        assert self._sandbox is not None, "reset comes first"
+        assert self._task is not None, "reset comes first"
+        self._steps += 1
+        try:
+            if isinstance(action, Finish):
+                return await self._finished(self._sandbox, action)
+            return await self._acted(self._sandbox, self._task, action)
+        except BridgeError as failure:
+            info = {"error": failure.code, "error_text": str(failure), "instruction": self._instruction}
+            return Turn(self._picture, 0.0, False, True, info)
+
+    async def close(self) -> None:
+        """Give the machine up. Idempotent."""
+        sandbox, self._sandbox = self._sandbox, None
+        if sandbox is not None:
+            await sandbox.destroy()
+
+    async def _acted(self, sandbox: BrowserSandbox, task: Task, action: Action) -> Turn:
+        done = await sandbox.bind(FENCE).perform(uuid.uuid4().hex, action)
+        await self._show(sandbox, done.after)
+        reward = self._scored(_score(done.after, self._score))
+        terminated = done.after.page is not None and done.after.page.done
+        info = self._info(done.after)
+        if done.error is not None:
+            info |= {"error": done.error.code, "error_text": done.error.message}
+        return Turn(self._picture, reward, terminated, not terminated and self._steps >= task.max_steps, info)
+
+    async def _finished(self, sandbox: BrowserSandbox, action: Finish) -> Turn:
+        machine = sandbox.bind(FENCE)
+        verdict = await machine.evaluate(answer=action.answer)
+        info = self._info(await machine.observe())
+        if verdict.success is None:
+            raise VerifierFailed(verdict.reason)
+        info |= {"success": verdict.success, "score": verdict.score, "reason": verdict.reason}
+        return Turn(self._picture, self._scored(verdict.score), True, False, info)
+
+    async def _machine(self, *, anew: bool = False) -> BrowserSandbox:
+        if anew:
+            await self.close()
+        if self._sandbox is None:
+            self._sandbox = await self._runtime.machine()
+        return self._sandbox
+
+    async def _said(self, sandbox: BrowserSandbox, task: Task) -> str:
+        """The instruction; what the page itself says where that is the suite's way."""
+        if isinstance(WEB_SUITES.get(task.suite or ""), MiniWob):
+            return await sandbox.browser.read(FENCE, instruction_read)
+        return task.instruction
+
+    async def _show(self, sandbox: BrowserSandbox, seen: Observation) -> None:
+        assert seen.screenshot is not None, "a browser has a picture"
+        data = await sandbox.bind(FENCE).blob(seen.screenshot)
+        self._picture = simplejpeg.decode_jpeg(data, colorspace="RGB")
+
+    def _scored(self, score: float) -> float:
+        reward, self._score = score - self._score, score
+        return reward
+
+    def _info(self, seen: Observation) -> dict[str, Any]:
+        assert seen.page is not None, "a browser says how its page stands"
+        assert self._task is not None, "reset comes first"
+        page = seen.page
+        return {
+            "task": self._task.id,
+            "instruction": self._instruction,
+            "seed": self._task.seed,
+            "steps": self._steps,
+            "score": self._score,
+            "level": page.level,
+            "success": page.success,
+            "url": seen.url,
+            "time_ms": page.time_ms,
+            "clock": page.clock,
+        }
+
+
+def _score(seen: Observation, otherwise: float) -> float:
+    known = None if seen.page is None else seen.page.score
+    return otherwise if known is None else known
