@@ -186,6 +186,12 @@ class Browser:
             except (BrowserFailed, *SUITE_FAILED):
                 return None
 
+    async def read(self, fence: int, question: Callable[[Session], Awaitable[T]]) -> T:
+        """What a question gives that changes nothing. Raises ScriptFailed, MachineGone."""
+        async with self._lock:
+            self.admit(fence)
+            return await self._surely(lambda: self._asked(question))
+
     async def pace(self, fence: int, rate: float) -> None:
         """See `Machine.pace`."""
         async with self._lock:
