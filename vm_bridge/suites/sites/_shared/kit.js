@@ -2,7 +2,7 @@
 "use strict";
 
 const Kit = (() => {
-  let site, task, model, words, pending = false;
+  let site, task, model, words, drawn = [], pending = false;
 
   // ---- elements ------------------------------------------------------------------------------------------------
 
@@ -77,6 +77,7 @@ const Kit = (() => {
     pending = true;
     queueMicrotask(() => {
       pending = false;
+      drawn = path();
       const root = document.getElementById("site");
       morph(root, h("div", { id: "site" }, site.view(model)));
       document.title = site.title?.(model) ?? t("title");
@@ -84,8 +85,16 @@ const Kit = (() => {
     });
   }
 
+  function decoded(segment) {
+    try {
+      return decodeURIComponent(segment);
+    } catch {
+      return segment; // an address somebody typed
+    }
+  }
+
   /** Where the site is: #/item/7 is ["item", "7"]; a site of documents has /item/7 itself. */
-  const path = () => (site.documents ? location.pathname : location.hash.replace(/^#/, "")).split("/").filter(Boolean).map(decodeURIComponent);
+  const path = () => (site.documents ? location.pathname : location.hash.replace(/^#/, "")).split("/").filter(Boolean).map(decoded);
   const href = (...segments) => (site.documents ? "/" : "#/") + segments.map(encodeURIComponent).join("/");
   const go = (...segments) => location.assign(href(...segments));
 
@@ -122,7 +131,7 @@ const Kit = (() => {
     draw();
   });
 
-  const state = () => ({ ...JSON.parse(JSON.stringify(model)), path: path(), view: Look.all() });
+  const state = () => ({ ...JSON.parse(JSON.stringify(model)), path: drawn, view: Look.all() });
 
   /** The one call a page makes. */
   function open(definition) {
