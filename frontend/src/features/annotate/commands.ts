@@ -1,6 +1,7 @@
 /** Every command of the desk: name, help and default keys. What they do is bound where the desk is open. */
 import type { Command } from "@/shared/commands/command";
 
+import { browserCommands } from "./browser/browser-commands";
 import type { PanelName } from "./panels/panels";
 import { phoneCommands } from "./stage/phone-commands";
 
@@ -94,4 +95,5 @@ export const deskCommands: readonly Command[] = [
   live,
   ...Object.values(panels),
   ...phoneCommands,
+  ...browserCommands,
 ];

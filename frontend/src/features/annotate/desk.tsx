@@ -7,6 +7,7 @@ import type { EpisodeView } from "@/session/reducer";
 import type { LiveSession } from "@/session/use-session";
 import { useStream } from "@/streams/use-stream";
 
+import { BrowserBar } from "./browser/browser-bar";
 import { DeskFooter } from "./desk-footer";
 import { DeskStatus } from "./desk-status";
 import { Dialogs } from "./dialogs/dialogs";
@@ -35,6 +36,7 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
       <DeskStatus stream={stream.status} />
       <div className={styles.desk} data-upright={(episode.observation !== null && isUpright(episode.observation)) || undefined}>
         <div className={styles.work}>
+          <BrowserBar />
           <div className={styles.view}>
             <PhonePad />
             <Stage stream={stream} blobUrl={blobUrl} />

@@ -1,8 +1,9 @@
 /** One step in full: who decided, the action, the thought, and everything that had been offered. */
-import type { Proposal, Step } from "@/generated/vocabulary";
+import type { BrowserPage, Proposal, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/action-text";
 import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
+import { PageStanding } from "@/shared/ui/page-standing";
 
 import styles from "./replay.module.css";
 
@@ -27,6 +28,7 @@ export function StepPanel({ step, proposals, count }: Props) {
           </p>
         )}
         {step.after && <Settled step={step} />}
+        {step.after?.page != null && <Page page={step.after.page} />}
       </section>
       <section className={styles.offered}>
         <h2 className={styles.heading}>
@@ -55,6 +57,26 @@ function Settled({ step }: { step: Step }) {
   const time = duration(step.after.settle_ms);
   return (
     <p className={styles.settled}>{t(step.after.settled ? "replay.settled" : "replay.unsettled", { time })}</p>
+  );
+}
+
+/** How a browser's page stood after the step, when in its own time, and what it did by itself. */
+function Page({ page }: { page: BrowserPage }) {
+  const { t, duration } = useI18n();
+  return (
+    <>
+      <p className={styles.facts}>
+        <PageStanding page={page} />
+        <span>{t("browser.time")}: {duration(page.time_ms)}</span>
+        {page.pace > 0 && <span>{t("browser.pace")}: {page.pace}×</span>}
+        <span>{page.title}</span>
+      </p>
+      {page.events.map(({ kind, text }, index) => (
+        <p key={index} className={styles.settled}>
+          <strong>{t(`browser.event.${kind}`)}</strong> {text}
+        </p>
+      ))}
+    </>
   );
 }
 

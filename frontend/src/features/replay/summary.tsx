@@ -1,7 +1,7 @@
 /** The task and how it ended: what the annotator said beside what the verifier found. */
 import { TriangleAlert } from "lucide-react";
 
-import type { Snapshot, Trajectory } from "@/generated/vocabulary";
+import type { BrowserPage, Snapshot, Trajectory } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
 
@@ -18,6 +18,7 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
         <span>{state.pool}</span>
         {trajectory.annotator && <span>{trajectory.annotator}</span>}
         <span>{moment(trajectory.created_at)}</span>
+        <Time page={(trajectory.steps[0]?.before ?? state.observation)?.page ?? null} />
         {state.status !== "finished" && <StatusBadge status={state.status} />}
       </p>
       <div className={styles.ending} data-contradicted={contradicted || undefined}>
@@ -42,5 +43,17 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
         {answer && <p className={styles.reason}>{t("replay.answer", { answer })}</p>}
       </div>
     </section>
+  );
+}
+
+/** Of a browser: in which time its page lived, and from which seed everything random in it came. */
+function Time({ page }: { page: BrowserPage | null }) {
+  const { t } = useI18n();
+  if (page === null) return null;
+  return (
+    <>
+      <span title={t(`browser.clock.${page.clock}.help`)}>{t(`browser.clock.${page.clock}`)}</span>
+      <span>{t("browser.seed", { seed: page.seed })}</span>
+    </>
   );
 }

@@ -1,4 +1,5 @@
 /** The English catalogue: the one that defines which messages exist. */
+import { browserMessages } from "./en/browser";
 import { deskMessages } from "./en/desk";
 import { machineMessages } from "./en/machines";
 import { panelMessages } from "./en/panels";
@@ -6,4 +7,4 @@ import { phoneMessages } from "./en/phone";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 
-export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...machineMessages } as const;
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages } as const;

@@ -1,4 +1,5 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
+import { browserMessages } from "./zh/browser";
 import { deskMessages } from "./zh/desk";
 import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
@@ -6,4 +7,4 @@ import { phoneMessages } from "./zh/phone";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...machineMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages };

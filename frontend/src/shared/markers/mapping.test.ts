@@ -1,7 +1,7 @@
 /** Every pixel of the picture can be hit, whatever the window's size and zoom. */
 import { describe, expect, it } from "vitest";
 
-import { isUpright, letterbox, nearestPixel, pixelAt, placeOf, type Box } from "./mapping";
+import { isCrisp, isUpright, letterbox, nearestPixel, pixelAt, placeOf, type Box } from "./mapping";
 
 const DESKTOP = { width: 1280, height: 720 };
 const PHONE = { width: 1080, height: 2400 };
@@ -50,5 +50,21 @@ describe("pixels and places", () => {
   it("ends at the border what leaves the picture", () => {
     const box = { left: 0, top: 0, width: 640, height: 360 };
     expect(nearestPixel({ x: 9_999, y: -5 }, box, DESKTOP)).toEqual({ x: 1279, y: 0 });
+  });
+});
+
+describe("a small picture", () => {
+  const small = { width: 320, height: 240 };
+  it("is enlarged by whole numbers, in the middle of its room", () => {
+    const box = letterbox({ width: 916, height: 630 }, small);
+    expect(box).toEqual({ left: 138, top: 75, width: 640, height: 480 });
+    expect(isCrisp(box, small)).toBe(true);
+    expect(pixelAt({ x: 138 + 639, y: 75 + 479 }, box, small)).toEqual({ x: 319, y: 239 });
+  });
+
+  it("is fitted as any other where it is hardly enlarged", () => {
+    const box = letterbox({ width: 400, height: 300 }, small);
+    expect(box.width).toBe(400);
+    expect(isCrisp(box, small)).toBe(false);
   });
 });

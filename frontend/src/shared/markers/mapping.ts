@@ -17,12 +17,22 @@ export function isUpright({ width, height }: Size): boolean {
   return height > width;
 }
 
+/** A picture this small (pixels) is enlarged by whole numbers, so that each of its pixels is as large as the next. */
+const SMALL = 480;
+
+/** Whether a picture is shown enlarged in whole pixels. */
+export function isCrisp(shown: Size, picture: Size): boolean {
+  return Math.max(picture.width, picture.height) <= SMALL && shown.width >= 2 * picture.width;
+}
+
 /** The largest box of the picture's shape inside `room`, centred; relative to the room. */
 export function letterbox(room: Size, picture: Size): Box {
   if (picture.width <= 0 || picture.height <= 0 || room.width <= 0 || room.height <= 0) {
     return { left: 0, top: 0, width: 0, height: 0 };
   }
-  const scale = Math.min(room.width / picture.width, room.height / picture.height);
+  const fitting = Math.min(room.width / picture.width, room.height / picture.height);
+  const whole = fitting >= 2 && Math.max(picture.width, picture.height) <= SMALL;
+  const scale = whole ? Math.floor(fitting) : fitting;
   const width = picture.width * scale;
   const height = picture.height * scale;
   return { left: (room.width - width) / 2, top: (room.height - height) / 2, width, height };

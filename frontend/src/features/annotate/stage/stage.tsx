@@ -3,6 +3,7 @@ import { useElementSize } from "@mantine/hooks";
 import { useState } from "react";
 
 import type { Observation } from "@/generated/vocabulary";
+import { PageEvents } from "@/features/annotate/browser/page-events";
 import { StageOverlay } from "@/features/annotate/states/stage-overlay";
 import { Dock } from "@/features/annotate/panels/dock";
 import { hasScreen } from "@/features/annotate/panels/panels";
@@ -10,12 +11,13 @@ import type { LiveStream } from "@/streams/use-stream";
 import { useDesk, type Desk } from "@/features/annotate/use-desk";
 import { useI18n } from "@/shared/i18n/i18n";
 import { MarkerLayer } from "@/shared/markers/marker-layer";
-import { letterbox, type Size } from "@/shared/markers/mapping";
+import { isCrisp, letterbox, type Size } from "@/shared/markers/mapping";
 import { lastPointed } from "@/shared/markers/marker";
 import type { BlobUrl } from "@/shared/ui/thumbnail";
 
 import { marksOf } from "./marks";
 import { PointerLayer } from "./pointer-layer";
+import { shownIn } from "./shown";
 import { TakeoverLayer } from "./takeover-layer";
 import { TextObservation } from "./text-observation";
 import styles from "./stage.module.css";
@@ -29,7 +31,7 @@ export function Stage({ stream, blobUrl }: Props) {
   const { t } = useI18n();
   const desk = useDesk();
   const { ref, width, height } = useElementSize();
-  const observation = observationOf(desk);
+  const observation = shownIn(desk);
   return (
     <section ref={ref} className={styles.stage} aria-label={t("stage.label")} data-frame={frameOf(desk)}>
       {hasScreen(desk.episode) ? (
@@ -37,15 +39,10 @@ export function Stage({ stream, blobUrl }: Props) {
       ) : (
         <Instead observation={observation} />
       )}
+      <PageEvents />
       <StageOverlay />
     </section>
   );
-}
-
-/** What is shown: the frame before the step looked at, else the latest one. */
-function observationOf({ episode, looking }: Desk): Observation | null {
-  const past = looking === null ? undefined : episode.steps[looking];
-  return past?.before ?? episode.observation;
 }
 
 /** Where the machine has no screen: its panels, or what it had said before the step looked at. */
@@ -74,7 +71,7 @@ function Picture({ observation, room, stream, blobUrl }: Props & { observation: 
   const box = letterbox(room, picture);
   const live = looking === null ? surface : null;
   return (
-    <div className={styles.picture} style={box} hidden={picture.width === 0}>
+    <div className={styles.picture} style={box} hidden={picture.width === 0} data-crisp={isCrisp(box, picture) || undefined}>
       <Still observation={observation} blobUrl={blobUrl} onPicture={setStill} />
       <div ref={hostRef} className={styles.live} hidden={live === null} />
       <MarkerLayer marks={marksOf(desk)} picture={picture} shown={box} focus={lastPointed(episode.steps.map(({ action }) => action))} />

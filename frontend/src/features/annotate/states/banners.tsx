@@ -6,7 +6,7 @@ import { Link } from "react-router";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey, KeyHint } from "@/shared/ui/key-hint";
-import { autopilot, control } from "@/features/annotate/commands";
+import { autopilot, control, finish } from "@/features/annotate/commands";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { noticesOf, type Notice } from "./notices";
@@ -26,6 +26,7 @@ const TONES: Readonly<Record<Notice["name"], "danger" | "warn" | "takeover" | "a
   takeover: "takeover",
   autopilot: "autopilot",
   help_requested: "info",
+  page_done: "warn",
   unsettled: "info",
 };
 
@@ -93,6 +94,13 @@ function Words({ notice }: { notice: Notice }): ReactNode {
         <>
           <strong>{t("notice.autopilot")}</strong> {t("notice.autopilot.help")} <CommandKey command={autopilot} /> <KeyHint keys="Escape" />
           <Button size="compact-xs" variant="default" onClick={() => send({ type: "autopilot", on: false })}>{t("autopilot.stop")}</Button>
+        </>
+      );
+    case "page_done":
+      return (
+        <>
+          {t("notice.page_done")}
+          <Button size="compact-xs" onClick={() => setDialog("finish")} rightSection={<CommandKey command={finish} />}>{t("desk.finish")}</Button>
         </>
       );
     case "undoing":

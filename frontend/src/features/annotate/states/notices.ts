@@ -1,5 +1,6 @@
 /** What a person must know right now, most urgent first; pure. */
 
+import type { Observation } from "@/generated/vocabulary";
 import type { EpisodeView } from "@/session/reducer";
 import type { Connection } from "@/session/socket";
 
@@ -10,7 +11,7 @@ export type Notice =
   | { readonly name: "held"; readonly count: number }
   | { readonly name: "view_only"; readonly holder: string; readonly free: boolean }
   | { readonly name: "lease"; readonly seconds: number }
-  | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "unsettled" };
+  | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "page_done" | "unsettled" };
 
 /** From this long before its end (milliseconds) a lease is worth a word: by then renewing has failed a while. */
 export const LEASE_WARNING = 90_000;
@@ -41,6 +42,12 @@ function episodeNotices({ episode, control, holder }: EpisodeView, now: number):
   if (episode.takeover) notices.push({ name: "takeover" });
   if (episode.autopilot) notices.push({ name: "autopilot" });
   if (episode.help_requested) notices.push({ name: "help_requested" });
-  if (episode.observation?.rest === "timeout") notices.push({ name: "unsettled" });
-  return notices;
+  return [...notices, ...screenNotices(episode.observation)];
+}
+
+/** A page whose time goes on is not expected to rest. */
+function screenNotices(seen: Observation | null): Notice[] {
+  if (seen?.page?.done === true) return [{ name: "page_done" }];
+  const going = seen?.page != null && seen.page.pace > 0;
+  return seen?.rest === "timeout" && !going ? [{ name: "unsettled" }] : [];
 }

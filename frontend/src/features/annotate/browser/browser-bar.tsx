@@ -1,0 +1,144 @@
+/** Over a browser's picture: its address, its open pages, how the page stands, and its own time. */
+import { ActionIcon, TextInput, Tooltip } from "@mantine/core";
+import { ArrowLeft, X } from "lucide-react";
+import { useRef, useState, type KeyboardEvent } from "react";
+
+import type { Action, BrowserPage, Observation, Tab } from "@/generated/vocabulary";
+import { shownIn } from "@/features/annotate/stage/shown";
+import { useDesk, type Desk } from "@/features/annotate/use-desk";
+import { useCommands } from "@/shared/commands/commands";
+import { useI18n } from "@/shared/i18n/i18n";
+import { CommandKey } from "@/shared/ui/key-hint";
+import { PageStanding } from "@/shared/ui/page-standing";
+
+import { closePage, goBack, nextPage, previousPage, toAddress } from "./browser-commands";
+import { PageClock } from "./page-clock";
+import styles from "./browser.module.css";
+
+/** Nothing for a machine that is no browser. */
+export function BrowserBar() {
+  const desk = useDesk();
+  const seen = shownIn(desk);
+  return seen?.page == null ? null : <Bar desk={desk} seen={seen} page={seen.page} />;
+}
+
+interface Shown {
+  readonly desk: Desk;
+  readonly page: BrowserPage;
+}
+
+function Bar({ desk, seen, page }: Shown & { seen: Observation }) {
+  const { t } = useI18n();
+  const address = useRef<HTMLInputElement>(null);
+  const { episode, mine, looking, perform } = desk;
+  const can = (kind: Action["kind"]) => mine && looking === null && episode.capabilities.includes(kind);
+  const several = page.tabs.length > 1;
+  const turn = (by: number) => {
+    const to = page.tabs[(page.tabs.findIndex(({ active }) => active) + by + page.tabs.length) % page.tabs.length];
+    if (to !== undefined) perform({ kind: "switch_page", page: to.id });
+  };
+  const toTheAddress = () => {
+    address.current?.focus();
+    address.current?.select();
+  };
+  useCommands([
+    { command: goBack, enabled: can("navigate_back"), run: () => perform({ kind: "navigate_back" }) },
+    { command: toAddress, enabled: can("navigate"), run: toTheAddress },
+    { command: previousPage, enabled: several && can("switch_page"), run: () => turn(-1) },
+    { command: nextPage, enabled: several && can("switch_page"), run: () => turn(1) },
+    { command: closePage, enabled: several && can("close_page"), run: () => perform({ kind: "close_page", page: null }) },
+  ]);
+  return (
+    <section className={styles.bar} aria-label={t("browser.bar")}>
+      <div className={styles.row}>
+        <Tooltip label={t("browser.back.help")}>
+          <ActionIcon variant="default" aria-label={t("browser.back")} disabled={!can("navigate_back")} onClick={() => perform({ kind: "navigate_back" })}>
+            <ArrowLeft size={16} />
+          </ActionIcon>
+        </Tooltip>
+        <Address url={seen.url ?? ""} enabled={can("navigate")} field={address} go={(url) => perform({ kind: "navigate", url })} leave={() => desk.stageRef.current?.focus({ preventScroll: true })} />
+        <PageStanding page={page} />
+      </div>
+      <div className={styles.row}>
+        {several ? <Tabs tabs={page.tabs} can={can} perform={perform} /> : <span className={styles.title}>{page.title}</span>}
+        <PageClock desk={desk} page={page} />
+      </div>
+    </section>
+  );
+}
+
+interface AddressProps {
+  readonly url: string;
+  readonly enabled: boolean;
+  readonly field: React.RefObject<HTMLInputElement | null>;
+  readonly go: (url: string) => void;
+  readonly leave: () => void;
+}
+
+/** Enter opens what was typed, as a step like any other; Escape forgets it. */
+function Address({ url, enabled, field, go, leave }: AddressProps) {
+  const { t } = useI18n();
+  const [typed, setTyped] = useState<string | null>(null);
+  const key = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Enter" && typed?.trim()) go(typed.trim());
+    else if (event.key !== "Escape") return;
+    else leave();
+    setTyped(null);
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <TextInput
+      ref={field}
+      className={styles.address}
+      size="xs"
+      aria-label={t("browser.address")}
+      value={typed ?? url}
+      disabled={!enabled}
+      spellCheck={false}
+      rightSection={<CommandKey command={toAddress} />}
+      rightSectionPointerEvents="none"
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      onBlur={() => setTyped(null)}
+      onKeyDown={key}
+    />
+  );
+}
+
+interface TabsProps {
+  readonly tabs: readonly Tab[];
+  readonly can: (kind: Action["kind"]) => boolean;
+  readonly perform: Desk["perform"];
+}
+
+function Tabs({ tabs, can, perform }: TabsProps) {
+  const { t } = useI18n();
+  return (
+    <ul className={styles.tabs} aria-label={t("browser.pages")}>
+      {tabs.map(({ id, title, url, active }) => (
+        <li key={id} data-active={active || undefined}>
+          <button
+            type="button"
+            className={styles.tab}
+            aria-current={active ? "page" : undefined}
+            disabled={active || !can("switch_page")}
+            title={url}
+            onClick={() => perform({ kind: "switch_page", page: id })}
+          >
+            {title || url}
+          </button>
+          <button
+            type="button"
+            className={styles.close}
+            disabled={!can("close_page")}
+            aria-label={t("action.close_page", { page: title || url })}
+            onClick={() => perform({ kind: "close_page", page: id })}
+          >
+            <X size={12} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

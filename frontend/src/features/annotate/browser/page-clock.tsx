@@ -1,0 +1,74 @@
+/** A page's own time: how much has passed, how fast it goes between two steps, and waiting as a step. */
+import { Button, NativeSelect, SegmentedControl, Tooltip } from "@mantine/core";
+import { useLocalStorage } from "@mantine/hooks";
+import { CirclePause, CirclePlay } from "lucide-react";
+
+import type { BrowserPage } from "@/generated/vocabulary";
+import type { Desk } from "@/features/annotate/use-desk";
+import { useCommands } from "@/shared/commands/commands";
+import { useI18n } from "@/shared/i18n/i18n";
+import { CommandKey } from "@/shared/ui/key-hint";
+
+import { changePace, waitOn } from "./browser-commands";
+import styles from "./browser.module.css";
+
+/** Milliseconds one wait can take. */
+const WAITS = [50, 100, 250, 500, 1_000, 2_000, 5_000] as const;
+const USUAL_WAIT = 500;
+/** How fast time can go between two steps: 0 is what the policy sees. */
+const RATES = [0, 0.5, 1, 2] as const;
+
+export function PageClock({ desk, page }: { desk: Desk; page: BrowserPage }) {
+  const { t, duration } = useI18n();
+  const [wait, setWait] = useLocalStorage<number>({ key: "pilothouse.wait", defaultValue: USUAL_WAIT });
+  const { episode, looking, send, perform } = desk;
+  const free = desk.mine && looking === null;
+  const turns = page.clock !== "real";
+  const hasPace = (desk.mine || episode.takeover) && desk.view.control === "mine" && looking === null && turns;
+  const pass = () => perform({ kind: "wait", seconds: wait / 1_000 });
+  const setPace = (rate: number) => send({ type: "pace", rate });
+  useCommands([
+    { command: waitOn, enabled: free && episode.capabilities.includes("wait"), run: pass },
+    { command: changePace, enabled: hasPace, run: () => setPace(page.pace > 0 ? 0 : 1) },
+  ]);
+  const Sign = page.pace > 0 || !turns ? CirclePlay : CirclePause;
+  return (
+    <div className={styles.clock} role="group" aria-label={t("browser.time")}>
+      <Tooltip label={t(`browser.clock.${page.clock}.help`)}>
+        <span className={styles.time}>
+          <Sign size={14} aria-hidden /> {duration(page.time_ms)} <small>{t(paceWords(page))}</small>
+        </span>
+      </Tooltip>
+      {turns && (
+        <Tooltip label={t("browser.pace.help")}>
+          <SegmentedControl
+            size="xs"
+            aria-label={t("browser.pace")}
+            disabled={!hasPace}
+            value={String(page.pace)}
+            onChange={(value) => setPace(Number(value))}
+            data={RATES.map((rate) => ({ value: String(rate), label: rate === 0 ? t("browser.pace.still") : `${rate}×` }))}
+          />
+        </Tooltip>
+      )}
+      <span className={styles.wait}>
+        <Button size="compact-xs" variant="default" disabled={!free} title={t("browser.wait.help")} onClick={pass} rightSection={<CommandKey command={waitOn} />}>
+          {t("browser.wait")}
+        </Button>
+        <NativeSelect
+          size="xs"
+          aria-label={t("browser.wait.length")}
+          value={String(wait)}
+          onChange={(event) => setWait(Number(event.currentTarget.value))}
+          data={WAITS.map((ms) => ({ value: String(ms), label: duration(ms) }))}
+        />
+      </span>
+    </div>
+  );
+}
+
+/** Whether its time goes on while nobody acts. */
+function paceWords({ pace, clock }: BrowserPage) {
+  if (clock === "real") return "browser.pace.real";
+  return pace > 0 ? "browser.pace.goes" : "browser.pace.stands";
+}
