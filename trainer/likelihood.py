@@ -37,14 +37,14 @@ def reply_logprobs(
     grids = torch.cat([picture.grid for picture in pictures]) if pictures else None
     kinds = (ids == model.config.image_token_id).int()
     positions, _ = model.model.get_rope_index(ids, mm_token_type_ids=kinds, image_grid_thw=grids)
-    shown = {"pixel_values": torch.cat([picture.pixels for picture in pictures]), "image_grid_thw": grids}
+    shown = {"pixel_values": torch.cat([one.pixels for one in pictures]), "image_grid_thw": grids} if pictures else {}
     with torch.inference_mode():
         out = model(
             input_ids=ids,
             position_ids=positions,
             attention_mask=torch.ones_like(ids),
             logits_to_keep=len(reply) + 1,
-            **(shown if pictures else {}),
+            **shown,
         )
     logits = out.logits[0, :-1].float() / (temperature or 1.0)
     chosen: torch.Tensor = logits.log_softmax(-1).gather(-1, torch.tensor(reply)[:, None])[:, 0]

@@ -1,5 +1,6 @@
 """Drawing the next token of several replies at once, each by its own settings."""
 
+import hashlib
 from collections.abc import Sequence
 
 import torch
@@ -51,7 +52,9 @@ def source_of(setting: Sampling, index: int) -> torch.Generator:
     if setting.seed is None:
         source.seed()
     else:
-        source.manual_seed((setting.seed + index * 0x9E3779B97F4A7C15) % 2**63)
+        # torch's generator heeds 32 bits of a seed: all of ours go into them
+        mixed = hashlib.blake2b(f"{setting.seed} {index}".encode(), digest_size=4).digest()
+        source.manual_seed(int.from_bytes(mixed))
     return source
 
 

@@ -1,0 +1,28 @@
+"""A tiny checkpoint for all tests here; without torch there is nothing here to collect."""
+
+from importlib.util import find_spec
+
+import pytest
+
+if find_spec("torch") is None:
+    collect_ignore_glob = ["test_*.py"]
+else:
+    import torch
+
+    from tests.integration.servers.checkpoint import write
+    from trainer.checkpoints import Checkpoint, checkpoint_load
+    from trainer.serve.reader import Reader
+
+    torch.set_num_threads(1)  # side by side with other tests, more of them only wait for each other
+
+    @pytest.fixture(scope="session")
+    def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
+        """A random model in single precision."""
+        folder = tmp_path_factory.mktemp("model") / "tiny"
+        write(folder, seed=0)
+        return checkpoint_load(folder)
+
+    @pytest.fixture
+    def reader(checkpoint: Checkpoint) -> Reader:
+        """What reads conversations for it."""
+        return Reader(checkpoint, max_images=5, context=2048)
