@@ -146,6 +146,14 @@ class EpisodeStore(Protocol):
         ...
 
 
+KeepBlob = Callable[[BlobRef, bytes], Awaitable[None]]
+"""Stores bytes under their digest."""
+
+
+async def keep_nothing(ref: BlobRef, data: bytes) -> None:
+    """For who does not want to look back."""
+
+
 class Policy(Protocol):
     """Something that proposes."""
 
@@ -161,9 +169,10 @@ class Policy(Protocol):
         tools: tuple[Tool, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        keep: KeepBlob = keep_nothing,
     ) -> tuple[Proposal, ...]:
         """Candidates for the next action, of these kinds or calling these tools, merged by equivalence and ranked;
-        `partial` hears the texts grow.
+        `partial` hears the texts grow, `keep` stores what was asked.
 
         Raises PolicyError. Cancelling the task cancels the request.
         """

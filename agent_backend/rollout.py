@@ -43,7 +43,9 @@ from vocabulary.exports import (
     Manifest,
     files_of,
     image_path,
+    images_in,
     pictures_of,
+    prompts_of,
 )
 from vocabulary.messages import EpisodeState
 from vocabulary.tasks import Task
@@ -104,7 +106,7 @@ class Folder:
 
     def add(self, trajectory: Trajectory, blobs: dict[str, bytes]) -> None:
         """Take one trajectory with its pictures."""
-        kept = (ref for ref in files_of(trajectory) if ref.sha256 in blobs)
+        kept = (ref for ref in (*files_of(trajectory), *prompts_of(trajectory)) if ref.sha256 in blobs)
         for ref in (*pictures_of(trajectory), *kept):
             path = image_path(ref)
             if path not in self.images:
@@ -121,7 +123,7 @@ class Folder:
         manifest = Manifest(
             created_at=datetime.now(UTC),
             filters={"origin": "rollout"},
-            counts=Counts(trajectories=len(self.lines), steps=self.steps, images=len(self.images)),
+            counts=Counts(trajectories=len(self.lines), steps=self.steps, images=images_in(self.images)),
             files=(listed, *(self.images[path] for path in sorted(self.images))),
         )
         (self.aside / MANIFEST).write_text(manifest.model_dump_json(indent=1))

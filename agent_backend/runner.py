@@ -86,7 +86,8 @@ class EpisodeRunner:
         self._limits = limits
         self._record = Record(store, emit)
         self._acting = Acting(self._record, store, limits.acting, self._think_ahead)
-        self._thinking = Thinking(self.wake, self._acting.pictures.read, self._hear, limits.patience)
+        read = self._acting.pictures.read
+        self._thinking = Thinking(self.wake, read, self._hear, limits.patience, store.save_blob)
         within, again = limits.acting.reach, limits.warm_again
         self._opening = Opening(self._record, store, self._acting, open_machine, self.wake, within=within, again=again)
         self._inbox: deque[tuple[EpisodeCommand, Emit]] = deque()

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from agent_backend.errors import PolicyError
-from agent_backend.ports import Policy
+from agent_backend.ports import KeepBlob, Policy, keep_nothing
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import Partial
 from vocabulary.observations import Observation
@@ -49,7 +49,9 @@ class Thinking:
         blob: Callable[[BlobRef], Awaitable[bytes]],
         heard: Callable[[tuple[Partial, ...]], Awaitable[None]],
         patience: Patience,
+        keep: KeepBlob = keep_nothing,
     ) -> None:
+        self._keep = keep
         self._stir = stir
         self._blob = blob
         self._heard = heard
@@ -139,6 +141,7 @@ class Thinking:
             tools=question.tools,
             blob=self._blob,
             partial=partial,
+            keep=self._keep,
         )
         if not proposals:
             raise PolicyError("the policy offered nothing")

@@ -1,9 +1,11 @@
 """A folder of trajectories, as it is handed to the trainer: what its files are called and what its manifest says.
 
-`manifest.json`, `trajectories.jsonl` (one `Trajectory` a line) and `images/<sha256>.<jpg|png|bin>`. A folder is written
+`manifest.json`, `trajectories.jsonl` (one `Trajectory` a line), `images/<sha256>.<jpg|png|bin>` and the prompts the
+policies were given, `images/<sha256>.json`. A folder is written
 under a name ending in `.tmp` and renamed when it is whole, so that a reader only meets finished ones.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
@@ -19,7 +21,7 @@ MANIFEST = "manifest.json"
 TRAJECTORIES = "trajectories.jsonl"
 IMAGES = "images"
 UNFINISHED = ".tmp"
-EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png", "application/octet-stream": "bin"}
+EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png", "application/octet-stream": "bin", "application/json": "json"}
 
 
 class ExportedFile(Frozen):
@@ -54,6 +56,11 @@ def image_path(picture: BlobRef) -> str:
     return f"{IMAGES}/{picture.sha256}.{EXTENSIONS[picture.media_type]}"
 
 
+def images_in(paths: Iterable[str]) -> int:
+    """How many of these files are pictures or files of a machine, and no prompts."""
+    return sum(not path.endswith(".json") for path in paths)
+
+
 def pictures_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
     """Every picture a trajectory refers to, each once, in order."""
     looks = (look for step in trajectory.steps for look in (step.before, step.after) if look is not None)
@@ -67,3 +74,9 @@ def files_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
     looks = (step.after for step in trajectory.steps if step.after is not None)
     came_out = (look.attachment for look in looks if look.attachment is not None)
     return tuple(dict.fromkeys((*brought_in, *came_out)))
+
+
+def prompts_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
+    """What the policies were asked, each prompt once, in order."""
+    asked = (proposal.prompt for offered in trajectory.proposals for proposal in offered)
+    return tuple(dict.fromkeys(ref for ref in asked if ref is not None))

@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 
 from vocabulary.actions import Action
 from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
 
 Mark = Literal["acceptable", "wrong"]
 
@@ -57,6 +58,14 @@ class Proposal(Frozen):
     prompt_token_ids: tuple[int, ...] | None = None
     completion_token_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
+    prompt: BlobRef | None = None
+    """What was asked, word for word: a `vocabulary.prompts.Prompt`."""
+    image_limits: ImageLimits | None = None
+    """The sizes pictures were scaled to, as the coordinates presuppose."""
+    weight_versions: tuple[str, ...] = ()
+    """What the server called its weights before and after it answered: one name, two where they were exchanged
+    meanwhile, none where it does not say."""
+    finish_reason: str | None = None
     latency_ms: float = Field(ge=0)
     created_at: datetime
     mark: Mark | None = None

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from vocabulary import actions, dialect, messages, observations, proposals, steps, tools, trajectories
+from vocabulary import actions, dialect, messages, observations, prompts, proposals, steps, tools, trajectories
 from vocabulary.keys import ALIASES, KEYS, MODIFIERS, NAMED_KEYS
 from vocabulary.proposals import Proposal
 from vocabulary.trajectories import Trajectory
@@ -47,6 +47,7 @@ MODELS: dict[str, Any] = {
     "Trajectory": Trajectory,
     "Proposal": Proposal,
     "ChatMessage": dialect.ChatMessage,
+    "Prompt": prompts.Prompt,
     "Tool": tools.Tool,
 }
 

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pydantic import JsonValue
 
 from agent_backend.policy.samples import Sample, Samples
+from vocabulary.blobs import BlobRef
 from vocabulary.dialect import Parsed, Unparsed
 from vocabulary.equivalence import equivalent
-from vocabulary.proposals import PolicyRef, Proposal
+from vocabulary.proposals import ImageLimits, PolicyRef, Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ def candidates(
     policy: PolicyRef,
     sampling: dict[str, JsonValue],
     latency_ms: float,
+    prompt: BlobRef | None = None,
+    image_limits: ImageLimits | None = None,
 ) -> tuple[Proposal, ...]:
     """The candidates of one request, most likely first and unreadable ones last.
 
@@ -63,6 +66,10 @@ def candidates(
             prompt_token_ids=None if samples.prompt_token_ids is None else tuple(samples.prompt_token_ids),
             completion_token_ids=tuple(group[0].sample.token_ids) or None,
             logprobs=tuple(group[0].sample.logprobs) or None,
+            prompt=prompt,
+            image_limits=image_limits,
+            weight_versions=samples.weight_versions,
+            finish_reason=group[0].sample.finish_reason,
             latency_ms=latency_ms,
             created_at=created_at,
         )

@@ -17,6 +17,8 @@ EXTRAS = (("return_token_ids",), ("top_k", "min_p"), ("logprobs", "top_logprobs"
 
 RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 REFUSED = frozenset({400, 404, 405, 413, 415, 422})
+WEIGHTS_WAIT = 0.5
+"""Seconds a server may take to say what its weights are called."""
 EXCERPT = 500
 """Characters of a server's complaint that are passed on."""
 
@@ -56,6 +58,9 @@ class Completions:
         self._waits = waits
         self._breaker = breaker or Breaker()
         self._refused: frozenset[str] = frozenset()
+        self._weights_url = base_url.rstrip("/").removesuffix("/v1") + "/weight_info"
+        self._weights_told = True
+        """Whether the server says what its weights are called, as far as is known."""
         self._client = httpx.AsyncClient(
             base_url=base_url.rstrip("/") + "/",
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
@@ -73,7 +78,14 @@ class Completions:
         self._breaker.admit()
         try:
             async with asyncio.timeout(self._waits.total):
-                samples = await self._learn(request, heard)
+                before = asyncio.create_task(self.weight_version())
+                try:
+                    samples = await self._learn(request, heard)
+                    if not samples.weight_versions:
+                        samples.meet(await before)
+                        samples.meet(await self.weight_version())
+                finally:
+                    before.cancel()
         except TimeoutError:
             self._breaker.fail()
             raise PolicyUnavailable(f"the model did not finish within {self._waits.total:g} s") from None
@@ -82,6 +94,19 @@ class Completions:
             raise
         self._breaker.succeed()
         return samples
+
+    async def weight_version(self) -> str | None:
+        """What the server calls its weights now; None where it does not say, or not soon. A proposal never fails for
+        it."""
+        if not self._weights_told:
+            return None
+        try:
+            response = await self._client.get(self._weights_url, timeout=WEIGHTS_WAIT)
+            version = response.json().get("weight_version") if response.is_success else None
+        except (httpx.HTTPError, ValueError, AttributeError):
+            return None
+        self._weights_told = isinstance(version, str)
+        return version if isinstance(version, str) else None
 
     async def aclose(self) -> None:
         """Close every connection."""

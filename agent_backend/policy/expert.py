@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from agent_backend.errors import PolicyError
+from agent_backend.ports import KeepBlob, keep_nothing
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Advice
 from vocabulary.actions import CallUser
@@ -46,6 +47,7 @@ class ExpertPolicy:
         tools: tuple[Tool, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        keep: KeepBlob = keep_nothing,
     ) -> tuple[Proposal, ...]:
         """See `ports.Policy.propose`."""
         began = time.monotonic()

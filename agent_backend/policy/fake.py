@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 
 from agent_backend.errors import PolicyError
+from agent_backend.ports import KeepBlob, keep_nothing
 from vocabulary.actions import Action, Click
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import Partial
@@ -48,6 +49,7 @@ class FakePolicy:
         tools: tuple[Tool, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        keep: KeepBlob = keep_nothing,
     ) -> tuple[Proposal, ...]:
         self.asked.append(steps)
         self.offered = tools

@@ -13,6 +13,7 @@ from agent_backend.errors import PolicyError
 from agent_backend.policy.candidates import candidates
 from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.samples import Samples
+from agent_backend.ports import KeepBlob, keep_nothing
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen, TextPart, Unparsed
@@ -20,6 +21,7 @@ from vocabulary.dialects import dialect_named
 from vocabulary.memory import Budget, recalled
 from vocabulary.messages import Partial
 from vocabulary.observations import Observation
+from vocabulary.prompts import Prompt
 from vocabulary.proposals import PolicyRef, Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
@@ -95,6 +97,7 @@ class OpenAIPolicy:
         tools: tuple[Tool, ...] = (),
         blob: ReadBlob,
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
+        keep: KeepBlob = keep_nothing,
     ) -> tuple[Proposal, ...]:
         """See `Policy.propose`."""
         started = time.monotonic()
@@ -109,10 +112,24 @@ class OpenAIPolicy:
             language=self._endpoint.language,
         )
 
+        limits = self._dialect.limits
+        prompt, data = Prompt(
+            policy=self.ref, model=self._endpoint.model, image_limits=limits, messages=messages
+        ).packed()
+        keeping: asyncio.Task[None] | None = None
+
         async def heard(samples: Samples) -> None:
+            nonlocal keeping
+            if keeping is None:  # beside the answer, which it must not delay, and not before there is one
+                keeping = asyncio.ensure_future(keep(prompt, data))
             await partial(samples.partials())
 
-        samples = await self._completions.sample(await self._request(messages, blob), heard)
+        try:
+            samples = await self._completions.sample(await self._request(messages, blob), heard)
+            await (keeping or keep(prompt, data))
+        finally:
+            if keeping is not None and not keeping.done():
+                keeping.cancel()
         screen = Screen.of(observation)
 
         def parse(text: str) -> Parsed | Unparsed:
@@ -124,6 +141,8 @@ class OpenAIPolicy:
             policy=self.ref,
             sampling=sampling.model_dump(mode="json"),
             latency_ms=(time.monotonic() - started) * 1000,
+            prompt=prompt,
+            image_limits=limits,
         )
 
     async def aclose(self) -> None:

@@ -42,6 +42,8 @@ class Chunk(_Chunk):
 
     choices: list[Choice] = []
     prompt_token_ids: list[int] | None = None
+    weight_version: str | None = None
+    """Not every server says it."""
     error: Failure | None = None
 
 
@@ -74,12 +76,20 @@ class Samples:
 
     prompt_token_ids: list[int] | None = None
     by_index: dict[int, Sample] = field(default_factory=dict)
+    weight_versions: tuple[str, ...] = ()
+    """The names of the weights that answered, as they were met."""
 
     def add(self, chunk: Chunk) -> None:
         """Take one chunk."""
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
+        self.meet(chunk.weight_version)
         for choice in chunk.choices:
             self.by_index.setdefault(choice.index, Sample()).add(choice)
+
+    def meet(self, weight_version: str | None) -> None:
+        """Note the name of weights that took part."""
+        if weight_version and weight_version not in self.weight_versions:
+            self.weight_versions += (weight_version,)
 
     def partials(self) -> tuple[Partial, ...]:
         """The texts so far, for people."""

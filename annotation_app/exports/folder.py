@@ -19,7 +19,9 @@ from vocabulary.exports import (
     Manifest,
     files_of,
     image_path,
+    images_in,
     pictures_of,
+    prompts_of,
 )
 from vocabulary.trajectories import Trajectory
 
@@ -46,7 +48,7 @@ def folder_write(
             for ref in pictures_of(trajectory):
                 if ref.sha256 not in images:
                     images[ref.sha256] = _picture_copy(ref, aside)
-            for ref in files_of(trajectory):
+            for ref in (*files_of(trajectory), *prompts_of(trajectory)):
                 if ref.sha256 not in images and blob_path(ref.sha256).exists():
                     images[ref.sha256] = _picture_copy(ref, aside)
             line = trajectory.model_dump_json().encode() + b"\n"
@@ -58,7 +60,7 @@ def folder_write(
         created_at=created_at,
         filters=filters.model_dump(mode="json"),
         pool=pool,
-        counts=Counts(trajectories=count, steps=steps, images=len(images)),
+        counts=Counts(trajectories=count, steps=steps, images=images_in(file.path for file in images.values())),
         files=(
             ExportedFile(path=TRAJECTORIES, sha256=digest.hexdigest(), size=size),
             *sorted(images.values(), key=lambda file: file.path),

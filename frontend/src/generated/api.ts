@@ -22,6 +22,7 @@ export type {
   Finish,
   Gesture,
   GetClipboard,
+  ImageLimits,
   JsonValue,
   ListFiles,
   LongPress,

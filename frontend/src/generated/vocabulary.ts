@@ -760,6 +760,10 @@ export interface Proposal {
   prompt_token_ids: number[] | null;
   completion_token_ids: number[] | null;
   logprobs: number[] | null;
+  prompt: BlobRef | null;
+  image_limits: ImageLimits | null;
+  weight_versions: string[];
+  finish_reason: string | null;
   latency_ms: number;
   created_at: string;
   mark: Mark | null;
@@ -770,6 +774,13 @@ export interface Proposal {
 export interface ParseError {
   code: string;
   message: string;
+}
+/**
+ * Between which sizes a model's processor scales a picture (pixels in all): serving and training must agree.
+ */
+export interface ImageLimits {
+  min_pixels: number;
+  max_pixels: number;
 }
 /**
  * Pending candidates are void: resampled, or a new policy revision took over.
@@ -922,6 +933,17 @@ export interface Pong {
   type: "pong";
   at: number;
   version: number;
+}
+/**
+ * The conversation of one request: text as it was sent, pictures by the bytes they had. Kept as a blob; the
+ * proposals it led to name it.
+ */
+export interface Prompt {
+  format: "pilothouse-prompt-1";
+  policy: PolicyRef;
+  model: string;
+  image_limits: ImageLimits;
+  messages: ChatMessage[];
 }
 /**
  * Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)

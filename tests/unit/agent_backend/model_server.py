@@ -46,6 +46,8 @@ class ModelServer:
         self._answers = list(answers)
         self.asked: list[dict[str, Any]] = []
         self.headers: list[httpx.Headers] = []
+        self.weights: Callable[[], str] | None = None
+        """What its weights are called, where it says so."""
         self.refuses: Callable[[dict[str, Any]], str | None] = lambda body: None
         """What is wrong with a body, if anything."""
 
@@ -54,6 +56,10 @@ class ModelServer:
         return httpx.MockTransport(self._answer)
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            if self.weights is None:
+                return httpx.Response(404)
+            return httpx.Response(200, json={"weight_version": self.weights()})
         body = json.loads(request.content)
         self.asked.append(body)
         self.headers.append(request.headers)
