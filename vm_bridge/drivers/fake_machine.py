@@ -72,7 +72,8 @@ class FakeMachine:
 
     async def advise(self) -> Advice | None:
         self._sandbox.admit(self._token)
-        return self._sandbox.browser and self._sandbox.browser.advise()
+        browser = self._sandbox.browser
+        return None if browser is None else browser.advise()
 
     async def pace(self, rate: float) -> None:
         self._sandbox.admit(self._token)

@@ -195,6 +195,12 @@ class Device:
                     raise AdbRefused(f"{command} writes more than {most} bytes")
         return bytes(content)
 
+    @asynccontextmanager
+    async def streamed(self, *words: str) -> AsyncIterator[StreamReader]:
+        """What a command writes, as it comes; the command ends with this. Raises AdbRefused."""
+        async with self._opened(f"exec:{shlex.join(words)}") as (reader, _):
+            yield reader
+
     async def read(self, path: str) -> bytes:
         """A file's content. Raises AdbRefused."""
         content = bytearray()

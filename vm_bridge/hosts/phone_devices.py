@@ -12,6 +12,7 @@ from pathlib import Path
 from vm_bridge.drivers.phone import KINDS, Body, Phone, PhoneMachine
 from vm_bridge.drivers.phone_adb import AdbRefused, AdbServer, Device
 from vm_bridge.drivers.phone_frames import Screencap
+from vm_bridge.drivers.phone_video import Video
 from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
@@ -38,7 +39,8 @@ class DeviceSandbox:
         self._adb, self._clear = adb, clear
         self._device = Device(adb, serial)
         self._screencap = Screencap(self._device)
-        self.frames: FrameSource | None = self._screencap
+        self._video = Video(self._device, self._screencap)
+        self.frames: FrameSource | None = self._video
         self._phone = Phone(Body(self._screencap, {}, QUIET, HOME), self, {})
         self._changing = asyncio.Lock()
 
@@ -95,6 +97,7 @@ class DeviceSandbox:
     async def destroy(self) -> None:
         self.destroyed = True
         self._phone.detach()
+        self._video.close()
         self._screencap.close()
 
     async def _first_state(self) -> None:

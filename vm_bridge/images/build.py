@@ -74,6 +74,7 @@ def _make(name: str, folder: Path) -> None:
             "--disable-pip-version-check",
         ),
         *("--root-user-action=ignore", "--target", str(site), "--requirement", str(REQUIREMENTS)),
+        *manifest_read(folder).requirements,
     )
     # The image is mounted read-only, so the guest could not keep compiled files itself.
     run(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))

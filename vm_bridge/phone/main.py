@@ -81,6 +81,7 @@ def _environment(runtime: Path) -> dict[str, str]:
     commands.mkdir(exist_ok=True)
     for name in COMMANDS:
         (commands / name).symlink_to(str(ask.__file__))
+    (commands / "screenrecord").symlink_to(Path(__file__).with_name("record.py"))
     path = f"{commands}:{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "PHONE_DOOR": str(runtime / "phone.sock")}
 
