@@ -21,8 +21,6 @@ from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 
-EXPERT_URL = "http://machine.invalid/expert"
-"""Stands for the address of a policy that is nowhere served: it asks the episode's own machine."""
 NO_WAY_ON = Advice(
     thought="I am a script and know no way on from here, so a person has to find it.",
     action=CallUser(message="The scripted expert knows no way on."),

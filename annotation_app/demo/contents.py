@@ -9,6 +9,7 @@ from django.utils.crypto import salted_hmac
 from pydantic import TypeAdapter
 
 from annotation_app.accounts.services import password_ensure, user_ensure
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.services import pool_ensure, tasks_add
 from vocabulary.tasks import Task
@@ -16,7 +17,14 @@ from vocabulary.tasks import Task
 TASKS_FILE = Path(__file__).with_name("tasks.json")
 PHONE_FILE = Path(__file__).with_name("phone.json")
 TERMINAL_FILE = Path(__file__).with_name("terminal.json")
+BROWSER_FILE = Path(__file__).with_name("browser.json")
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
+BROWSER_POOLS = (
+    ("Browser games", "Small games whose time stands still until you act.", "games"),
+    ("Web tasks", "Shops, mail, calendars, tables, a wiki: pages made for this.", "sites"),
+    ("MiniWoB++", "The classic small web tasks, as their package has them.", "miniwob"),
+)
+"""Pools of the browser: name, description, and the suite whose tasks are in it."""
 SPLIT = 6
 """The first pool has so many tasks, the second one the rest."""
 
@@ -64,6 +72,8 @@ class DemoPool:
     tasks: list[Task]
     image: str = "desktop"
     practice: bool = False
+    expert: bool = False
+    """Whether the machine's own scripted expert proposes, not the scripts of the policy server."""
 
 
 def parted(tasks: tuple[Task, ...]) -> tuple[list[Task], list[Task]]:
@@ -92,10 +102,20 @@ def demo_load(*, exposed: bool = False) -> int:
         model="scripted",
         scripted=True,
     )
+    # No model either: what a task's expert would do follows from the state of the task, which differs by its seed.
+    expert = policy_ensure(
+        name="expert",
+        revision="1",
+        dialect="ui_tars_1_5",
+        base_url=EXPERT_URL,
+        model="expert",
+        scripted=True,
+    )
     members = [person for person in people if person.has_role("annotator")]
     tasks = TASKS.validate_json(TASKS_FILE.read_bytes())
     phone = TASKS.validate_json(PHONE_FILE.read_bytes())
     terminal = TASKS.validate_json(TERMINAL_FILE.read_bytes())
+    browser = TASKS.validate_json(BROWSER_FILE.read_bytes())
     practice, real = parted(tasks)
     phone_practice, phone_real = parted(phone)
     terminal_practice, terminal_real = parted(terminal)
@@ -124,6 +144,10 @@ def demo_load(*, exposed: bool = False) -> int:
             terminal_real,
             image="terminal",
         ),
+        *(
+            DemoPool(name, told, [task for task in browser if task.suite == suite], image="browser", expert=True)
+            for name, told, suite in BROWSER_POOLS
+        ),
     )
     new = 0
     for each in pools:
@@ -132,7 +156,7 @@ def demo_load(*, exposed: bool = False) -> int:
             members=members,
             description=each.description,
             instructions=INSTRUCTIONS,
-            policy=policy,
+            policy=expert if each.expert else policy,
             image=each.image,
             platform=each.tasks[0].platform,
             practice=each.practice,

@@ -16,7 +16,7 @@ from django.db import Error as DatabaseError
 from pydantic import SecretStr
 
 from agent_backend.errors import EpisodeFenced
-from agent_backend.policy.expert import EXPERT_URL, ExpertPolicy
+from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.ports import Emit, EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner
@@ -26,6 +26,7 @@ from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.schemas import IceServerOut
 from annotation_app.live.store import DjangoStore
 from annotation_app.live.threads import in_database
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_note
 from vm_bridge.client import BridgeClient

@@ -1,7 +1,7 @@
 """Pools for single tests, beside the demo's own: what one test does to its tasks is no other test's matter."""
 
 from annotation_app.accounts.models import User
-from annotation_app.demo.contents import PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE
+from annotation_app.demo.contents import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.services import pool_ensure, tasks_add
 
@@ -11,12 +11,12 @@ EACH = 4
 
 def drills_load(*pools: tuple[str, str]) -> None:
     """Make pools, given by name and by the id or name of the demo's task of which each holds copies."""
-    files = (TERMINAL_FILE, PHONE_FILE, TASKS_FILE)
+    files = (BROWSER_FILE, TERMINAL_FILE, PHONE_FILE, TASKS_FILE)
     tasks = [task for file in files for task in TASKS.validate_json(file.read_bytes())]
     demo = {name: task for task in tasks for name in (task.id, task.name)}
     members = list(User.objects.filter(username__in=MEMBERS))
-    policy = PolicyRevision.objects.get(name="scripted")
     for pool, name in pools:
         copies = [demo[name].model_copy(update={"id": f"{pool}/{n}", "max_steps": 100}) for n in range(EACH)]
+        policy = PolicyRevision.objects.get(name="expert" if demo[name].platform == "browser" else "scripted")
         made = pool_ensure(name=pool, members=members, policy=policy, image=demo[name].platform)
         tasks_add(pool=made, definitions=copies)

@@ -7,9 +7,11 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 
 from annotation_app.accounts.models import User
-from annotation_app.demo.contents import PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE, USERS
+from annotation_app.demo.contents import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE, USERS
 from annotation_app.episodes import services
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.tasks.models import Pool, Task
+from tests.integration.suites import browser_tasks
 from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.phone.suite import PhoneSuite
 from vm_bridge.suites.terminal import TERMINAL
@@ -27,7 +29,7 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
         assert password in printed
         assert authenticate(username=user.username, password=password) is not None
     assert Task.objects.filter(pool__practice=False).count() >= 10
-    assert Pool.objects.filter(practice=False).count() == 4
+    assert Pool.objects.filter(practice=False).count() == 7
     ada = User.objects.get(username="annotator")
     assert services.episode_next(user=ada, practice=True) is not None
 
@@ -51,10 +53,13 @@ def test_a_model_server_that_moved_is_found_again(settings: Any) -> None:
     call_command("seed_demo")
     settings.ENV = settings.ENV.model_copy(update={"scripted_url": "http://127.0.0.1:9999/v1"})
     call_command("seed_demo")
-    assert {pool.policy and pool.policy.base_url for pool in Pool.objects.all()} == {"http://127.0.0.1:9999/v1"}
+    served = Pool.objects.exclude(image="browser")
+    assert {pool.policy and pool.policy.base_url for pool in served} == {"http://127.0.0.1:9999/v1"}
+    assert {pool.policy and pool.policy.base_url for pool in Pool.objects.filter(image="browser")} == {EXPERT_URL}
 
 
 def test_the_tasks_are_those_of_the_bundled_suites() -> None:
     assert TASKS.validate_json(TASKS_FILE.read_bytes()) == DESKTOP.tasks
     assert TASKS.validate_json(PHONE_FILE.read_bytes()) == PhoneSuite().tasks
     assert TASKS.validate_json(TERMINAL_FILE.read_bytes()) == TERMINAL.tasks
+    assert TASKS.validate_json(BROWSER_FILE.read_bytes()) == browser_tasks.tasks()
