@@ -1,0 +1,35 @@
+"""The browser sandbox's figures on this machine, with BrowserGym and plain Playwright beside it:
+`./pilothouse bench browser`.
+
+One JSON object is the last line; docs/benchmarks.md says what its keys mean.
+"""
+
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts import browser_peers, browser_speed, browser_steps, browser_tasks
+from benchmarks.parts.figures import machine, say
+from vm_bridge.suites.miniwob.pages import home
+
+KEEP = ROOT / ".data"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+        scratch = Path(folder)
+        say("acts, crashes and ways back")
+        figures = asyncio.run(browser_steps.measure(scratch / "steps"))
+        say("virtual time")
+        figures |= asyncio.run(browser_speed.measure(scratch / "speed"))
+        say("BrowserGym and Playwright")
+        figures |= browser_peers.measure(KEEP, home())
+        say("every task")
+        figures |= asyncio.run(browser_tasks.measure(scratch / "tasks"))
+    print(json.dumps({"benchmark": "browser", **figures, "machine": machine()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""What the runner adds to a decision: from the screen at rest to the request, and from the last token to the event."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+
+import httpx
+
+from agent_backend.memory_store import MemoryStore
+from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
+from agent_backend.runner import EpisodeRunner, Limits
+from benchmarks.parts.figures import percentile
+from vm_bridge.drivers.fake import FakeMachine, FakeSandbox
+from vm_bridge.machine import Machine
+from vocabulary.actions import Action, Click
+from vocabulary.messages import Act, EpisodeState, Event, ProposalsReady
+from vocabulary.observations import Transition
+from vocabulary.tasks import Task
+
+DECISIONS = 40
+BOUND = 30.0
+CANDIDATES = 3
+WORDS = 40
+"""Chunks of one reply."""
+
+
+class Times:
+    """When what happened in the present decision (seconds)."""
+
+    seen = asked = answered = told = 0.0
+
+    @property
+    def overhead_ms(self) -> float:
+        """The runner's share of it."""
+        return ((self.asked - self.seen) + (self.told - self.answered)) * 1000
+
+
+async def measure() -> dict[str, object]:
+    """The median over decisions with five screenshots of 1280x720 in the prompt."""
+    times, ready = Times(), asyncio.Event()
+
+    async def hear(event: Event) -> None:
+        if isinstance(event, ProposalsReady):
+            times.told = time.perf_counter()
+            ready.set()
+
+    transport = httpx.MockTransport(answering(times))
+    policy = OpenAIPolicy(
+        Endpoint(
+            base_url="http://model.invalid/v1",
+            model="stub",
+            dialect="ui_tars_1_5",
+            name="stub",
+            revision="1",
+            sampling=Sampling(n=CANDIDATES),
+        ),
+        transport=transport,
+    )
+    runner = EpisodeRunner(MemoryStore(beginning(), hear), opening(times), lambda: policy, hear, Limits())
+    running = asyncio.create_task(runner.run())
+    found: list[float] = []
+    try:
+        async with asyncio.timeout(BOUND):
+            await ready.wait()
+            for number in range(DECISIONS):
+                ready.clear()
+                act = Act(command_id=f"act-{number:04d}", thought="next", action=Click(x=9, y=9))
+                await runner.submit(act, hear)
+                await ready.wait()
+                found.append(times.overhead_ms)
+    finally:
+        runner.stop()
+        await running
+        await policy.aclose()
+    return {"service_overhead_ms": percentile(found, 0.5), "service_overhead_p95_ms": percentile(found, 0.95)}
+
+
+def beginning() -> EpisodeState:
+    """An episode nobody has touched."""
+    task = Task(id="bench", instruction="Open the report", max_steps=DECISIONS + 1)
+    return EpisodeState(id="bench", version=0, status="warming", task=task, pool="bench", created_at=datetime.now(UTC))
+
+
+def opening(times: Times) -> Callable[[EpisodeState], "asyncio.Future[Machine]"]:
+    """Opens a painted machine that notes when it has answered."""
+
+    class Noting(FakeMachine):
+        async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+            transition = await super().perform(command_id, action, settle=settle)
+            times.seen = time.perf_counter()
+            return transition
+
+    sandbox = FakeSandbox("desktop", width=1280, height=720)
+    sandbox.settle_seconds = 0.0
+
+    async def opened() -> Machine:
+        return Noting(sandbox, 1)
+
+    return lambda state: asyncio.ensure_future(opened())
+
+
+def answering(times: Times) -> Callable[[httpx.Request], "asyncio.Future[httpx.Response]"]:
+    """A server that answers at once, token by token, with log-probabilities."""
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        times.asked = time.perf_counter()
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=stream(times))
+
+    return lambda request: asyncio.ensure_future(answer(request))
+
+
+async def stream(times: Times) -> AsyncIterator[bytes]:
+    """n replies in parts, then the end."""
+    replies = [
+        f"Thought: I click the {'very ' * index}button\nAction: click(start_box='({index},9)')"
+        for index in range(CANDIDATES)
+    ]
+    for part in range(WORDS):
+        for index, reply in enumerate(replies):
+            size = -(-len(reply) // WORDS)
+            choice = {
+                "index": index,
+                "delta": {"content": reply[part * size : (part + 1) * size]},
+                "logprobs": {"content": [{"token": "", "logprob": -0.5}]},
+                "token_ids": [part],
+                "finish_reason": "stop" if part == WORDS - 1 else None,
+            }
+            times.answered = time.perf_counter()
+            yield f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+    yield b"data: [DONE]\n\n"
