@@ -84,8 +84,6 @@ class Answers:
         self._asked += 1
         try:
             response = await self._response(page, _request(told))
-            if told.get("resourceType") == "Document" and not response.failure:
-                await self._session.time.document(page)
             if response.delay_ms > 0:
                 due = self._session.now_ms + response.delay_ms
                 heapq.heappush(self._later, (due, next(self._numbers), page, told, response))
@@ -132,7 +130,9 @@ class Answers:
         if response.failure:
             page.send("Fetch.failRequest", requestId=told["requestId"], errorReason=response.failure)
             return
-        if told.get("resourceType") != "Document" and "networkId" in told:
+        if told.get("resourceType") == "Document":
+            response = self._session.time.document(response)
+        elif "networkId" in told:
             self._arriving.add(told["networkId"])
         page.send(
             "Fetch.fulfillRequest",

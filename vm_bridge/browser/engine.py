@@ -8,12 +8,21 @@ from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.pipe import Pipe, Told
 from vm_bridge.browser.process import Process
 from vm_bridge.browser.session import Session
-from vm_bridge.browser.site import Site
+from vm_bridge.browser.site import Request, Response, Site
 from vm_bridge.browser.words import Clock
+
+PROOF = b"<script>let frames = 0; (function step() { frames++; requestAnimationFrame(step) })()</script>"
 
 logger = logging.getLogger(__name__)
 
 START_SECONDS = 30.0
+
+
+class Proof:
+    """The site of a page that counts its frames."""
+
+    async def answer(self, request: Request) -> Response:
+        return Response(200, PROOF, {"content-type": "text/html"})
 
 
 class Engine:
@@ -32,7 +41,7 @@ class Engine:
 
     @classmethod
     async def start(cls, folder: Path, *, exact: bool, gpu: bool = False) -> "Engine":
-        """A browser; where it cannot make time exactly, one with the script's clock, and a warning. Raises BrowserFailed."""
+        """A browser; where it cannot make time exactly, one with the script's clock. Raises BrowserFailed."""
         if exact:
             try:
                 return await cls._start(folder / "exact", Clock.EXACT, gpu)
@@ -48,11 +57,28 @@ class Engine:
             watch = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": "page"}]}
             await process.pipe.call("Target.setAutoAttach", **watch, seconds=START_SECONDS)
             await process.pipe.call("Target.setDiscoverTargets", discover=True)
+            await engine._prove()
         except BrowserFailed as failed:
             words = process.words()
             await engine.close()
             raise BrowserFailed(f"{failed}: {words}") from failed
         return engine
+
+    async def _prove(self) -> None:
+        """See that a page moves and is drawn as its clock says. Raises BrowserFailed."""
+        session = await self.open(Proof(), size=(64, 64), seed=1, start_time=1_000_000_000)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await session.go("http://proof.test/")
+                await session.advance(100)
+                frames, date = await session.evaluate("[frames, Date.now()]")
+                picture = await session.picture()
+        except TimeoutError:
+            raise BrowserFailed("a first page does not come to its end in time") from None
+        finally:
+            await session.close()
+        if date != 1_000_000_000_000 + session.now_ms or abs(frames - session.now_ms * 0.06) > 1.5 or not picture:
+            raise BrowserFailed(f"after {session.now_ms} ms a page counts {frames} frames and {date - 10**12} ms")
 
     @property
     def died(self) -> asyncio.Event:

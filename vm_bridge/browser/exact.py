@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung, ScriptFailed
 from vm_bridge.browser.page import Page, value
 from vm_bridge.browser.pipe import Told, bounded
+from vm_bridge.browser.site import Response
 from vm_bridge.browser.time import FRAME_MS, PATIENCE, Look, Tick, boundary_after
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ class ExactTime:
             told = await page.call("Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=start)
             self._base = float(told["virtualTimeTicksBase"])
 
-    async def document(self, page: Page) -> None:
-        """A document is about to begin: the browser knows when."""
+    def document(self, response: Response) -> Response:
+        """As it is: the browser knows when it begins."""
+        return response
 
     def expired(self) -> None:
         """The time that was given is used up."""
@@ -76,9 +78,9 @@ class ExactTime:
         page.fresh = False
         return Tick(bool(told.get("hasDamage")), look.soon)
 
-    async def advance(self, ms: float) -> None:
+    async def advance(self, frames: int) -> None:
         """See `Time.advance`."""
-        for _ in range(max(1, round(ms / FRAME_MS)) if ms > 0 else 0):
+        for _ in range(frames):
             await self.frame()
 
     async def refresh(self) -> None:

@@ -19,8 +19,10 @@ Listener = Callable[[str, Told], None]
 
 
 class Pipe(asyncio.Protocol):
-    """One browser's end of the conversation. Calls may be sent one after another without waiting for answers: the browser
-    takes them in this order."""
+    """One browser's end of the conversation.
+
+    Calls may be sent one after another without waiting for answers: the browser takes them in this order.
+    """
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()

@@ -62,7 +62,7 @@ class Process:
     async def start(cls, folder: Path, *, exact: bool, gpu: bool) -> "Process":
         """`folder` is the browser's alone, and removed when it ends. Raises BrowserFailed."""
         program = browser_find(exact=exact)
-        folder.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         words = [
             *(program, *COMMON, *(EXACT if exact else ()), *(HARDWARE if gpu else SOFTWARE)),
             f"--disable-features={','.join(FEATURES_OFF)}",

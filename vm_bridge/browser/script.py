@@ -1,13 +1,15 @@
-"""The script's clock: what pages take for time is moved by the prelude in them; the browser draws and loads as it likes."""
+"""The script's clock: what pages take for time is moved by the prelude; the browser draws and loads by itself."""
 
 import asyncio
 import base64
+import re
 from typing import TYPE_CHECKING
 
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung, ScriptFailed
 from vm_bridge.browser.page import Page, value
 from vm_bridge.browser.pipe import Told, bounded
-from vm_bridge.browser.time import FRAME_MS, PATIENCE, Look, Tick, boundary_after
+from vm_bridge.browser.site import Response
+from vm_bridge.browser.time import PATIENCE, Look, Tick, boundary_after
 
 if TYPE_CHECKING:
     from vm_bridge.browser.session import Session
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
 LOOK = "globalThis.__pilothouse ? __pilothouse.look() : null"
 DRAWN = "globalThis.__pilothouse ? __pilothouse.drawn() : null"
 LOAD_SECONDS = 10.0
-MOST_FRAMES = 60
-"""Frames one page alone is moved at a time: between two questions others may want to see it."""
 
 
 class ScriptTime:
@@ -25,19 +25,21 @@ class ScriptTime:
     def __init__(self, session: "Session") -> None:
         self.now = 0
         self._session = session
-        self._begins: dict[str, str] = {}
-        """By page, the script that tells its next document when it begins."""
 
     async def attach(self, page: Page) -> None:
         """Nothing: the prelude stops time in every document."""
 
-    async def document(self, page: Page) -> None:
-        """Tell a page's next document when it begins. Raises BrowserFailed."""
-        if old := self._begins.pop(page.id, None):
-            page.send("Page.removeScriptToEvaluateOnNewDocument", identifier=old)
-        source = f"globalThis.__pilothouse?.begin({self.now})"
-        told = await page.call("Page.addScriptToEvaluateOnNewDocument", source=source)
-        self._begins[page.id] = str(told["identifier"])
+    def document(self, response: Response) -> Response:
+        """Its first script tells it when it begins, and goes."""
+        html = any(name.lower() == "content-type" and "html" in text for name, text in response.headers.items())
+        if not html or not self.now:
+            return response
+        told = f"<script>globalThis.__pilothouse?.begin({self.now});document.currentScript.remove()</script>".encode()
+        headers = {name: text for name, text in response.headers.items() if name.lower() != "content-length"}
+        # Before the document's type it would change how the page is laid out.
+        start = re.match(rb"(?:\xef\xbb\xbf)?\s*(?:<!doctype[^>]*>)?", response.body, re.IGNORECASE)
+        end = start.end() if start else 0
+        return Response(response.status, response.body[:end] + told + response.body[end:], headers)
 
     def expired(self) -> None:
         """Not of this clock."""
@@ -65,12 +67,11 @@ class ScriptTime:
         if session.active.fresh:
             await self.refresh()
 
-    async def advance(self, ms: float) -> None:
+    async def advance(self, frames: int) -> None:
         """See `Time.advance`."""
-        frames = max(1, round(ms / FRAME_MS)) if ms > 0 else 0
         while frames > 0:
             single = sum(len(page.contexts) for page in self._session.pages) <= 1
-            step = min(frames, MOST_FRAMES) if single and not self._session.answers.delayed else 1
+            step = frames if single and not self._session.answers.delayed else 1
             end = self.now
             for _ in range(step):
                 end = boundary_after(end)

@@ -12,12 +12,13 @@ from vm_bridge.browser.answers import Answers
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
 from vm_bridge.browser.exact import ExactTime
 from vm_bridge.browser.happenings import MOST_TEXT, Happening, Happenings
+from vm_bridge.browser.live import Live
 from vm_bridge.browser.news import MOST_PAGES, News
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import Told, bounded
 from vm_bridge.browser.script import ScriptTime
 from vm_bridge.browser.site import Site
-from vm_bridge.browser.time import PATIENCE, Time
+from vm_bridge.browser.time import FRAME_MS, PATIENCE, Time
 from vm_bridge.browser.words import Clock
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 PRELUDE = (Path(__file__).parent / "js" / "prelude.js").read_text(encoding="utf-8")
 LOAD_MS = 10_000.0
+MOST_FRAMES = 60
+"""Frames that pass before somebody else has a turn."""
+MOST_OWED = 30.0
+"""Frames a pace may lag behind; what is more is let go."""
 SOON_MS = 250.0
 """A page does not rest while a single timer is due within so long."""
 Button = Literal["none", "left", "middle", "right", "back", "forward"]
@@ -56,6 +61,11 @@ class Session:
         self._news = News(self)
         self._pages: dict[str, Page] = {}
         self._active = ""
+        self.live = Live(self)
+        """Its picture for viewers."""
+        self._turn = asyncio.Lock()
+        """Held while a frame passes or is taken: the engine's user, the pace and viewers come one after another."""
+        self._pacing: asyncio.Task[None] | None = None
         self._held = 0
         """Mouse buttons that are down, as the browser counts them."""
         self._closed = False
@@ -143,30 +153,65 @@ class Session:
     # Time
 
     async def advance(self, ms: float) -> None:
-        """Let game time pass, in whole frames. Raises PageHung."""
-        await self.time.advance(ms)
+        """Let game time pass, in whole frames, at least one. Raises PageHung."""
+        left = max(1, round(ms / FRAME_MS)) if ms > 0 else 0
+        while left > 0:
+            frames = min(left, 1 if self.live.watched else MOST_FRAMES)
+            async with self._turn:
+                await self.time.advance(frames)
+            self.live.touch()
+            left -= frames
 
     async def refresh(self) -> None:
         """Have drawn what changed, without letting time pass."""
-        await self.time.refresh()
+        async with self._turn:
+            await self.time.refresh()
+        self.live.touch()
 
     async def settle(self, limit_ms: float, *, still: bool = True) -> Rest:
-        """Let time pass until nothing is on its way (loading, answers; and where it shall stand still, single timers and
-        changes), at most so much."""
+        """Let time pass, at most so much, until nothing is on its way: loading, answers; and where it shall be `still`,
+        single timers and changes."""
         began = self.now_ms
         while self.now_ms - began < limit_ms:
             await self._some_page()
-            tick = await self.time.frame()
+            async with self._turn:
+                tick = await self.time.frame()
+            self.live.touch()
             moving = still and (tick.changed or tick.soon <= SOON_MS)
             if not (moving or self.active.busy or self.answers.pending):
                 return Rest(True, self.now_ms - began)
         return Rest(False, self.now_ms - began)
 
+    def run(self, speed: float) -> None:
+        """Let time pass by itself, so many times as fast as it really does, or as fast as it can; 0 stops it."""
+        if self._pacing is not None:
+            self._pacing.cancel()
+            self._pacing = None
+        if speed > 0 and not self._closed:
+            self._pacing = asyncio.create_task(self._pace(speed))
+
+    async def _pace(self, speed: float) -> None:
+        loop = asyncio.get_running_loop()
+        seen, owed = loop.time(), 0.0
+        try:
+            while True:
+                owed = min(owed + (loop.time() - seen) * 1000 * speed / FRAME_MS, MOST_OWED)
+                seen = loop.time()
+                if owed >= 1:
+                    await self.advance(int(owed) * FRAME_MS)
+                    owed -= int(owed)
+                await asyncio.sleep(max(0.0, FRAME_MS / 1000 - (loop.time() - seen)))
+        except BrowserFailed as failed:
+            if self._pages and not self._closed:
+                self.happen("hung", str(failed), self.active)
+
     # What is seen
 
     async def picture(self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90) -> bytes:
-        """The active page as it is now."""
-        return await self.time.picture(kind, quality)
+        """The active page as it is now. Raises BrowserFailed."""
+        await self._some_page()
+        async with self._turn:
+            return await self.time.picture(kind, quality)
 
     async def evaluate(self, expression: str, *, world: Literal["main", "own"] = "main") -> Any:
         """The value of a script in the active page. Raises ScriptFailed."""
@@ -219,12 +264,12 @@ class Session:
 
     async def _input(self, method: str, framed: bool, **told: Any) -> None:
         if self.active.fresh:
-            await self.time.refresh()
+            await self.refresh()
         page = self.active
         sent = page.send(method, **told)
         if framed:
             # The browser keeps moves and turns of the wheel for the next frame.
-            await self.time.refresh()
+            await self.refresh()
         answer = asyncio.ensure_future(bounded(sent, method, PATIENCE))
         gone = asyncio.ensure_future(page.closed.wait())
         try:
@@ -241,6 +286,7 @@ class Session:
         finally:
             answer.cancel()
             gone.cancel()
+        self.live.touch()
         await self._some_page()
 
     # Its life
@@ -255,11 +301,13 @@ class Session:
     async def close(self) -> None:
         """End it. Idempotent."""
         self.abandon()
+        await self.live.close()
         await self.engine.drop(self)
 
     def abandon(self) -> None:
         """Stop everything of it on this side."""
         self._closed = True
+        self.run(0)
         self._news.close()
         for page in self._pages.values():
             self.engine.pipe.forget(page.session)

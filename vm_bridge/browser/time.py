@@ -5,6 +5,7 @@ from typing import Protocol
 
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.page import Page
+from vm_bridge.browser.site import Response
 
 FRAME_MS = 1000 / 60
 PATIENCE = 20.0
@@ -39,8 +40,8 @@ class Time(Protocol):
         """Take hold of a new page before its first script."""
         ...
 
-    async def document(self, page: Page) -> None:
-        """A page is about to get a new document."""
+    def document(self, response: Response) -> Response:
+        """A new document as a page gets it now."""
         ...
 
     def expired(self) -> None:
@@ -55,8 +56,8 @@ class Time(Protocol):
         """Let time pass until the next frame."""
         ...
 
-    async def advance(self, ms: float) -> None:
-        """Let time pass, rounded to whole frames, at least one."""
+    async def advance(self, frames: int) -> None:
+        """Let so many frames pass."""
         ...
 
     async def refresh(self) -> None:

@@ -165,7 +165,11 @@
         if (now >= end) return;
       }
     };
-    const soon = () => first()?.[1].due ?? Infinity;
+    const soon = () => {
+      let least = Infinity;
+      for (const timer of timers.values()) if (!timer.every) least = Math.min(least, timer.due);
+      return least;
+    };
     return { until, soon };
   };
 

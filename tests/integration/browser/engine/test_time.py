@@ -1,0 +1,129 @@
+"""Time is the engine's: nothing in a page moves unless it is told, and then all of it moves together."""
+
+from pathlib import Path
+
+from tests.integration.browser.engine.conftest import START, click, hashed, opened, started
+from vm_bridge.browser import Clock, Engine, Session
+
+GAME = """<!doctype html><style>
+@keyframes move { from { left: 0 } to { left: 500px } }
+#box { position: absolute; top: 80px; width: 40px; height: 40px; background: red }
+#css { position: absolute; top: 160px; width: 40px; height: 40px; background: blue; animation: move 5s linear infinite }
+</style><button id=b style="position:absolute;left:0;top:0;width:80px;height:40px">go</button>
+<div id=box></div><div id=css></div><script>
+const first = [Date.now(), performance.now(), Math.random()];
+let frames = 0, ticks = 0, last = null, once = 0, log = [];
+setInterval(() => ticks++, 100);
+setTimeout(() => { once = performance.now(); }, 250);
+(function step(time) { frames++; last = time; box.style.left = (frames % 500) + "px"; requestAnimationFrame(step); })();
+b.onclick = (event) => log.push([event.timeStamp, performance.now(), Math.random()]);
+const state = () => ({ frames, ticks, last, once, log, first, date: Date.now(), now: performance.now(),
+                       css: css.getBoundingClientRect().left });
+</script>"""
+
+
+async def state(session: Session) -> dict[str, object]:
+    told = await session.evaluate("state()")
+    assert isinstance(told, dict)
+    return told
+
+
+async def test_a_page_stands_still_until_time_is_given(engine: Engine) -> None:
+    session = await opened(engine, {"/": GAME})
+    before = await state(session)
+    for _ in range(3):
+        await session.picture()
+        await session.refresh()
+    assert await state(session) == before
+    assert before["first"][:2] == [START * 1000, 0]  # type: ignore[index]
+
+
+async def test_a_second_is_sixty_frames_and_ten_ticks(engine: Engine) -> None:
+    session = await opened(engine, {"/": GAME})
+    before = await state(session)
+    await session.advance(1000)
+    after = await state(session)
+    assert int(str(after["frames"])) - int(str(before["frames"])) == 60
+    assert after["ticks"] == session.now_ms // 100
+    assert after["date"] == START * 1000 + session.now_ms
+    assert after["now"] == session.now_ms
+    assert after["last"] == session.now_ms
+    assert after["once"] == 250
+
+
+async def test_css_animations_move_with_the_exact_clock(exact: Engine) -> None:
+    session = await opened(exact, {"/": GAME})
+    await session.advance(1000)
+    first = await state(session)
+    await session.advance(1000)
+    second = await state(session)
+    assert abs(float(str(second["css"])) - float(str(first["css"])) - 100) < 0.01
+
+
+async def played(engine: Engine) -> tuple[list[str], object]:
+    """Some play: what was seen on the way, and how it ended."""
+    session = await opened(engine, {"/": GAME}, seed=11)
+    seen = []
+    for turn in range(6):
+        await click(session, 20 + turn, 20)
+        await session.advance(50 * turn)
+        seen.append(await hashed(session))
+    return seen, await state(session)
+
+
+async def test_two_browsers_show_the_same(tmp_path: Path) -> None:
+    runs = []
+    for number in range(2):
+        async with started(tmp_path / str(number), Clock.EXACT) as engine:
+            runs.append(await played(engine))
+    assert runs[0] == runs[1]
+    assert len(set(runs[0][0])) > 3
+
+
+async def test_the_script_clock_repeats_what_scripts_read(tmp_path: Path) -> None:
+    ends = []
+    for number in range(2):
+        async with started(tmp_path / str(number), Clock.SCRIPT) as engine:
+            _, end = await played(engine)
+            assert isinstance(end, dict)
+            ends.append({name: said for name, said in end.items() if name != "css"})
+    assert ends[0] == ends[1]
+
+
+async def test_sessions_have_clocks_of_their_own(engine: Engine) -> None:
+    first, second = await opened(engine, {"/": GAME}), await opened(engine, {"/": GAME})
+    await first.advance(500)
+    before = await state(second)
+    assert before["now"] == second.now_ms < first.now_ms
+    await second.advance(1000)
+    assert (await state(first))["now"] == first.now_ms
+
+
+async def test_a_seed_is_a_sequence(engine: Engine) -> None:
+    draw = "[Math.random(), Math.random(), crypto.getRandomValues(new Uint8Array(4)).join()]"
+    page = {"/": f"<script>const got = {draw}</script>"}
+    got = [await (await opened(engine, page, seed=seed)).evaluate("got") for seed in (1, 1, 2)]
+    assert got[0] == got[1]
+    assert all(one != other for one, other in zip(got[0], got[2], strict=True))
+
+
+async def test_promises_come_between_timers(engine: Engine) -> None:
+    page = """<script>const log = [];
+    setTimeout(() => { log.push("a"); Promise.resolve().then(() => log.push("b")).then(() => log.push("c")); }, 20);
+    setTimeout(() => log.push("d"), 20);
+    setTimeout(() => log.push(performance.now()), 30);
+    </script>"""
+    session = await opened(engine, {"/": page})
+    await session.advance(100)
+    assert await session.evaluate("log") == ["a", "b", "c", "d", 30]
+
+
+async def test_settle_waits_for_timers_and_no_longer(engine: Engine) -> None:
+    page = (
+        "<p id=p>before</p><script>setTimeout(() => setTimeout(() => { p.textContent = 'after' }, 100), 100)</script>"
+    )
+    session = await opened(engine, {"/": page})
+    rest = await session.settle(2000)
+    assert rest.settled
+    assert rest.took_ms < 600
+    assert await session.evaluate("p.textContent") == "after"
