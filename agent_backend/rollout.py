@@ -48,6 +48,7 @@ from vocabulary.exports import (
     prompts_of,
 )
 from vocabulary.messages import EpisodeState
+from vocabulary.steps import policies_of
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory
 
@@ -72,6 +73,7 @@ def trajectory_of(store: MemoryStore) -> Trajectory:
         capabilities=state.capabilities,
         tools=state.tools,
         steps=steps,
+        policies=policies_of(steps),
         proposals=tuple(store.offered.get(step.index, ()) for step in steps),
         outcome=state.outcome,
         answer=state.answer,

@@ -45,6 +45,11 @@ class Step(Frozen):
     """Taken back: the machine went to where it was before; kept in the record, no part of the attempt any more."""
 
 
+def policies_of(steps: tuple[Step, ...]) -> tuple[PolicyRef, ...]:
+    """Who proposed at these steps, each once, in order: more than one where a new revision took over on the way."""
+    return tuple(dict.fromkeys(step.policy for step in steps if step.policy is not None))
+
+
 def standing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """The steps that count: those nobody took back."""
     return tuple(step for step in steps if not step.undone)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from vocabulary.base import Frozen
 from vocabulary.observations import Verdict
-from vocabulary.proposals import Proposal
+from vocabulary.proposals import PolicyRef, Proposal
 from vocabulary.steps import Step, standing
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
@@ -32,6 +32,8 @@ class Trajectory(Frozen):
     """What `call_tool` could name, as every prompt said."""
     steps: tuple[Step, ...]
     proposals: tuple[tuple[Proposal, ...], ...] = ()
+    policies: tuple[PolicyRef, ...] = ()
+    """Who proposed, in order; an attempt that spans two revisions has two."""
     outcome: Outcome | None
     answer: str = ""
     verdict: Verdict | None = None

@@ -16,11 +16,11 @@ from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.policies.selectors import PolicyServer, policy_server
 from annotation_app.tasks.models import AssignmentState
-from annotation_app.tasks.selectors import may_annotate
+from annotation_app.tasks.selectors import may_annotate, revision_of
 from vocabulary.base import Frozen
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
-from vocabulary.steps import Step
+from vocabulary.steps import Step, policies_of
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
@@ -215,6 +215,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         tools=episode.desk.tools,
         steps=steps,
         proposals=tuple(tuple(offered[step.index]) for step in steps),
+        policies=policies_of(steps),
         outcome=episode.outcome or None,
         answer=episode.desk.answer,
         verdict=episode.desk.verdict,
@@ -310,9 +311,10 @@ def machine_of(*, episode_id: UUID) -> StoredMachine:
 
 
 def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:
-    """The present policy of an episode's pool; None where nobody proposes. Raises Episode.DoesNotExist."""
-    pool = Episode.objects.select_related("task__pool__policy").get(pk=episode_id).task.pool
-    return policy_server(pool.policy, candidates=pool.candidates)
+    """Who proposes in an episode now; None where nobody proposes. Raises Episode.DoesNotExist."""
+    found = Episode.objects.select_related("task__pool__policy", "task__pool__canary")
+    pool = found.get(pk=episode_id).task.pool
+    return policy_server(revision_of(pool, episode_id), candidates=pool.candidates)
 
 
 def episode_access(*, user: User, episode_id: UUID) -> Access:

@@ -7,7 +7,7 @@ after commit. So `state_apply(old snapshot, event) == new snapshot` holds by con
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -21,7 +21,7 @@ from annotation_app.episodes.publish import publish_on_commit
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.policies.selectors import policy_ref
 from annotation_app.tasks.models import AssignmentState
-from annotation_app.tasks.selectors import may_annotate
+from annotation_app.tasks.selectors import may_annotate, revision_of
 from annotation_app.tasks.services import assignment_claim, assignment_end, assignment_return, lease_end
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import (
@@ -116,13 +116,15 @@ def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = Fa
     assignment = assignment_claim(user=user, pool_id=pool_id, practice=practice)
     if assignment is None:
         return None
-    pool = assignment.task.pool
+    episode_id = uuid4()
+    policy = revision_of(assignment.task.pool, episode_id)
     episode = Episode.objects.create(
+        id=episode_id,
         task=assignment.task,
         annotator=user,
         assignment=assignment,
-        policy=pool.policy,
-        desk=Desk(policy=policy_ref(pool.policy)),
+        policy=policy,
+        desk=Desk(policy=policy_ref(policy)),
     )
     audit_record(actor=user, verb="task.claimed", subject=f"episode:{episode.id}")
     return episode

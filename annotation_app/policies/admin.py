@@ -8,7 +8,7 @@ from annotation_app.policies.models import PolicyRevision
 
 @admin.register(PolicyRevision)
 class PolicyRevisionAdmin(admin.ModelAdmin[PolicyRevision]):
-    list_display = ("name", "revision", "dialect", "model", "scripted", "created_at")
+    list_display = ("name", "revision", "dialect", "model", "checkpoint", "scripted", "created_at")
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

@@ -11,6 +11,9 @@ class PolicyRevision(models.Model):
     dialect = models.CharField(max_length=64)
     base_url = models.URLField(max_length=500, help_text="Root of the OpenAI-compatible API, ending in /v1")
     model = models.CharField(max_length=200, help_text="Name the server knows the model by")
+    checkpoint = models.CharField(
+        max_length=500, blank=True, help_text="Where its weights lie, as the server was told; empty: not known"
+    )
     sampling = models.JSONField(default=dict, blank=True, help_text="temperature, top_p, max_tokens, …")
     scripted = models.BooleanField(default=False, help_text="No model: answers from a script, and is labelled so")
     created_at = models.DateTimeField(auto_now_add=True)

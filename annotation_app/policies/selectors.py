@@ -18,13 +18,16 @@ class PolicyServer(Frozen):
     candidates: int
 
 
-def policy_ref(revision: PolicyRevision | None) -> PolicyRef | None:
+def policy_of(revision: PolicyRevision) -> PolicyRef:
     """A revision as proposals and the desk name it."""
-    if revision is None:
-        return None
     return PolicyRef(
         name=revision.name, revision=revision.revision, dialect=revision.dialect, scripted=revision.scripted
     )
+
+
+def policy_ref(revision: PolicyRevision | None) -> PolicyRef | None:
+    """The same; None where nobody proposes."""
+    return None if revision is None else policy_of(revision)
 
 
 def policy_server(revision: PolicyRevision | None, *, candidates: int) -> PolicyServer | None:

@@ -9,7 +9,7 @@ from annotation_app.tasks.models import Assignment, Pool, Task
 
 @admin.register(Pool)
 class PoolAdmin(admin.ModelAdmin[Pool]):
-    list_display = ("name", "platform", "policy", "practice", "paused")
+    list_display = ("name", "platform", "policy", "canary", "canary_share", "practice", "paused")
     filter_horizontal = ("members",)
 
 

@@ -26,6 +26,17 @@ class Pool(models.Model):
     )
     image = models.CharField(max_length=64, default="desktop", help_text="Which machine image the bridge starts")
     policy = models.ForeignKey(PolicyRevision, null=True, blank=True, on_delete=models.PROTECT, related_name="pools")
+    canary = models.ForeignKey(
+        PolicyRevision,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="tried_in",
+        help_text="A newer revision that a share of the episodes tries",
+    )
+    canary_share = models.PositiveSmallIntegerField(
+        default=0, validators=[MaxValueValidator(100)], help_text="Percent of the episodes that try it"
+    )
     candidates = models.PositiveSmallIntegerField(
         default=3, validators=[MinValueValidator(1), MaxValueValidator(16)], help_text="Proposals asked for"
     )

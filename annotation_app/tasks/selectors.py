@@ -1,12 +1,16 @@
 """Reading pools, tasks and assignments."""
 
+from uuid import UUID
+
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import sees_everything
-from annotation_app.policies.selectors import policy_ref
+from annotation_app.errors import Forbidden
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.selectors import policy_of, policy_ref
 from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Task, TaskState
-from annotation_app.tasks.schemas import PoolSummary
+from annotation_app.tasks.schemas import PoolSummary, RevisionSummary
 
 
 def pools_visible(user: User) -> QuerySet[Pool]:
@@ -47,6 +51,38 @@ def pools_of(*, user: User) -> list[PoolSummary]:
         )
         for pool in pools_visible(user).select_related("policy")
     ]
+
+
+def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:
+    """Who proposes in an episode now: the pool's one active revision, or the canary in its share of the episodes,
+    which always are the same ones."""
+    if pool.canary is not None and episode_id.int % 100 < pool.canary_share:
+        return pool.canary
+    return pool.policy
+
+
+def policies_admin_check(user: User) -> None:
+    """Raises Forbidden for anybody but admins."""
+    if not user.has_role(Role.ADMIN):
+        raise Forbidden("Only admins decide who proposes.")
+
+
+def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
+    """Every revision, newest first, and the pools it proposes in. Raises Forbidden."""
+    policies_admin_check(user)
+    found = PolicyRevision.objects.prefetch_related("pools", "tried_in")
+    return tuple(
+        RevisionSummary(
+            id=revision.pk,
+            policy=policy_of(revision),
+            model=revision.model,
+            checkpoint=revision.checkpoint,
+            created_at=revision.created_at,
+            active_in=tuple(pool.name for pool in revision.pools.all()),
+            tried_in=tuple(pool.name for pool in revision.tried_in.all()),
+        )
+        for revision in found
+    )
 
 
 def may_annotate(user: User) -> bool:

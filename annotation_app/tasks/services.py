@@ -10,9 +10,10 @@ from django.utils import timezone
 import vocabulary.tasks
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
-from annotation_app.errors import Conflict, NotFound
+from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Task, TaskState
-from annotation_app.tasks.selectors import tasks_open_to
+from annotation_app.tasks.selectors import policies_admin_check, tasks_open_to
 
 ENDS: dict[AssignmentState, TaskState] = {
     AssignmentState.DONE: TaskState.DONE,
@@ -22,6 +23,52 @@ ENDS: dict[AssignmentState, TaskState] = {
     AssignmentState.BROKEN: TaskState.BROKEN,
 }
 """Where a task stands after its assignment ended so."""
+
+
+@transaction.atomic(durable=True)
+def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Pool:
+    """Make a revision the one that proposes in a pool (None: nobody does); a trial of it ends with that. Episodes take
+    it up at their next decision point. Raises Forbidden and NotFound."""
+    pool = _pool_locked(user, pool_id)
+    before, pool.policy = pool.policy, _revision(revision_id)
+    if pool.canary_id == pool.policy_id:
+        pool.canary, pool.canary_share = None, 0
+    pool.save(update_fields=["policy", "canary", "canary_share"])
+    details = {"before": str(before or ""), "after": str(pool.policy or "")}
+    audit_record(actor=user, verb="policy.activated", subject=f"pool:{pool.pk}", details=details)
+    return pool
+
+
+@transaction.atomic(durable=True)
+def policy_try(*, user: User, pool_id: int, revision_id: int | None, share: int) -> Pool:
+    """Let a share (percent) of a pool's episodes try a revision; None or 0 ends the trial. Raises Forbidden, NotFound
+    and Invalid."""
+    pool = _pool_locked(user, pool_id)
+    if not 0 <= share <= 100:
+        raise Invalid("A share is 0 to 100 percent.")
+    pool.canary = _revision(revision_id) if share else None
+    pool.canary_share = share if pool.canary else 0
+    pool.save(update_fields=["canary", "canary_share"])
+    details = {"canary": str(pool.canary or ""), "share": pool.canary_share}
+    audit_record(actor=user, verb="policy.tried", subject=f"pool:{pool.pk}", details=details)
+    return pool
+
+
+def _pool_locked(user: User, pool_id: int) -> Pool:
+    policies_admin_check(user)
+    pool = Pool.objects.select_for_update(of=("self",)).select_related("policy", "canary").filter(pk=pool_id).first()
+    if pool is None:
+        raise NotFound("There is no such pool.")
+    return pool
+
+
+def _revision(revision_id: int | None) -> PolicyRevision | None:
+    if revision_id is None:
+        return None
+    found = PolicyRevision.objects.filter(pk=revision_id).first()
+    if found is None:
+        raise NotFound("There is no such revision.")
+    return found
 
 
 def lease_end(pool: Pool, *, paused: bool = False) -> datetime:

@@ -112,6 +112,7 @@ export const trajectory = (running: boolean): Trajectory => ({
   tools: [],
   steps: TOLD.map(step),
   proposals: TOLD.map(offered),
+  policies: [POLICY],
   outcome: running ? null : "success",
   answer: "",
   verdict: running ? null : { success: false, score: 0, reason: "final.txt exists, but it is not open in the editor.", verifier: "" },

@@ -127,6 +127,31 @@ export interface PoolSummary {
   paused: boolean;
 }
 /**
+ * One revision of a policy, and the pools it proposes in: as the active one, or on trial.
+ */
+export interface RevisionSummary {
+  id: number;
+  policy: PolicyRef;
+  model: string;
+  checkpoint: string;
+  created_at: string;
+  active_in: string[];
+  tried_in: string[];
+}
+/**
+ * Which revision proposes from now on; None: nobody.
+ */
+export interface ActivateIn {
+  revision: number | null;
+}
+/**
+ * Which revision a share of the episodes tries (percent); None ends the trial.
+ */
+export interface TryIn {
+  revision: number | null;
+  share?: number;
+}
+/**
  * One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
  * or what they need help with.
  */

@@ -959,6 +959,7 @@ export interface Trajectory {
   tools: Tool[];
   steps: Step[];
   proposals: Proposal[][];
+  policies: PolicyRef[];
   outcome: Outcome | null;
   answer: string;
   verdict: Verdict | null;

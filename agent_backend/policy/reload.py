@@ -1,0 +1,134 @@
+"""New weights for a running model server, in the order that is safe; or another LoRA adapter.
+
+    python -m agent_backend.policy.reload --server http://127.0.0.1:8000 --weights checkpoints/r12 --version r12
+
+vLLM has to run with VLLM_SERVER_DEV_MODE=1 (`trainer.serve` with its own switch). A server whose weights change while
+it runs, or whose caches still hold what the old ones saw, answers wrongly or falls over at the next picture it knows:
+so it is paused until it is idle, given the weights and their name, made to forget, and let go on, whatever happened.
+Activate the new revision afterwards: proposals of the old one are then withdrawn at the next decision point.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
+
+CACHES = ("/reset_prefix_cache", "/reset_mm_cache", "/reset_encoder_cache")
+"""What holds results of old weights, or must agree with who does."""
+PATIENCE = 120.0
+"""Seconds one call may take: a paused server first finishes what it was asked."""
+EXCERPT = 300
+
+
+class ModelServer:
+    """The part of a vLLM-like server that changes weights. It is never reachable for strangers: no key guards it."""
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        api_key: str = "",
+        transport: httpx.AsyncBaseTransport | None = None,
+        within: float = PATIENCE,
+    ) -> None:
+        self._client = httpx.AsyncClient(
+            base_url=root.rstrip("/").removesuffix("/v1"),
+            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+            timeout=within,
+            transport=transport,
+            trust_env=False,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def weight_version(self) -> str:
+        """What the server calls its weights. Raises PolicyError."""
+        return str((await self._call("GET", "/weight_info")).get("weight_version", ""))
+
+    async def reload(self, weights: str, version: str) -> None:
+        """Exchange all weights for those of a checkpoint folder the server can read.
+
+        Answers on their way are finished with the old weights, so that none spans two. Raises PolicyError where it
+        did not work; the server goes on in any case.
+        """
+        async with self._paused():
+            call = {"method": "reload_weights", "kwargs": {"weights_path": weights}, "timeout": int(PATIENCE)}
+            await self._call("POST", "/collective_rpc", json=call)
+            await self._call("POST", "/update_weight_version", json={"new_version": version})
+        named = await self.weight_version()
+        if named != version:
+            raise PolicyRejected(f"the server says that its weights are {named!r}, not {version!r}")
+
+    async def adapt(self, name: str, adapter: str) -> None:
+        """Load a LoRA adapter, in place of an earlier one of this name; it is asked for as the model `name`. Raises
+        PolicyError."""
+        async with self._paused():
+            body = {"lora_name": name, "lora_path": adapter, "load_inplace": True}
+            await self._call("POST", "/v1/load_lora_adapter", json=body)
+
+    @asynccontextmanager
+    async def _paused(self) -> AsyncIterator[None]:
+        """The server idle while the block runs; then its caches are emptied and it goes on, whatever happened. Raises
+        PolicyError."""
+        async with AsyncExitStack() as after:
+            after.push_async_callback(self._call, "POST", "/resume")
+            await self._call("POST", "/pause", params={"mode": "wait"})
+            for path in CACHES:
+                after.push_async_callback(self._call, "POST", path)
+            yield
+
+    async def _call(self, method: str, path: str, **asked: Any) -> dict[str, Any]:
+        try:
+            response = await self._client.request(method, path, **asked)
+        except httpx.HTTPError as error:
+            raise PolicyUnavailable(
+                f"the model server does not answer {path}: {error or type(error).__name__}"
+            ) from None
+        if not response.is_success:
+            raise PolicyRejected(f"the model server refused {path} ({response.status_code}): {response.text[:EXCERPT]}")
+        try:
+            answer = response.json() if response.content else {}
+        except ValueError:
+            answer = {}
+        return answer if isinstance(answer, dict) else {}
+
+
+async def reload(arguments: argparse.Namespace) -> None:
+    """What the command line says."""
+    server = ModelServer(arguments.server)
+    try:
+        if arguments.adapter:
+            await server.adapt(arguments.version, str(arguments.adapter))
+        else:
+            await server.reload(str(arguments.weights), arguments.version)
+    finally:
+        await server.aclose()
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Exchange the weights; 1 where that did not work."""
+    parser = argparse.ArgumentParser(prog="python -m agent_backend.policy.reload", description="Exchange weights.")
+    parser.add_argument("--server", required=True, help="the server's address, without /v1")
+    parser.add_argument("--version", required=True, help="what the weights are called; the name of an adapter")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--weights", type=Path, help="a whole checkpoint, as the server finds it")
+    what.add_argument("--adapter", type=Path, help="a LoRA adapter, as the server finds it")
+    try:
+        asyncio.run(reload(parser.parse_args(given)))
+    except PolicyError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
