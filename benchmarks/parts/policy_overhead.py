@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import UTC, datetime
 
 import httpx
@@ -12,7 +12,8 @@ from agent_backend.memory_store import MemoryStore
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.runner import EpisodeRunner, Limits
 from benchmarks.parts.figures import percentile
-from vm_bridge.drivers.fake import FakeMachine, FakeSandbox
+from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.drivers.fake_machine import FakeMachine
 from vm_bridge.machine import Machine
 from vocabulary.actions import Action, Click
 from vocabulary.messages import Act, EpisodeState, Event, ProposalsReady
@@ -83,7 +84,7 @@ def beginning() -> EpisodeState:
     return EpisodeState(id="bench", version=0, status="warming", task=task, pool="bench", created_at=datetime.now(UTC))
 
 
-def opening(times: Times) -> Callable[[EpisodeState], "asyncio.Future[Machine]"]:
+def opening(times: Times) -> Callable[[EpisodeState], Coroutine[None, None, Machine]]:
     """Opens a painted machine that notes when it has answered."""
 
     class Noting(FakeMachine):
@@ -95,13 +96,13 @@ def opening(times: Times) -> Callable[[EpisodeState], "asyncio.Future[Machine]"]
     sandbox = FakeSandbox("desktop", width=1280, height=720)
     sandbox.settle_seconds = 0.0
 
-    async def opened() -> Machine:
+    async def opened(_: EpisodeState) -> Machine:
         return Noting(sandbox, 1)
 
-    return lambda state: asyncio.ensure_future(opened())
+    return opened
 
 
-def answering(times: Times) -> Callable[[httpx.Request], "asyncio.Future[httpx.Response]"]:
+def answering(times: Times) -> Callable[[httpx.Request], Coroutine[None, None, httpx.Response]]:
     """A server that answers at once, token by token, with log-probabilities."""
 
     async def answer(request: httpx.Request) -> httpx.Response:
@@ -109,7 +110,7 @@ def answering(times: Times) -> Callable[[httpx.Request], "asyncio.Future[httpx.R
         times.asked = time.perf_counter()
         return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=stream(times))
 
-    return lambda request: asyncio.ensure_future(answer(request))
+    return answer
 
 
 async def stream(times: Times) -> AsyncIterator[bytes]:

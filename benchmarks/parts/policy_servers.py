@@ -216,7 +216,7 @@ def parity(server: Server, checkpoint: Path, python: Path) -> float:
         cwd=ROOT,
         check=True,
     )
-    differences = [
+    differences: list[float] = [
         abs(token["logprob"] - found)
         for choice, line in zip(said["choices"], done.stdout.splitlines(), strict=True)
         for token, found in zip(choice["logprobs"]["content"], json.loads(line)["logprobs"], strict=True)
@@ -227,7 +227,7 @@ def parity(server: Server, checkpoint: Path, python: Path) -> float:
 def reload(server: Server, checkpoint: Path) -> None:
     """Other weights while it runs, in the order that is safe (docs/serving.md)."""
     load = {"method": "reload_weights", "kwargs": {"weights_path": str(checkpoint)}, "timeout": 60}
-    resets = [(f"/reset_{name}_cache", {}) for name in ("prefix", "mm", "encoder")]
+    resets: list[tuple[str, dict[str, Any]]] = [(f"/reset_{name}_cache", {}) for name in ("prefix", "mm", "encoder")]
     calls: list[tuple[str, dict[str, Any]]] = [
         ("/pause?mode=keep", {}),
         ("/collective_rpc", load),

@@ -1,7 +1,8 @@
 """A tiny random Qwen2.5-VL checkpoint: a real architecture with 684 thousand parameters and no download.
 
-Run inside the trainer's or vLLM's environment: `python checkpoint.py FOLDER [--seed N]`. The vocabulary is the 256
-bytes and the family's special tokens, so that any text has token ids; the weights are seeded, so that two runs agree.
+Run inside the trainer's or vLLM's environment: `python checkpoint.py FOLDER [--seed N] [--larger]`. The vocabulary is
+the 256 bytes and the family's special tokens, so that any text has token ids; the weights are seeded, so that two
+runs agree.
 """
 
 import argparse
@@ -48,6 +49,12 @@ VISION = {
     "in_channels": 3,
 }
 
+LARGER = {
+    "text": {"hidden_size": 256, "intermediate_size": 1024, "num_hidden_layers": 6, "num_attention_heads": 8},
+    "vision": {"depth": 4, "hidden_size": 256, "intermediate_size": 768, "out_hidden_size": 256},
+    "images": {"max_pixels": 28 * 28 * 256},
+}
+"""Ten million parameters, about what a policy for small screens has."""
 IMAGES = {
     "image_processor_type": "Qwen2VLImageProcessor",
     "processor_class": "Qwen2_5_VLProcessor",
@@ -64,12 +71,12 @@ VIDEOS = {**IMAGES, "video_processor_type": "Qwen2VLVideoProcessor"}
 del VIDEOS["image_processor_type"]
 
 
-def write(folder: Path, seed: int) -> None:
+def write(folder: Path, seed: int, *, larger: bool = False) -> None:
     """Write the whole checkpoint beside `folder`, then rename it."""
     making = folder.with_name(folder.name + ".making")
     making.mkdir(parents=True, exist_ok=True)
-    write_processor(making)
-    write_model(making, seed)
+    write_processor(making, **(LARGER["images"] if larger else {}))
+    write_model(making, seed, LARGER if larger else {"text": {}, "vision": {}})
     os.rename(making, folder)
 
 
@@ -78,7 +85,7 @@ def token_id(name: str) -> int:
     return 256 + SPECIALS.index(name)
 
 
-def write_processor(folder: Path) -> None:
+def write_processor(folder: Path, **limits: int) -> None:
     """Tokenizer, chat template and image processor."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import Qwen2TokenizerFast
@@ -96,21 +103,21 @@ def write_processor(folder: Path) -> None:
         raise SystemExit(f"special tokens have other ids than the model expects: {ids}")
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder)
-    (folder / "preprocessor_config.json").write_text(json.dumps(IMAGES, indent=2))
-    (folder / "video_preprocessor_config.json").write_text(json.dumps(VIDEOS, indent=2))
+    (folder / "preprocessor_config.json").write_text(json.dumps({**IMAGES, **limits}, indent=2))
+    (folder / "video_preprocessor_config.json").write_text(json.dumps({**VIDEOS, **limits}, indent=2))
     (folder / "vocab.json").write_text(json.dumps(vocabulary))
     (folder / "merges.txt").write_text("#version: 0.2\n")
 
 
-def write_model(folder: Path, seed: int) -> None:
+def write_model(folder: Path, seed: int, size: dict[str, dict[str, int]]) -> None:
     """Random weights, always the same for a seed."""
     import torch
     from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
 
     torch.manual_seed(seed)
     config = Qwen2_5_VLConfig(
-        text_config=TEXT,
-        vision_config=VISION,
+        text_config={**TEXT, **size["text"]},
+        vision_config={**VISION, **size["vision"]},
         image_token_id=token_id("image_pad"),
         video_token_id=token_id("video_pad"),
         vision_start_token_id=token_id("vision_start"),
@@ -127,5 +134,6 @@ if __name__ == "__main__":
     options = argparse.ArgumentParser()
     options.add_argument("folder", type=Path)
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--larger", action="store_true", help="ten million parameters")
     given = options.parse_args()
-    write(given.folder, given.seed)
+    write(given.folder, given.seed, larger=given.larger)

@@ -1,36 +1,14 @@
 """Both ways a model is served, each started once for all tests here: the bundled server, and vLLM on a processor."""
 
-import os
-import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
-from tests.integration.servers.environment import EnvironmentUnavailable, prepare
-
-ROOT = Path(__file__).resolve().parents[3]
-STARTING = 300
-"""Seconds a server may take to be ready: vLLM compiles kernels at its first start."""
-IMAGES = 5
-"""Pictures a prompt may hold."""
-CONTEXT = 8192
-
-
-@dataclass(frozen=True)
-class Server:
-    """A running server: its address, and what its metrics are called."""
-
-    url: str
-    metrics: str
+from tests.integration.servers.environment import EnvironmentUnavailable
+from tests.integration.servers.starting import Server, checkpoint_write, trainer_server, vllm_server
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -66,118 +44,8 @@ def server(
 ) -> Iterator[Server]:
     """A running server of one kind, then of the other."""
     starts = {"trainer": trainer_server, "vllm": vllm_server}
-    with starts[request.param](checkpoint, tmp_path_factory.mktemp(request.param)) as running:
-        yield running
-
-
-@contextmanager
-def trainer_server(checkpoint: Path, folder: Path) -> Iterator[Server]:
-    """`python -m trainer.serve`."""
-    python = ensure_trainer(Console())
-    given = ["--max-images", str(IMAGES), "--max-model-len", str(CONTEXT), "--threads", "1", "--dev"]
-    port = free_port()
-    words = ["--served-model-name", "tiny", "--port", str(port), *given]
-    command: list[str | Path] = [python, "-m", "trainer.serve", checkpoint, *words]
-    with started(command, folder, environment=dict(os.environ), workdir=ROOT, port=port) as url:
-        yield Server(url=url, metrics="serve")
-
-
-@contextmanager
-def vllm_server(checkpoint: Path, folder: Path) -> Iterator[Server]:
-    """vLLM, with log-probabilities after the temperature, so that a trainer can compare them."""
     try:
-        python = prepare(ROOT / ".data" / "venvs" / "vllm")
+        with starts[request.param](checkpoint, tmp_path_factory.mktemp(request.param)) as running:
+            yield running
     except EnvironmentUnavailable as error:
         pytest.skip(f"missing capability: vLLM on CPU ({error})")
-    port = free_port()
-    given = {
-        "--served-model-name": "tiny",
-        "--host": "127.0.0.1",
-        "--port": str(port),
-        "--dtype": "float32",
-        "--max-model-len": str(CONTEXT),
-        "--max-num-batched-tokens": str(CONTEXT),
-        "--max-num-seqs": "8",
-        "--limit-mm-per-prompt": f'{{"image":{IMAGES},"video":0}}',
-        "--logprobs-mode": "processed_logprobs",
-    }
-    words = [word for pair in given.items() for word in pair]
-    # Its CPU build ends at a seeded request whose prompt is computed in parts.
-    command: list[str | Path] = [
-        python.with_name("vllm"),
-        "serve",
-        checkpoint,
-        "--enforce-eager",
-        "--no-enable-chunked-prefill",
-        *words,
-    ]
-    with started(command, folder, environment=vllm_environment(python), workdir=folder, port=port) as url:
-        yield Server(url=url, metrics="vllm")
-
-
-@contextmanager
-def started(
-    command: list[str | Path], folder: Path, *, environment: dict[str, str], workdir: Path, port: int
-) -> Iterator[str]:
-    """The address of a server while the block runs; fails with the end of its log when it does not start."""
-    log = folder / "server.log"
-    with open(log, "wb") as output:
-        process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=workdir, start_new_session=True
-        )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_ready(url, process, log)
-        yield url
-    finally:
-        end(process)
-
-
-def checkpoint_write(python: Path, folder: Path, *given: str) -> Path:
-    """A tiny random model, written in the trainer's environment."""
-    subprocess.run([python, Path(__file__).with_name("checkpoint.py"), folder, *given], check=True, timeout=300)
-    return folder
-
-
-def vllm_environment(python: Path) -> dict[str, str]:
-    """No network, no usage reports, one gibibyte of cache, weights that change, and the OpenMP its kernels want."""
-    preload = python.parents[1] / "lib" / "libiomp5.so"
-    return {
-        **os.environ,
-        "HF_HUB_OFFLINE": "1",
-        "TRANSFORMERS_OFFLINE": "1",
-        "VLLM_NO_USAGE_STATS": "1",
-        "VLLM_CPU_KVCACHE_SPACE": "1",
-        "VLLM_SERVER_DEV_MODE": "1",
-        **({"LD_PRELOAD": str(preload)} if preload.exists() else {}),
-    }
-
-
-def free_port() -> int:
-    """A port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def wait_until_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the server is healthy; fail with the end of its log when it ends or the bound runs out."""
-    give_up = time.monotonic() + STARTING
-    while time.monotonic() < give_up and server.poll() is None:
-        try:
-            if httpx.get(f"{url}/health", timeout=5, trust_env=False).is_success:
-                return
-        except httpx.TransportError:
-            time.sleep(0.5)
-    pytest.fail(f"the server did not start:\n{log.read_text()[-3000:]}")
-
-
-def end(server: subprocess.Popen[bytes]) -> None:
-    """End the server and the engine it started."""
-    server.terminate()
-    try:
-        server.wait(20)
-    except subprocess.TimeoutExpired:
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait(20)

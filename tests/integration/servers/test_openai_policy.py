@@ -15,7 +15,7 @@ from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.policy.samples import Samples
 from tests.integration.servers.checkpoint import token_id
-from tests.integration.servers.conftest import IMAGES, Server
+from tests.integration.servers.starting import IMAGES, Server
 from vocabulary.actions import Click
 from vocabulary.blobs import BlobRef
 from vocabulary.memory import Budget

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import simplejpeg
 
-from tests.integration.servers.conftest import ROOT, Server
+from tests.integration.servers.starting import ROOT, Server
 
 CLOSE = 1e-5
 """Largest difference of a log-probability in single precision."""
