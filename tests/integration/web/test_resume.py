@@ -21,6 +21,7 @@ from annotation_app.live.threads import in_database
 from annotation_app.operations.ports import free_port
 from annotation_app.settings.base import ROOT
 from tests.integration.web.conftest import BOUND, SECRET, Stack, database_url, session_of
+from tests.integration.web.test_recordings import collected, finish, get, record_all
 from tests.waiting import wait_until
 
 
@@ -87,6 +88,7 @@ def work(port: int, episode_id: str, session: str, environment: dict[str, str]) 
 
 @pytest.mark.slow
 async def test_a_killed_process_loses_nothing_and_repeats_nothing(stack: Stack, redis_url: str, settings: Any) -> None:
+    await in_database(record_all)
     episode = await stack.episode()
     session = await in_database(session_of, user=stack.world.ada)
     environment = {
@@ -104,3 +106,9 @@ async def test_a_killed_process_loses_nothing_and_repeats_nothing(stack: Stack, 
     assert len(state.steps) == 3
     assert [step.error for step in state.steps] == [None, None, None]
     assert [len(machine.acts) for machine in stack.host.made if machine.acts] == [3], "nothing was done twice"
+    last = await stack.desk(episode)
+    await last.until(type="snapshot")
+    await finish(last)
+    await collected()
+    (part,) = (await get(stack, last, "recording")).json()["parts"]
+    assert [mark["index"] for mark in part["steps"]] == [0, 1, 2], "one video, from the first step to the last"
