@@ -283,9 +283,9 @@ class Browser:
         """
         try:
             return await ask()
-        except ScriptFailed:
-            raise
         except BrowserFailed as failure:
+            if isinstance(failure, ScriptFailed) and not self._keeper.crashed:
+                raise
             await self._keeper.recover(failure)
             return await ask()
 

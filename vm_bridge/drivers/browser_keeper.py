@@ -44,6 +44,11 @@ class Keeper:
         return self._episode is not None
 
     @property
+    def crashed(self) -> bool:
+        """Whether the session's pages have died, though their browser lives."""
+        return self._episode is not None and any(page.crashed for page in self._episode.session.pages)
+
+    @property
     def fixed(self) -> str:
         """Why the episode cannot be made again; empty where it can."""
         if self._episode is not None and self._episode.session.clock is Clock.REAL:
@@ -174,7 +179,7 @@ class Keeper:
     async def _source(self) -> FrameSource:
         """What is to be watched. Takes the lock itself."""
         async with self.one_at_a_time:
-            return (await self.present()).session.frames
+            return (await self.present()).session.live
 
     async def _run(self) -> None:
         """Takes the lock itself."""

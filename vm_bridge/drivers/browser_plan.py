@@ -40,14 +40,16 @@ def _size(task: Task | None) -> tuple[int, int]:
 
 
 def _clock(task: Task | None) -> Clock:
+    """Everybody's time is the script's clock, set to go on by itself: so it can still be gone back over."""
     wanted = "exact" if task is None else task.parameters.get("clock", "exact")
     if wanted not in tuple(Clock):
         raise InvalidAction(f"a clock is one of {', '.join(Clock)}, not {wanted!r}")
-    return Clock(wanted)
+    return Clock.EXACT if wanted == Clock.EXACT else Clock.SCRIPT
 
 
 def _pace(task: Task | None) -> float:
-    wanted = 0 if task is None else task.parameters.get("pace", 0)
+    usual = 1 if task is not None and task.parameters.get("clock") == Clock.REAL else 0
+    wanted = usual if task is None else task.parameters.get("pace", usual)
     if isinstance(wanted, int | float) and 0 <= wanted <= MAX_PACE:
         return float(wanted)
     raise InvalidAction(f"a pace is from 0 to {MAX_PACE:g}, not {wanted!r}")

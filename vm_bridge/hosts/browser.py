@@ -87,7 +87,9 @@ class BrowserHost:
         self, data: Path, suites: Mapping[str, WebSuite] | None = None, *, engines: int = 1, gpu: bool = False
     ) -> None:
         self.engines = Engines(data / "engines", most=engines, gpu=gpu)
-        self._machines, self._suites = data / "machines", suites or {}
+        self.machines = data / "machines"
+        """A folder for each."""
+        self._suites = suites or {}
         self._made: list[BrowserSandbox] = []
         self._collecting: asyncio.Task[None] | None = None
 
@@ -101,7 +103,7 @@ class BrowserHost:
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
         """Browsers end with their bridge; what was done on a machine is done again when it is next needed."""
         adopted: list[Sandbox] = []
-        left = sorted(self._machines.iterdir()) if self._machines.is_dir() else []
+        left = sorted(self.machines.iterdir()) if self.machines.is_dir() else []
         for folder in left:
             if folder.name in ids:
                 adopted.append(self._sandbox(folder.name))
@@ -125,7 +127,7 @@ class BrowserHost:
         await session.close()
 
     def _sandbox(self, name: str) -> BrowserSandbox:
-        sandbox = BrowserSandbox(name, self._machines / name, self.engines, self._suites)
+        sandbox = BrowserSandbox(name, self.machines / name, self.engines, self._suites)
         self._made = [*(made for made in self._made if not made.destroyed), sandbox]
         if self._collecting is None:
             self._collecting = asyncio.create_task(self._collect())
