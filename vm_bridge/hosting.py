@@ -30,6 +30,7 @@ from vm_bridge.recording.routes import recording_routes
 from vm_bridge.sandbox import Host, Sandbox
 from vm_bridge.state_routes import state_routes
 from vm_bridge.streams.broadcast import Broadcasts
+from vm_bridge.streams.cdp import cdp_log_routes
 from vm_bridge.streams.routes import Streams
 from vm_bridge.streams.webrtc import WebRtc, offer_addresses
 from vm_bridge.suites.bundled import SUITES, WEB_SUITES
@@ -42,7 +43,10 @@ class Hosting:
         ledger = Ledger(redis)
         broadcasts = Broadcasts(fps=config.stream_fps, bitrate=config.stream_bitrate)
         webrtc = WebRtc(broadcasts, ice_servers=lambda: ice_servers(config))
-        self._streams = Streams(secret=config.secret, ledger=ledger, webrtc=webrtc, web_origins=config.web_origins)
+        logs = config.data / "cdp"
+        self._streams = Streams(
+            secret=config.secret, ledger=ledger, webrtc=webrtc, web_origins=config.web_origins, cdp_logs=logs
+        )
         self._recorder = Recorder(config.data / "recordings", broadcasts)
         self.pool = Pool(
             host,
@@ -55,6 +59,7 @@ class Hosting:
             recording_routes(self._recorder, self._leased),
             inside_routes(self.pool.machine),
             state_routes(self.pool.machine),
+            cdp_log_routes(logs),
         )
         """Routes for who has the secret."""
         self.ticketed = (self._streams.routes(self.pool.sandbox),)

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from vm_bridge.errors import TicketRefused
 from vocabulary.base import Frozen
 
-StreamKind = Literal["webrtc", "vnc", "stills", "terminal", "proxy"]
+StreamKind = Literal["webrtc", "vnc", "stills", "terminal", "proxy", "cdp"]
 PREVIEW_PARAMETER = "pilothouse-ticket"
 """Where in the address of a web program its ticket stands; it is taken out at once."""
 MAX_LENGTH = 2_000

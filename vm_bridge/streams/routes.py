@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header
@@ -13,10 +14,11 @@ from vm_bridge.errors import MachineGone, TicketRefused
 from vm_bridge.ledger import Ledger
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox
+from vm_bridge.streams.cdp import cdp_routes
 from vm_bridge.streams.stills import MEDIA_TYPE, stills
 from vm_bridge.streams.terminal import terminal_routes
 from vm_bridge.streams.webrtc import MAX_OFFER, WebRtc
-from vm_bridge.tickets import StreamKind, verify
+from vm_bridge.tickets import StreamKind, TicketClaim, verify
 from vocabulary.base import Frozen
 
 
@@ -38,8 +40,17 @@ class Answer(Frozen):
 class Streams:
     """Who watches the machines of this host."""
 
-    def __init__(self, *, secret: str, ledger: Ledger, webrtc: WebRtc, web_origins: tuple[str, ...] = ()) -> None:
-        self._secret = secret
+    def __init__(
+        self,
+        *,
+        secret: str,
+        ledger: Ledger,
+        webrtc: WebRtc,
+        web_origins: tuple[str, ...] = (),
+        cdp_logs: Path | None = None,
+    ) -> None:
+        """`cdp_logs` is the folder for what programs send to browsers; without it, none may."""
+        self._secret, self._cdp_logs = secret, cdp_logs
         self._web_origins = web_origins
         self._ledger = ledger
         self._webrtc = webrtc
@@ -60,23 +71,23 @@ class Streams:
         """The calls; `sandbox_of` raises MachineGone."""
         router = APIRouter(prefix="/streams")
 
-        async def redeem(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event, int]:
-            """The machine a ticket opens, what is set when its lease ends, and that lease's fencing token."""
+        async def redeem(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event, TicketClaim]:
+            """The machine a ticket opens, what is set when its lease ends, and what the ticket claims."""
             ticket = verify(self._secret, text, kind)
             sandbox = sandbox_of(ticket.claim.machine_id)
             over = self._over[sandbox.id]
             await self._ledger.redeem(ticket)
             if over.is_set():  # the lease ended while Redis's answer was on its way
                 raise TicketRefused("the lease of this ticket has ended")
-            return sandbox, over, ticket.claim.fencing_token
+            return sandbox, over, ticket.claim
 
         async def admit(text: str, kind: StreamKind) -> tuple[Sandbox, asyncio.Event]:
             sandbox, over, _ = await redeem(text, kind)
             return sandbox, over
 
         async def admit_machine(text: str) -> tuple[Machine, asyncio.Event]:
-            sandbox, over, token = await redeem(text, "terminal")
-            return sandbox.bind(token), over
+            sandbox, over, claim = await redeem(text, "terminal")
+            return sandbox.bind(claim.fencing_token), over
 
         @router.post("/webrtc")
         async def webrtc(body: Offer) -> Answer:
@@ -101,4 +112,6 @@ class Streams:
             )
 
         router.include_router(terminal_routes(admit_machine, self._web_origins))
+        if self._cdp_logs is not None:
+            router.include_router(cdp_routes(lambda text: redeem(text, "cdp"), self._cdp_logs))
         return router
