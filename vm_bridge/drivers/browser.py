@@ -132,6 +132,8 @@ class Browser:
             raise StaleLease(f"fencing token {fence} is behind {self._log.fence}")
         if action.kind not in KINDS:
             raise UnsupportedAction(f"a browser cannot {action.kind}")
+        if any(not _is_text(value) for _, value in action if isinstance(value, str)):
+            raise InvalidAction("text holds a null character or half a surrogate pair")
         act = partial(self._act, fence, action, settle=settle)
         return await self._journal.once(command_id, action, settle=settle, act=act)
 
@@ -243,7 +245,9 @@ class Browser:
             self.admit(fence)
             self._hurry.clear()
             started, began = datetime.now(UTC), time.monotonic()
-            before = self._shown() or await self._surely(partial(self._look, "skipped", 0.0))
+            before = self._shown()
+            if before is None:
+                before = await self._surely(partial(self._look, "skipped", 0.0))
             point = off_screen(action, before.width, before.height)
             if point is not None:
                 raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
@@ -352,6 +356,11 @@ class Browser:
 async def _answers(session: Session) -> None:
     """Raises BrowserFailed."""
     await session.evaluate("0", world="own")
+
+
+def _is_text(value: str) -> bool:
+    """Whether it is whole characters, none of them null."""
+    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _rested(seen: Observation, rest: Rest, settle_ms: float) -> Observation:

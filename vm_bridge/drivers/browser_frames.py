@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
+from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Frame, FrameSource
 
 
@@ -42,7 +44,10 @@ class BrowserFrames:
     async def _frames(self, fps: float) -> AsyncGenerator[Frame, None]:
         while not self._closed:
             moved = self._moved
-            source = await self._present()
+            try:
+                source = await self._present()
+            except MachineGone:
+                return
             async with source.subscribe(fps=fps) as frames:
                 async for frame in _until(moved, frames):
                     self._serial += 1
@@ -53,8 +58,8 @@ class BrowserFrames:
 
 async def _until(over: asyncio.Event, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame, None]:
     """Frames until they end or it is over."""
-    ended = asyncio.ensure_future(over.wait())
-    pending: asyncio.Future[Frame | None] = asyncio.ensure_future(_next(frames))
+    ended: asyncio.Future[Any] = asyncio.ensure_future(over.wait())
+    pending: asyncio.Future[Any] = asyncio.ensure_future(_next(frames))
     try:
         while True:
             await asyncio.wait({ended, pending}, return_when=asyncio.FIRST_COMPLETED)

@@ -13,6 +13,8 @@ from vm_bridge.suites.scenes import Scene
 
 logger = logging.getLogger(__name__)
 
+OPEN_SECONDS = 30.0
+"""Longest that an empty page may take."""
 USAGE_SECONDS = 2.0
 """How long what a process costs is remembered."""
 
@@ -32,7 +34,11 @@ class Engines:
     async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
         """A session in the process that has the fewest. Raises BrowserFailed."""
         engine = await self._least(exact=clock is Clock.EXACT)
-        return await engine.open(scene.site, size=scene.size, seed=seed, start_time=scene.start_time)
+        try:
+            async with asyncio.timeout(OPEN_SECONDS):
+                return await engine.open(scene.site, size=scene.size, seed=seed, start_time=scene.start_time)
+        except TimeoutError as late:
+            raise BrowserFailed(f"no page within {OPEN_SECONDS:.0f} s") from late
 
     async def usage(self, engine: Engine) -> Usage:
         """The share of one of its sessions in what a process costs."""
