@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-LIMIT = 15.0
+LIMIT = 40.0
 """Longest wait (seconds)."""
 PAUSE = 0.01
 

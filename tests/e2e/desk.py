@@ -10,7 +10,7 @@ from vocabulary.messages import EpisodeState, Snapshot
 from vocabulary.steps import Step
 from vocabulary.trajectories import Trajectory
 
-BOUND_MS = 20_000
+BOUND_MS = 40_000
 
 
 def call_of(action: Action) -> str:

@@ -43,7 +43,7 @@ bridge_redis = bridge_fixtures.bridge_redis
 
 SECRET = "a-secret-only-the-tests-know-of-123"
 PASSWORD = "a password of the tests"
-BOUND = 15.0
+BOUND = 40.0
 """Seconds a test waits for what must come."""
 
 
