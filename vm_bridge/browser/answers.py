@@ -47,9 +47,9 @@ class Answers:
         """Whether anything is on its way to a page."""
         return bool(self._asked or self._later)
 
-    def next_due(self) -> float:
-        """Game time of the next delayed answer; infinite without one."""
-        return self._later[0][0] if self._later else float("inf")
+    def waits(self, page: Page) -> bool:
+        """Whether a page's next document is delayed."""
+        return any(each[2] is page and each[3].get("frameId") == page.id for each in self._later)
 
     def release(self, now: float) -> None:
         """Give the answers whose time has come."""
@@ -87,6 +87,8 @@ class Answers:
             if response.delay_ms > 0:
                 due = self._session.now_ms + response.delay_ms
                 heapq.heappush(self._later, (due, next(self._numbers), page, told, response))
+                self._session.time.kept()
+                self._session.news.set()
             else:
                 self._give(page, told, response)
         except BrowserFailed:

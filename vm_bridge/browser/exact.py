@@ -7,7 +7,7 @@ import asyncio
 import base64
 from typing import TYPE_CHECKING, Any
 
-from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung, ScriptFailed
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
 from vm_bridge.browser.page import Page, value
 from vm_bridge.browser.pipe import Told, bounded
 from vm_bridge.browser.site import Response
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LEAST = 0.001
 """What two frames are apart between which no time passes (ms): the least the browser counts."""
+MOST_TRIES = 50
+"""Frames that are drawn at most until a document has drawn one."""
 LOOK = "globalThis.__pilothouse ? __pilothouse.look() : null"
 
 
@@ -26,7 +28,9 @@ class ExactTime:
 
     def __init__(self, session: "Session") -> None:
         self.now = 0
+        self.patience = PATIENCE
         self._session = session
+        self._keeper: Page | None = None
         self._base = 0.0
         """The browser's own ticks when time began (ms)."""
         self._drawn = -1.0
@@ -34,14 +38,27 @@ class ExactTime:
         self._expired = asyncio.Event()
         self._workers = False
         """Whether pages have workers, whose time must be moved."""
+        self._kept = False
+        """Whether an answer was delayed while time was given."""
         self._broken: BrowserFailed | None = None
 
-    async def attach(self, page: Page) -> None:
-        """Stop time before the session's first script. Raises BrowserFailed."""
-        if not self._base:
-            start = self._session.start_time
-            told = await page.call("Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=start)
-            self._base = float(told["virtualTimeTicksBase"])
+    async def begin(self, keeper: Page) -> None:
+        """Stop time before the session's first script. Raises BrowserFailed.
+
+        All pages of a session live in one process and share its time. It is told to the `keeper`, an empty page that
+        nobody sees: one that is on its way to another document takes no calls.
+        """
+        start = self._session.start_time
+        told = await keeper.call("Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=start)
+        self._base = float(told["virtualTimeTicksBase"])
+        self._keeper = keeper
+
+    @property
+    def keeper(self) -> Page:
+        """To whom time is told. Raises BrowserEnded before there is one."""
+        if self._keeper is None:
+            raise BrowserEnded("time has not begun")
+        return self._keeper
 
     def document(self, response: Response) -> Response:
         """As it is: the browser knows when it begins."""
@@ -49,6 +66,11 @@ class ExactTime:
 
     def expired(self) -> None:
         """The time that was given is used up."""
+        self._expired.set()
+
+    def kept(self) -> None:
+        """An answer is given later; the browser would keep time from passing until then."""
+        self._kept = True
         self._expired.set()
 
     def broke(self, failed: BrowserFailed) -> None:
@@ -60,23 +82,28 @@ class ExactTime:
         """Let time pass until the next frame, and draw it. Raises PageHung, BrowserEnded."""
         page, answers = self._session.active, self._session.answers
         answers.release(self.now)
+        await self._session.landed()
         due = boundary_after(self.now)
         if answers.delayed:
             await answers.arrived()
         self._expired.clear()
         self._broken = None
+        self._kept = False
         if self._workers:
             self._move()
         policy = "advance" if answers.delayed else "pauseIfNetworkFetchesPending"
-        page.send("Emulation.setVirtualTimePolicy", policy=policy, budget=due - self.now)
-        await self._pass()
-        drawing = asyncio.ensure_future(self._draw(page, due))
-        looks = self._looks()
-        told = await drawing
-        look = await self._read(looks, due)
-        self._workers = look.workers
-        page.fresh = False
-        return Tick(bool(told.get("hasDamage")), look.soon)
+        self.keeper.send("Emulation.setVirtualTimePolicy", policy=policy, budget=due - self.now)
+        await self._pass(due)
+        clock, others = self.keeper.ask("Date.now()"), self._others()
+        told, look = await self._draw(page, due)
+        # Loading moves the browser's time by itself.
+        self.now = max(due, await self._asked(clock))
+        workers, soon = look.workers, look.soon
+        for other, answer in others:
+            if said := await self._session.heard(other, answer):
+                workers, soon = workers or bool(said[1]), min(soon, said[2])
+        self._workers = workers
+        return Tick(bool(told.get("hasDamage")), soon)
 
     async def advance(self, frames: int) -> None:
         """See `Time.advance`."""
@@ -85,37 +112,65 @@ class ExactTime:
 
     async def refresh(self) -> None:
         """Draw what changed without letting time pass."""
-        page = self._session.active
-        await self._draw(page, self.now)
-        page.fresh = False
+        await self._draw(self._session.active, self.now)
 
     async def picture(self, kind: str, quality: int) -> bytes:
         """The active page as it is now. Raises BrowserFailed."""
         screenshot: Told = {"format": kind, "optimizeForSpeed": True}
         if kind != "png":
             screenshot["quality"] = quality
-        for _ in range(3):
-            told = await self._draw(self._session.active, self.now, screenshot=screenshot)
-            if "screenshotData" in told:
-                return base64.b64decode(told["screenshotData"])
-        raise BrowserFailed("the browser gives no picture")
+        told, _ = await self._draw(self._session.active, self.now, screenshot=screenshot)
+        if "screenshotData" not in told:
+            raise BrowserFailed("the browser gives no picture")
+        return base64.b64decode(told["screenshotData"])
 
-    async def _pass(self) -> None:
+    async def _pass(self, due: int) -> None:
+        """Wait until the time that was given has passed. Raises PageHung."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self.patience):
                 await self._expired.wait()
+                while self._kept:
+                    # Time waits for an answer that waits for its time.
+                    self._kept = False
+                    self._expired.clear()
+                    await self._session.answers.arrived()
+                    left = due - await self._asked(self.keeper.ask("Date.now()"))
+                    if left <= 0:
+                        break
+                    self.keeper.send("Emulation.setVirtualTimePolicy", policy="advance", budget=left)
+                    await self._expired.wait()
         except TimeoutError:
-            raise PageHung(f"the page does not come to its next frame within {PATIENCE:.0f} s") from None
+            raise PageHung(f"the page does not come to its next frame within {self.patience:.0f} s") from None
         if self._broken is not None:
             raise self._broken
 
-    async def _draw(self, page: Page, at: float, **more: Any) -> Told:
+    async def _asked(self, answer: "asyncio.Future[Told]") -> int:
+        """What time it is by an answer of the keeper. Raises BrowserFailed."""
+        said = value(await bounded(answer, "the time", PATIENCE))
+        return round(said - self._session.start_time * 1000)
+
+    async def _draw(self, page: Page, at: float, **more: Any) -> tuple[Told, Look]:
+        """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had
+        nothing to draw before, the browser does not know yet that there is something. Raises PageHung, BrowserEnded."""
+        for _ in range(MOST_TRIES):
+            told = await self._begin(page, at, more)
+            said = None if page.leaving else await self._session.heard(page, page.ask(LOOK))
+            drawn = said is None or said[0] > page.beats
+            if drawn and ("screenshot" not in more or "screenshotData" in told):
+                break
+        if said is None:
+            return told, Look(workers=False, soon=1e9)
+        page.beats, page.title = said[0], said[3]
+        page.fresh = False
+        return told, Look(bool(said[1]), said[2])
+
+    async def _begin(self, page: Page, at: float, more: Told) -> Told:
         async with self._session.engine.drawing:
             self._drawn = max(at, self._drawn + LEAST)
             ticks = self._base + self._drawn
             answer = page.send("HeadlessExperimental.beginFrame", frameTimeTicks=ticks, interval=FRAME_MS, **more)
             try:
-                return await bounded(answer, "a frame", PATIENCE)
+                return await bounded(answer, "a frame", self.patience)
             except BrowserEnded:
                 raise
             except BrowserFailed as failed:
@@ -123,36 +178,19 @@ class ExactTime:
                     return {}
                 raise PageHung(str(failed)) from failed
 
-    def _looks(self) -> "list[asyncio.Future[Told]]":
-        """What every document is asked after a frame, the active page's own first."""
+    def _others(self) -> "list[tuple[Page, asyncio.Future[Told]]]":
+        """What the documents beside the active page's own are asked after time has passed."""
         active = self._session.active
-        looks = [active.ask(LOOK)]
-        for page in self._session.pages:
-            frames = (context for context, frame in page.contexts.items() if page is not active or frame != page.id)
-            looks += [page.ask(LOOK, context) for context in frames]
-        return looks
-
-    async def _read(self, looks: "list[asyncio.Future[Told]]", due: int) -> Look:
-        said = []
-        for look in looks:
-            try:
-                said.append(value(await bounded(look, "a look", PATIENCE)))
-            except BrowserEnded:
-                raise
-            except (BrowserFailed, ScriptFailed):
-                said.append(None)  # its document has just gone
-        own = said[0]
-        self.now = due
-        if own is not None:
-            # Loading moves the browser's time by itself.
-            self.now = max(due, round(own[0] - self._session.start_time * 1000))
-            self._session.active.title = own[3]
-        known = [each for each in said if each is not None]
-        return Look(workers=any(each[1] for each in known), soon=min((each[2] for each in known), default=1e9))
+        return [
+            (page, page.ask(LOOK, context))
+            for page in self._session.pages
+            for context, frame in page.contexts.items()
+            if not page.leaving and (page is not active or frame != page.id)
+        ]
 
     def _move(self) -> None:
         """Have workers moved to the present, as the first thing when time is given: before it passes, they and their
         pages have said to each other what they have to say."""
         for page in self._session.pages:
-            for context in page.contexts:
+            for context in () if page.leaving else page.contexts:
                 page.ask(f"void globalThis.__pilothouse?.spin({self.now})", context)

@@ -26,7 +26,6 @@ class News:
         self._session = session
         self._console: dict[str, int] = {}
         self._answers: dict[str, Callable[[Page, Told], None]] = {
-            "Emulation.virtualTimeBudgetExpired": lambda page, told: session.time.expired(),
             "Fetch.requestPaused": lambda page, told: self.do(session.answers.answer(page, told)),
             "Network.loadingFinished": lambda page, told: session.answers.finished(told["requestId"]),
             "Network.loadingFailed": lambda page, told: session.answers.finished(told["requestId"]),
@@ -36,6 +35,7 @@ class News:
             "Runtime.consoleAPICalled": self._said,
             "Runtime.exceptionThrown": self._threw,
             "Page.frameRequestedNavigation": self._leaves,
+            "Page.frameStartedNavigating": self._goes,
             "Page.frameStartedLoading": self._loads,
             "Page.frameStoppedLoading": self._loaded,
             "Page.frameNavigated": self._navigated,
@@ -51,6 +51,11 @@ class News:
         if answer := self._answers.get(event):
             answer(page, told)
             self._session.news.set()
+
+    def keeper(self, event: str) -> None:
+        """An event of the page that keeps time."""
+        if event == "Emulation.virtualTimeBudgetExpired":
+            self._session.time.expired()
 
     def do(self, work: Coroutine[Any, Any, None]) -> None:
         """Have something done beside; it ends with the session."""
@@ -116,6 +121,10 @@ class News:
         if told["frameId"] == page.id and told.get("disposition", "currentTab") == "currentTab":
             page.leaving = True
 
+    def _goes(self, page: Page, told: Told) -> None:
+        if told["frameId"] == page.id and "ameDocument" not in told.get("navigationType", ""):
+            page.leaving = True
+
     def _loads(self, page: Page, told: Told) -> None:
         if told["frameId"] == page.id:
             page.loading = True
@@ -129,7 +138,7 @@ class News:
         if frame["id"] != page.id:
             return
         page.url = frame["url"] + frame.get("urlFragment", "")
-        page.fresh, page.leaving, page.own_world = True, False, None
+        page.fresh, page.leaving, page.own_world, page.beats = True, False, None, 0
         self._session.happen("navigated", page.url, page)
 
     def _moved(self, page: Page, told: Told) -> None:

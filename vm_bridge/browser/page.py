@@ -30,6 +30,8 @@ class Page:
         """Whether it was asked to go elsewhere and has not begun to."""
         self.fresh = True
         """Whether its document has not been drawn yet; until then the browser drops input."""
+        self.beats = 0
+        """Frames its document has drawn, as far as is known."""
         self.crashed = False
         self.ready = asyncio.Event()
         """Set when everything was told to it that must precede its first script."""

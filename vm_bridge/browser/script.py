@@ -5,9 +5,9 @@ import base64
 import re
 from typing import TYPE_CHECKING
 
-from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung, ScriptFailed
-from vm_bridge.browser.page import Page, value
-from vm_bridge.browser.pipe import Told, bounded
+from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.page import Page
+from vm_bridge.browser.pipe import Told
 from vm_bridge.browser.site import Response
 from vm_bridge.browser.time import PATIENCE, Look, Tick, boundary_after
 
@@ -24,9 +24,10 @@ class ScriptTime:
 
     def __init__(self, session: "Session") -> None:
         self.now = 0
+        self.patience = PATIENCE
         self._session = session
 
-    async def attach(self, page: Page) -> None:
+    async def begin(self, keeper: Page) -> None:
         """Nothing: the prelude stops time in every document."""
 
     def document(self, response: Response) -> Response:
@@ -44,6 +45,9 @@ class ScriptTime:
     def expired(self) -> None:
         """Not of this clock."""
 
+    def kept(self) -> None:
+        """Nothing waits for it here."""
+
     def broke(self, failed: BrowserFailed) -> None:
         """Whoever waits for a page that ended is told by the answer itself."""
 
@@ -55,16 +59,17 @@ class ScriptTime:
         return Tick(False, look.soon)
 
     async def _loaded(self) -> None:
-        """Loading takes real time and no game time, but for what the site delays. Raises PageHung."""
+        """Loading takes real time and no game time, but for what the site delays."""
         session = self._session
+        await session.landed()
         try:
             async with asyncio.timeout(LOAD_SECONDS):
-                while (session.active.loading or session.active.leaving) and not session.answers.delayed:
+                while session.active.loading and not session.answers.delayed:
                     session.news.clear()
                     await session.news.wait()
         except TimeoutError:
-            session.active.loading = session.active.leaving = False
-        if session.active.fresh:
+            session.active.loading = False
+        if session.active.fresh and not session.active.leaving:
             await self.refresh()
 
     async def advance(self, frames: int) -> None:
@@ -81,13 +86,8 @@ class ScriptTime:
     async def refresh(self) -> None:
         """See `Time.refresh`."""
         page = self._session.active
-        try:
-            await bounded(page.ask(DRAWN), "a frame", PATIENCE)
-        except BrowserEnded:
-            raise
-        except BrowserFailed as failed:
-            if "no answer" in str(failed):
-                raise PageHung(str(failed)) from failed
+        if not page.leaving:
+            await self._session.heard(page, page.ask(DRAWN))
         page.fresh = False
 
     async def picture(self, kind: str, quality: int) -> bytes:
@@ -103,28 +103,17 @@ class ScriptTime:
         session.answers.release(self.now)
         await session.answers.arrived()
         asked = [
-            page.ask(f"globalThis.__pilothouse?.until({end})", context)
+            (page, page.ask(f"globalThis.__pilothouse?.until({end})", context))
             for page in session.pages
-            for context in page.contexts
+            for context in (() if page.leaving else page.contexts)
         ]
-        for answer in asked:
-            try:
-                await bounded(answer, "a frame", PATIENCE)
-            except BrowserEnded:
-                raise
-            except BrowserFailed as failed:
-                if "no answer" in str(failed):
-                    raise PageHung(str(failed)) from failed
+        for page, answer in asked:
+            await session.heard(page, answer)
         self.now = end
 
     async def _look(self) -> Look:
         page = self._session.active
-        try:
-            said = value(await bounded(page.ask(LOOK), "a look", PATIENCE))
-        except BrowserEnded:
-            raise
-        except (BrowserFailed, ScriptFailed):
-            said = None
+        said = None if page.leaving else await self._session.heard(page, page.ask(LOOK))
         if said is None:
             return Look(workers=False, soon=1e9)
         page.title = said[3]

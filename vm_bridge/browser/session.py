@@ -14,7 +14,7 @@ from vm_bridge.browser.exact import ExactTime
 from vm_bridge.browser.happenings import MOST_TEXT, Happening, Happenings
 from vm_bridge.browser.live import Live
 from vm_bridge.browser.news import MOST_PAGES, News
-from vm_bridge.browser.page import Page
+from vm_bridge.browser.page import Page, value
 from vm_bridge.browser.pipe import Told, bounded
 from vm_bridge.browser.script import ScriptTime
 from vm_bridge.browser.site import Site
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PRELUDE = (Path(__file__).parent / "js" / "prelude.js").read_text(encoding="utf-8")
 LOAD_MS = 10_000.0
+LAND_SECONDS = 10.0
 MOST_FRAMES = 60
 """Frames that pass before somebody else has a turn."""
 MOST_OWED = 30.0
@@ -61,6 +62,9 @@ class Session:
         self._news = News(self)
         self._pages: dict[str, Page] = {}
         self._active = ""
+        self._keeper: Page | None = None
+        self._awaits_keeper = False
+        """Whether the next page to come is the one that keeps time."""
         self.live = Live(self)
         """Its picture for viewers."""
         self._turn = asyncio.Lock()
@@ -100,13 +104,16 @@ class Session:
         """Open an address on the active page, and let time pass until it has loaded. Raises BrowserFailed."""
         page = self.active
         page.leaving = True
-        told = await page.call("Page.navigate", url=url)
-        if "loaderId" not in told:
+        # The answer comes with the document, which may be long in coming.
+        page.send("Page.navigate", url=url).add_done_callback(lambda answer: self._went(page, url, answer))
+        return await self.settle(limit_ms, still=False)
+
+    def _went(self, page: Page, url: str, answer: "asyncio.Future[Told]") -> None:
+        told = {} if answer.cancelled() or answer.exception() else answer.result()
+        if "loaderId" not in told or "errorText" in told:
             page.leaving = False
         if word := told.get("errorText"):
-            page.leaving = False
             self.happen("request_failed", f"{url}: {word}", page, word=word)
-        return await self.settle(limit_ms, still=False)
 
     async def back(self) -> bool:
         """Go to the page before this one in the active page's history; false when there is none."""
@@ -296,7 +303,42 @@ class Session:
         self.engine.pipe.send(
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=self.context, eventsEnabled=True
         )
+        if self.clock is Clock.EXACT:
+            self._awaits_keeper = True
+            made = await self._create()
+            assert self._keeper is not None and self._keeper.id == made  # noqa: PT018
+            await self.time.begin(self._keeper)
         await self._open_page()
+
+    async def landed(self) -> None:
+        """Returns when every page that was on its way to another document has it, or must wait for it in game time."""
+        try:
+            async with asyncio.timeout(LAND_SECONDS):
+                while any(page.leaving and not self.answers.waits(page) for page in self._pages.values()):
+                    self.news.clear()
+                    await self.news.wait()
+        except TimeoutError:
+            for page in self._pages.values():
+                page.leaving = False
+
+    async def heard(self, page: Page, answer: "asyncio.Future[Told]") -> Any:
+        """What a page's script answered; None where its document goes before it does. Raises PageHung, BrowserEnded."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + self.time.patience
+        while not answer.done() and not page.leaving and not page.closed.is_set():
+            self.news.clear()
+            news = asyncio.ensure_future(self.news.wait())
+            left = ends - loop.time()
+            await asyncio.wait((answer, news), timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
+            news.cancel()
+            if left <= 0:
+                raise PageHung(f"the page does not answer within {self.time.patience:.0f} s")
+        try:
+            return value(answer.result()) if answer.done() else None
+        except BrowserEnded:
+            raise
+        except BrowserFailed:
+            return None
 
     async def close(self) -> None:
         """End it. Idempotent."""
@@ -320,6 +362,11 @@ class Session:
         """A page has come to be, and waits."""
         pipe = self.engine.pipe
         page = Page(pipe, info["targetId"], session, info.get("openerId", ""))
+        if self._awaits_keeper:
+            self._awaits_keeper, self._keeper = False, page
+            pipe.listen(session, lambda event, told: self._news.keeper(event))
+            pipe.send("Runtime.runIfWaitingForDebugger", session)
+            return
         if len(self._pages) >= MOST_PAGES:
             pipe.send("Target.closeTarget", targetId=page.id)
             return self.happen("popup_refused", f"{MOST_PAGES} pages are open", page)
@@ -360,6 +407,16 @@ class Session:
         return PRELUDE.replace("__SETTINGS__", json.dumps(settings), 1)
 
     async def _open_page(self) -> None:
+        self._active = await self._create()
+        page = self.active
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await page.ready.wait()
+        except TimeoutError:
+            raise BrowserFailed("a new page is not ready in time") from None
+
+    async def _create(self) -> str:
+        """An empty page; gives its name. Raises BrowserFailed."""
         made = await self.engine.pipe.call(
             "Target.createTarget",
             url="about:blank",
@@ -368,13 +425,7 @@ class Session:
             browserContextId=self.context,
             enableBeginFrameControl=self.clock is Clock.EXACT,
         )
-        self._active = str(made["targetId"])
-        page = self.active
-        try:
-            async with asyncio.timeout(PATIENCE):
-                await page.ready.wait()
-        except TimeoutError:
-            raise BrowserFailed("a new page is not ready in time") from None
+        return str(made["targetId"])
 
     async def _some_page(self) -> None:
         """See to it that there is a page."""
@@ -398,7 +449,6 @@ class Session:
             width, height = self.size
             metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
             calls.append(page.send("Emulation.setDeviceMetricsOverride", **metrics))
-        await self.time.attach(page)
         # A window without an opener has no renderer before it goes on, and answers only then.
         calls.append(page.send("Runtime.runIfWaitingForDebugger"))
         for answer in asyncio.as_completed(calls):

@@ -35,9 +35,11 @@ class Time(Protocol):
 
     now: int
     """Game time since the session's start (ms)."""
+    patience: float
+    """Real time that a frame may take (seconds); a page that takes longer hangs."""
 
-    async def attach(self, page: Page) -> None:
-        """Take hold of a new page before its first script."""
+    async def begin(self, keeper: Page) -> None:
+        """Take hold of time before the first script; `keeper` is an empty page of the session."""
         ...
 
     def document(self, response: Response) -> Response:
@@ -46,6 +48,10 @@ class Time(Protocol):
 
     def expired(self) -> None:
         """The browser says that it has used up the time it was given."""
+        ...
+
+    def kept(self) -> None:
+        """An answer is delayed."""
         ...
 
     def broke(self, failed: BrowserFailed) -> None:

@@ -266,25 +266,23 @@
   }
 
   // -- What the engine asks of a document
-  let soon = () => Infinity;
+  let soon = () => Infinity, beats = 0;
   if (!isWorker && settings.exact) {
     // One call a game frame: what is drawn without time passing must not move a game that counts its frames.
-    let waiting = new Map(), running = waiting, number = 0, last = -1, asked = false;
-    const ask = () => {
-      if (!asked) native.request(frame);
-      asked = true;
-    };
+    // The browser is asked for every frame, so that it draws each one it is told to, and the engine sees that it did.
+    let waiting = new Map(), running = waiting, number = 0, last = -1;
     const frame = (time) => {
-      asked = false;
-      if (reading(time) <= last) return ask();
+      beats++;
+      native.request(frame);
+      if (reading(time) <= last) return;
       last = reading(time);
       running = waiting;
       waiting = new Map();
       for (const [id, callback] of running) if (running.delete(id)) run(callback, last);
     };
+    native.request(frame);
     named(scope, "requestAnimationFrame", (callback) => {
       waiting.set(++number, callback);
-      ask();
       return number;
     });
     named(scope, "cancelAnimationFrame", (id) => { waiting.delete(id); running.delete(id); });
@@ -306,8 +304,9 @@
   }
   Object.defineProperty(scope, "__pilothouse", {
     value: Object.freeze({
-      // When it is, how many workers wait to be moved, in how many ms the next single timer is due, and the title.
-      look: () => [faked ? wall() : native.Date.now(), workers.size, Math.min(soon(), 1e9), document.title.slice(0, 300)],
+      // How many frames it has drawn, how many workers wait to be moved, in how many ms the next single timer is due,
+      // and its title.
+      look: () => [beats, workers.size, Math.min(soon(), 1e9), document.title.slice(0, 300)],
       now: () => now,
       drawn: () => new Promise((resolve) => native.request(() => native.request(resolve))),
       spin,

@@ -6,18 +6,10 @@ import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, HTML, Pages, click, kinds, opened
 from vm_bridge.browser import BrowserFailed, Engine, Response, Session
-from vm_bridge.browser import exact as exact_module
-from vm_bridge.browser import script as script_module
 from vm_bridge.browser.news import MOST_PAGES
 
 NEIGHBOUR = {"/": "<script>let n = 0; setInterval(() => n++, 100)</script>"}
 PATIENCE = 6.0
-
-
-@pytest.fixture(autouse=True)
-def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_module, "PATIENCE", PATIENCE)
-    monkeypatch.setattr(script_module, "PATIENCE", PATIENCE)
 
 
 async def alive(session: Session) -> None:
@@ -66,6 +58,7 @@ async def test_downloads_are_refused(engine: Engine) -> None:
 async def test_an_endless_loop_ends_the_session_alone(engine: Engine) -> None:
     neighbour = await opened(engine, NEIGHBOUR)
     session = await opened(engine, {"/": "<script>setTimeout(() => { for (;;); }, 200)</script>"})
+    session.time.patience = PATIENCE
     with pytest.raises(BrowserFailed):
         await session.advance(1000)
     await session.close()
