@@ -56,7 +56,6 @@ class Browser:
         self._seen: tuple[int, Observation] | None = None
         """What was shown last, and after which change of the keeper's."""
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
-        self._used = 0
         self._destroyed = ""
         self._lock = self._keeper.one_at_a_time
         self._hurry = asyncio.Event()
@@ -86,7 +85,6 @@ class Browser:
             raise MachineGone(self._destroyed)
         if fence < self._log.fence:
             raise StaleLease(f"fencing token {fence} is behind {self._log.fence}")
-        self._used = max(self._used, fence)
         self._log.admit(fence)
         self.used_at = time.monotonic()
 
@@ -94,7 +92,7 @@ class Browser:
         """See `Sandbox.reset`."""
         if self._destroyed:
             raise MachineGone(self._destroyed)
-        self._log.admit(self._used + 1)
+        self._log.end_lease()
         self._hurry.set()
         async with self._lock:
             await self._keeper.forget(plan_of(self._suites, None))
@@ -117,7 +115,8 @@ class Browser:
             self._hurry.clear()
             await self._keeper.start(plan)
             episode = await self._keeper.present()
-            return await self._look("rested", 0.0, deed=Deed(settle=True, until_ms=episode.session.now_ms))
+            start = Deed(settle=True, until_ms=episode.session.now_ms)
+            return await self._surely(partial(self._look, "rested", 0.0, deed=start))
 
     async def observe(self, fence: int, *, settle: bool) -> Observation:
         """See `Machine.observe`."""
@@ -278,12 +277,12 @@ class Browser:
             if again and isinstance(failure, BrowserEnded):
                 return await self._done(action, began, settle=settle, again=False)
             error = ActionError(code=lost_by(failure), message=LOST.format(failure))
-            return await self._look("rested", _since(began)), error
+            return await self._surely(partial(self._look, "rested", _since(began))), error
 
     async def _surely(self, ask: Callable[[], Awaitable[T]]) -> T:
         """What a question gives that changes nothing; asked again where the page was lost and made again.
 
-        Raises ScriptFailed, MachineGone; another BrowserFailed where it fails twice.
+        Raises ScriptFailed, MachineGone.
         """
         try:
             return await ask()
@@ -291,7 +290,15 @@ class Browser:
             if isinstance(failure, ScriptFailed) and not self._keeper.crashed:
                 raise
             await self._keeper.recover(failure)
+            return await self._once_more(ask)
+
+    async def _once_more(self, ask: Callable[[], Awaitable[T]]) -> T:
+        try:
             return await ask()
+        except ScriptFailed:
+            raise
+        except BrowserFailed as failure:
+            raise MachineGone(f"the page fails again and again: {failure}") from failure
 
     async def _asked(self, question: Callable[[Session], Awaitable[T]]) -> T:
         return await question((await self._keeper.present()).session)

@@ -50,6 +50,7 @@ class Line(Frozen):
     """How many deeds are left after a way back."""
     lost: str | None = None
     fence: int | None = None
+    used: int | None = None
 
 
 class Log:
@@ -61,6 +62,8 @@ class Log:
         self.deeds: list[Deed] = []
         self.fence = 1
         """The lowest fencing token that may still act."""
+        self.used = 0
+        """The highest that did."""
         self.lost = ""
         """Why no state from now on can be made again; empty where it can."""
         self._cuts: list[int] = []
@@ -73,18 +76,23 @@ class Log:
         """A fresh page: snapshots taken so far mean nothing any more."""
         self.forget()
         self.beginning = Beginning(name=secrets.token_hex(8), task=task)
-        self._write(Line(fence=self.fence), Line(begins=self.beginning), anew=True)
+        self._write(self._tokens(), Line(begins=self.beginning), anew=True)
 
     def forget(self) -> None:
         """There is no episode."""
         self.beginning, self.deeds, self.lost, self._cuts, self._open = None, [], "", [], None
-        self._write(Line(fence=self.fence), anew=True)
+        self._write(self._tokens(), anew=True)
 
     def admit(self, fence: int) -> None:
-        """No lower token may act from now on."""
-        if fence > self.fence:
-            self.fence = fence
-            self._write(Line(fence=fence))
+        """This token acts; no lower one may from now on."""
+        if fence > self.used:
+            self.fence, self.used = max(self.fence, fence), fence
+            self._write(self._tokens())
+
+    def end_lease(self) -> None:
+        """No token used so far may act from now on."""
+        self.fence = max(self.fence, self.used + 1)
+        self._write(self._tokens())
 
     def note(self, deed: Deed) -> None:
         """Something was done."""
@@ -137,6 +145,9 @@ class Log:
         self._close()
         return tuple(self.deeds)
 
+    def _tokens(self) -> Line:
+        return Line(fence=self.fence, used=self.used)
+
     def _close(self) -> None:
         until_ms, self._open = self._open, None
         if until_ms is not None and (not self.deeds or self.deeds[-1].until_ms < until_ms):
@@ -169,3 +180,4 @@ class Log:
             self._cuts.append(line.back)
         self.lost = line.lost or self.lost
         self.fence = max(self.fence, line.fence or 1)
+        self.used = max(self.used, line.used or 0)

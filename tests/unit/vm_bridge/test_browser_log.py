@@ -83,6 +83,9 @@ def test_another_process_reads_all_of_it(log: Log, tmp_path: Path) -> None:
 def test_a_machine_without_an_episode_remembers_its_fence_alone(log: Log, tmp_path: Path) -> None:
     log.admit(9)
     log.note(deed(10))
+    log.end_lease()
     log.forget()
     again = Log(tmp_path / "log.jsonl")
-    assert (again.beginning, again.deeds, again.fence) == (None, [], 9)
+    assert (again.beginning, again.deeds, again.fence) == (None, [], 10)
+    again.end_lease()  # nobody has held it since
+    assert again.fence == 10
