@@ -42,16 +42,20 @@ class Engine:
     @classmethod
     async def start(cls, folder: Path, *, exact: bool, gpu: bool = False) -> "Engine":
         """A browser; where it cannot make time exactly, one with the script's clock. Raises BrowserFailed."""
-        if exact:
-            try:
-                return await cls._start(folder / "exact", Clock.EXACT, gpu)
-            except BrowserFailed as failed:
-                logger.warning("no exact clock, pages get the script's: %s", failed)
-        return await cls._start(folder / "script", Clock.SCRIPT, gpu)
+        failed = BrowserFailed("nothing was tried")
+        for clock in (Clock.EXACT, Clock.SCRIPT) if exact else (Clock.SCRIPT,):
+            for confined in (True, False):
+                try:
+                    return await cls._start(folder / f"{clock}-{confined:d}", clock, gpu, confined)
+                except BrowserFailed as why:
+                    failed = why
+                    lacks = "walls around the browser" if confined else f"{clock} clock"
+                    logger.warning("no %s here: %s", lacks, why)
+        raise failed
 
     @classmethod
-    async def _start(cls, folder: Path, clock: Clock, gpu: bool) -> "Engine":
-        process = await Process.start(folder, exact=clock is Clock.EXACT, gpu=gpu)
+    async def _start(cls, folder: Path, clock: Clock, gpu: bool, confined: bool) -> "Engine":
+        process = await Process.start(folder, exact=clock is Clock.EXACT, gpu=gpu, confined=confined)
         engine = cls(process, clock)
         try:
             watch = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": "page"}]}

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from pathlib import Path
 
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.pipe import Pipe
+from vm_bridge.hosts.confine import HOST_FOLDERS
+from vm_bridge.hosts.limits import Groups, Limits
+from vm_bridge.hosts.tree import FIRST_USER, USERS
 
 SHELL = "chromium-headless-shell"
 WHOLE = "chromium"
@@ -16,9 +20,18 @@ INSTALL = "install chromium-headless-shell (Debian), or chromium"
 END_SECONDS = 5.0
 READ, WRITE = 3, 4
 """The descriptors on which the browser expects its pipe."""
-PLUMB = f'in=$1; out=$2; shift 2; exec "$@" {READ}<&$in {WRITE}>&$out {{in}}<&- {{out}}>&-'
-"""Puts the ends of a pipe where the browser expects them; only bash takes numbers of several digits. Its arguments are
-data, never text."""
+PLUMB = (
+    'for group in $1; do echo $$ >"$group/cgroup.procs" || exit 70; done; in=$2; out=$3; shift 3; '
+    f'exec "$@" {READ}<&$in {WRITE}>&$out {{in}}<&- {{out}}>&-'
+)
+"""Joins control groups and puts the ends of a pipe where the browser expects them; only bash takes numbers of several
+digits. Its arguments are data, never text."""
+HOME = "/home/user"
+MIB = 1024 * 1024
+WRITABLE = {HOME: 512 * MIB, "/tmp": 512 * MIB, "/run": 16 * MIB, "/var": 16 * MIB}
+"""All that a confined browser can write, in memory, and how much (bytes)."""
+LIMITS = Limits(cores=float(os.cpu_count() or 1), memory=4096 * MIB, processes=1000)
+"""Of one browser with all its sessions, where the host may set any."""
 COMMON = (
     *("--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check", "--password-store=basic"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-breakpad"),
@@ -53,44 +66,53 @@ class Process:
     process: asyncio.subprocess.Process
     pipe: Pipe
     folder: Path
+    groups: Groups
 
     @property
     def pid(self) -> int:
         return self.process.pid
 
     @classmethod
-    async def start(cls, folder: Path, *, exact: bool, gpu: bool) -> "Process":
-        """`folder` is the browser's alone, and removed when it ends. Raises BrowserFailed."""
+    async def start(cls, folder: Path, *, exact: bool, gpu: bool, confined: bool) -> "Process":
+        """`folder` is the browser's alone, and removed when it ends. `confined` puts it behind `walls`.
+
+        Raises BrowserFailed.
+        """
         program = browser_find(exact=exact)
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        home = HOME if confined else str(folder)
         words = [
+            *(walls() if confined else ()),
             *(program, *COMMON, *(EXACT if exact else ()), *(HARDWARE if gpu else SOFTWARE)),
             f"--disable-features={','.join(FEATURES_OFF)}",
-            f"--user-data-dir={folder / 'profile'}",
+            f"--user-data-dir={home}/profile",
         ]
         if Path(program).name == WHOLE:
             words.append("--headless=new")
+        groups = Groups.create(f"browser-{secrets.token_hex(6)}", LIMITS)
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
         try:
             with (folder / "errors").open("wb") as errors:
                 process = await asyncio.create_subprocess_exec(
-                    *("/bin/bash", "-c", PLUMB, "plumb", str(theirs_in), str(theirs_out), *words),
+                    *("/bin/bash", "-c", PLUMB, "plumb", " ".join(map(str, groups.paths))),
+                    *(str(theirs_in), str(theirs_out), *words),
                     pass_fds=(theirs_in, theirs_out),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.DEVNULL,
                     stderr=errors,
                     start_new_session=True,
-                    env={"HOME": str(folder), "TZ": "UTC", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
+                    env={"HOME": home, "TZ": "UTC", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
                 )
         except OSError as error:
             os.close(ours_in)
             os.close(ours_out)
+            groups.remove()
             raise BrowserFailed(f"the browser does not start: {error}") from error
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
-        return cls(process, await Pipe.open(ours_in, ours_out), folder)
+        return cls(process, await Pipe.open(ours_in, ours_out), folder, groups)
 
     async def end(self) -> None:
         """Returns when it has ended. Idempotent."""
@@ -102,12 +124,33 @@ class Process:
                 async with asyncio.timeout(END_SECONDS):
                     await self.process.wait()
         await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+        self.groups.remove()
 
     def words(self) -> str:
         """What it said last; for people."""
         with suppress(OSError):
             return " ".join((self.folder / "errors").read_text(errors="replace").split())[-400:]
         return ""
+
+
+def walls() -> list[str]:
+    """The words before a command that make it an unprivileged user, who sees programs and fonts, and no network."""
+    if not shutil.which("bwrap"):
+        raise BrowserFailed("bubblewrap is not installed")
+    become: list[str] = []
+    if os.geteuid() == 0:
+        user = FIRST_USER + secrets.randbelow(USERS)
+        become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+    options = ["--unshare-all", "--die-with-parent", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL"]
+    options += ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib64"):
+        options += ["--symlink", f"usr/{name}", f"/{name}"]
+    options += ["--proc", "/proc", "--dev", "/dev"]
+    for path, size in WRITABLE.items():
+        options += ["--size", str(size), "--tmpfs", path]
+    for host_path in HOST_FOLDERS:
+        options += ["--ro-bind-try", host_path, host_path]
+    return [*become, "bwrap", *options, "--remount-ro", "/", "--chdir", HOME]
 
 
 def browser_find(*, exact: bool) -> str:

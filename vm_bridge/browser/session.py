@@ -1,6 +1,7 @@
 """One session: pages that share storage, a site and a clock, and nothing with anybody else."""
 
 import asyncio
+import base64
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -33,6 +34,15 @@ MOST_OWED = 30.0
 """Frames a pace may lag behind; what is more is let go."""
 SOON_MS = 250.0
 """A page does not rest while a single timer is due within so long."""
+GIVE = """function (files) {
+  const given = new DataTransfer();
+  for (const [name, type, data] of files) {
+    given.items.add(new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name, { type }));
+  }
+  this.files = given.files;
+  for (const kind of ["input", "change"]) this.dispatchEvent(new Event(kind, { bubbles: true }));
+}"""
+"""Puts files into the field it is called on, as if a person had chosen them."""
 Button = Literal["none", "left", "middle", "right", "back", "forward"]
 
 
@@ -259,13 +269,19 @@ class Session:
         """Put text where the caret is, as an input method does."""
         await self._input("Input.insertText", False, text=text)
 
-    async def give_files(self, paths: Sequence[Path]) -> bool:
-        """Answer the active page's last question for files; false when it asked for none."""
+    async def give_files(self, files: Sequence[tuple[str, str, bytes]]) -> bool:
+        """Answer the active page's last question for files with names, media types and bytes; false when it asked for
+        none. Raises ScriptFailed."""
         page = self.active
         if page.chooser is None:
             return False
-        files = [str(path) for path in paths]
-        await page.call("DOM.setFileInputFiles", files=files, backendNodeId=page.chooser)
+        # The browser sees none of this machine's files.
+        packed = [[name, kind, base64.b64encode(data).decode()] for name, kind, data in files]
+        field = (await page.call("DOM.resolveNode", backendNodeId=page.chooser))["object"]["objectId"]
+        told = await page.call(
+            "Runtime.callFunctionOn", objectId=field, functionDeclaration=GIVE, arguments=[{"value": packed}]
+        )
+        value(told)
         page.chooser = None
         return True
 
