@@ -1,4 +1,4 @@
-"""Writes the demo's browser tasks from the suites that bring them: `python -m tests.integration.suites.browser_tasks`."""
+"""Writes the demo's browser tasks from their suites: `python -m tests.integration.suites.browser_tasks`."""
 
 from pathlib import Path
 

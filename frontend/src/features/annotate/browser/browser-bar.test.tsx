@@ -121,6 +121,7 @@ const UNCHANGED = {
   capabilities: null,
   tools: null,
   can_undo: null,
+  memories: null,
   autopilot: null,
   takeover: null,
   help_requested: null,

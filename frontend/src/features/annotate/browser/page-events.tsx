@@ -11,7 +11,8 @@ const MOST = 4;
 
 export function PageEvents() {
   const { t } = useI18n();
-  const events = shownIn(useDesk())?.page?.events ?? [];
+  // Where a page moved to, the address says.
+  const events = (shownIn(useDesk())?.page?.events ?? []).filter(({ kind }) => kind !== "navigated");
   if (events.length === 0) return null;
   return (
     <ul className={styles.events} aria-label={t("browser.events")} aria-live="polite">

@@ -1,0 +1,189 @@
+"""A browser at the desk: games and sites in their own time, from the queue to the exported record."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Locator, Page, ViewportSize, expect
+
+from annotation_app.operations.running import Running
+from tests.e2e.conftest import SignIn
+from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.test_pages import SIZES, assert_accessible, assert_no_scrolling
+from trainer.trajectories import folder_open
+from vocabulary.actions import Click, PressKeys
+from vocabulary.messages import EpisodeState
+from vocabulary.observations import BrowserPage
+
+GAME, SITE, MOVING, SMALL, CLASSIC = "Game drill", "Site drill", "Moving drill", "Small drill", "Classic drill"
+DRILLS = (
+    (GAME, "games/2048"),
+    (SITE, "sites/wiki"),
+    (MOVING, "games/snake"),
+    (SMALL, "games/lights-s5-320x240"),
+    (CLASSIC, "miniwob/click-test-2"),
+)
+START_MS = 90_000
+"""The first session starts a browser process; seconds, but not on a busy machine."""
+MOST_STEPS = 30
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="session")
+def pools(platform: Running) -> None:
+    """Pools with copies of one task each."""
+    platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load(*{DRILLS!r})")
+
+
+async def take(page: Page, pool: str, size: ViewportSize = SIZES[1]) -> Desk:
+    """Claim a task, and wait until the page is up and a candidate is offered."""
+    await page.set_viewport_size(size)
+    desk = Desk(page)
+    await page.goto("/queue")
+    await page.get_by_role("button", name=f"Take one from {pool}", exact=True).click()
+    await expect(desk.cards.first).to_be_visible(timeout=START_MS)
+    return desk
+
+
+def bar(desk: Desk) -> Locator:
+    """The browser's address, pages and time."""
+    return desk.page.get_by_role("region", name="The browser's address, pages and time")
+
+
+async def page_of(desk: Desk) -> BrowserPage:
+    """How the page stands, as the server has it."""
+    observation = (await desk.state()).observation
+    assert observation is not None
+    assert observation.page is not None
+    return observation.page
+
+
+async def until(desk: Desk, holds: Callable[[EpisodeState], bool]) -> EpisodeState:
+    """The state once it holds; bounded."""
+    async with asyncio.timeout(BOUND_MS / 1000):
+        while not holds(state := await desk.state()):
+            await desk.page.wait_for_timeout(100)
+    return state
+
+
+async def stepped(desk: Desk, act: Awaitable[None]) -> None:
+    """Do something that is a step, and wait for the next one."""
+    before = await desk.step()
+    await act
+    await desk.stepped(before)
+
+
+async def accept_to_the_end(desk: Desk) -> None:
+    """Accept what the expert offers until the task is finished."""
+    for _ in range(MOST_STEPS):
+        before = await desk.step()
+        finishing = await desk.cards.first.get_by_text(re.compile(r"^finished\(")).count() > 0
+        await desk.page.keyboard.press("1")
+        if finishing:
+            break
+        await desk.stepped(before)
+    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    assert await desk.ended.get_by_role("alert").count() == 0, "verifier and annotator disagree"
+
+
+@pytest.mark.usefixtures("pools")
+async def test_a_game_is_accepted_overridden_undone_and_exported(
+    sign_in: SignIn, platform: Running, tmp_path: Path
+) -> None:
+    desk = await take(await sign_in("annotator"), GAME)
+    began = await page_of(desk)
+    assert (began.clock in ("exact", "script"), began.pace, began.done) == (True, 0, False)
+    await stepped(desk, desk.page.keyboard.press("1"))
+    await stepped(desk, desk.override(PressKeys(keys=("left",)), "The left side is where the large tiles go."))
+    first = await desk.state()
+    await stepped(desk, desk.override(PressKeys(keys=("right",)), "To the right, which was a mistake."))
+    await desk.page.keyboard.press("u")
+    back = await until(desk, lambda state: bool(state.steps) and state.steps[-1].undone)
+    assert first.observation is not None
+    assert back.observation is not None
+    assert back.observation.page is not None
+    assert first.observation.page is not None
+    assert back.observation.screenshot == first.observation.screenshot, "undone, it looks as it did before"
+    assert back.observation.page.time_ms == first.observation.page.time_ms
+    await expect(desk.cards.first).to_be_visible(timeout=BOUND_MS)
+    await stepped(desk, desk.page.keyboard.press("."))  # a wait asks for its thought, where none is near
+    await desk.finish(success=False)
+    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+
+    reviewer = await sign_in("reviewer")
+    await reviewer.goto(f"/episodes/{desk.episode}")
+    await expect(reviewer.get_by_text(f"seed {began.seed}")).to_be_visible(timeout=BOUND_MS)
+    accept = reviewer.get_by_role("button", name=re.compile("^Accept Shift"))
+    await accept.click()
+    await expect(accept).to_have_count(0, timeout=BOUND_MS)
+    platform.manage("export_trajectories", str(tmp_path / "export"))
+    exported = {one.id: one for one in folder_open(tmp_path / "export").trajectories()}[desk.episode]
+    assert [step.decision for step in exported.steps][:2] == ["accept", "override"]
+    assert {step.before.page and step.before.page.clock for step in exported.steps} == {began.clock}
+    assert {step.before.page and step.before.page.seed for step in exported.steps} == {exported.task.seed}
+
+
+@pytest.mark.usefixtures("pools")
+async def test_a_web_task_leads_over_several_pages(sign_in: SignIn) -> None:
+    desk = await take(await sign_in("annotator"), SITE)
+    address = bar(desk).get_by_role("textbox", name="Address")
+    home = await address.input_value()
+    await stepped(desk, desk.page.keyboard.press("1"))
+    assert await address.input_value() != home
+    await desk.think("I look at where I came from.")
+    await stepped(desk, desk.page.keyboard.press(","))
+    assert await address.input_value() == home
+    await desk.think("The address is known; I go there.")
+    await desk.page.keyboard.press(";")
+    await expect(address).to_be_focused(timeout=BOUND_MS)
+    await desk.page.keyboard.insert_text(home)
+    await stepped(desk, desk.page.keyboard.press("Enter"))
+    await accept_to_the_end(desk)
+    steps = await desk.steps()
+    assert [step.action.kind for step in steps[1:3]] == ["navigate_back", "navigate"]
+    assert len({step.before.url for step in steps}) >= 3
+
+
+@pytest.mark.usefixtures("pools")
+async def test_a_game_goes_on_in_real_time_and_stops(sign_in: SignIn) -> None:
+    desk = await take(await sign_in("annotator"), MOVING)
+    stood = (await page_of(desk)).time_ms
+    await desk.page.keyboard.press("=")
+    await expect(bar(desk).get_by_text("goes on by itself")).to_be_visible(timeout=BOUND_MS)
+    await desk.page.keyboard.press("=")
+    await expect(bar(desk).get_by_text("stands still between steps")).to_be_visible(timeout=BOUND_MS)
+    went = (await page_of(desk)).time_ms
+    assert went > stood, "nobody acted, and its time went on"
+    await desk.page.wait_for_timeout(300)
+    assert (await page_of(desk)).time_ms == went, "stopped, it stands"
+    assert await desk.steps() == (), "a pace is no step"
+    await desk.leave()
+
+
+@pytest.mark.usefixtures("pools")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_a_small_picture_is_large_and_exact(sign_in: SignIn, dark: bool) -> None:
+    page = await sign_in("annotator", dark=dark)
+    desk = await take(page, SMALL, SIZES[0])
+    await assert_no_scrolling(page)
+    await assert_accessible(page, "desk of a browser")
+    box = await desk.picture.bounding_box()
+    assert box is not None
+    assert (box["width"] % 320, box["width"] >= 640) == (0, True), "whole pixels, enlarged"
+    await desk.think("This lamp is to be switched.")
+    await page.mouse.click(*await desk.place(160, 120))
+    await expect(desk.line).to_have_text("click(160, 120)", timeout=BOUND_MS)
+    await stepped(desk, page.keyboard.press("Enter"))
+    assert [step.action for step in await desk.steps()] == [Click(x=160, y=120)]
+    await desk.leave()
+
+
+@pytest.mark.usefixtures("pools")
+async def test_a_classic_task_is_scored_by_its_own_reward(sign_in: SignIn) -> None:
+    desk = await take(await sign_in("annotator"), CLASSIC)
+    await accept_to_the_end(desk)
+    verdict = (await desk.state()).verdict
+    assert verdict is not None
+    assert verdict.success

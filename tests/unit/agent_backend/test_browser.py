@@ -1,0 +1,136 @@
+"""A browser's page under the runner: its own pace, its end, and its scripted expert."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent_backend.acting import ActingLimits
+from agent_backend.errors import PolicyError
+from agent_backend.pilot import fly
+from agent_backend.policy.expert import ExpertPolicy
+from agent_backend.policy.fake import FakePolicy
+from agent_backend.rollout import trajectory_of
+from agent_backend.runner import Limits
+from agent_backend.thinking import Patience
+from tests.unit.agent_backend.conftest import Desk, accept, warming
+from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.drivers.fake_browser import GOAL
+from vm_bridge.errors import MachineGone
+from vm_bridge.machine import Advice, Machine
+from vocabulary.actions import CallUser, Click, ClosePage, Navigate, SwitchPage
+from vocabulary.messages import Act, Autopilot, EpisodeState, SetPace, Undo
+from vocabulary.observations import BrowserPage
+from vocabulary.proposals import PolicyRef
+
+REF = PolicyRef(name="expert", revision="1", dialect="ui_tars_1_5", scripted=True)
+LIMITS = Limits(acting=ActingLimits(reach=0.5), patience=Patience(first=0.01, longest=0.01, tries=2))
+
+
+def browser() -> FakeSandbox:
+    return FakeSandbox("browser", width=320, height=240)
+
+
+def expert_of(sandbox: FakeSandbox) -> ExpertPolicy:
+    async def advise() -> Advice | None:
+        return sandbox.browser.advise() if sandbox.browser else None
+
+    return ExpertPolicy(REF, advise)
+
+
+def page_of(desk: Desk) -> BrowserPage:
+    seen = desk.store.state.observation
+    assert seen is not None
+    assert seen.page is not None
+    return seen.page
+
+
+@pytest.fixture
+async def paged(desk: Desk) -> Desk:
+    desk.sandbox = browser()
+    desk.store.state = warming(
+        task=warming().task.model_copy(update={"platform": "browser", "suite": None, "name": None, "seed": 7})
+    )
+    desk.current = expert_of(desk.sandbox)
+    return await desk.started()
+
+
+async def test_the_expert_is_offered_as_a_script_and_can_be_accepted(paged: Desk) -> None:
+    (offer,) = paged.store.state.proposals
+    assert (offer.action, offer.policy.scripted) == (Click(x=100, y=200), True)
+    assert offer.action_text.startswith("click(")
+    await paged.send(accept(paged, 1))
+    await paged.steps(1)
+    assert (page_of(paged).score, page_of(paged).seed) == (1, 7)
+
+
+async def test_a_pace_is_no_step_and_is_told(paged: Desk) -> None:
+    assert await paged.code(SetPace(command_id="command-1", rate=2)) == ""
+    assert page_of(paged).pace == 2
+    assert paged.store.state.steps == ()
+    assert await paged.code(SetPace(command_id="command-2", rate=0)) == ""
+    assert page_of(paged).pace == 0
+
+
+async def test_time_that_is_everybodys_has_no_pace(desk: Desk) -> None:
+    await desk.started()
+    assert await desk.code(SetPace(command_id="command-1", rate=1)) == "unsupported_action"
+
+
+async def test_what_happens_while_time_goes_on_is_told(paged: Desk) -> None:
+    assert await paged.code(SetPace(command_id="command-1", rate=1)) == ""
+    assert paged.sandbox.browser is not None
+    paged.sandbox.browser = replace(paged.sandbox.browser, clicks=2, time_ms=900.0)
+    await paged.until(lambda: page_of(paged).score == 2)
+
+
+async def test_pages_are_switched_and_closed_and_taken_back(paged: Desk) -> None:
+    acts = (Navigate(url="http://fake.test/popup"), SwitchPage(page="page-1"), ClosePage(page="page-2"))
+    for number, action in enumerate(acts):
+        await paged.send(Act(command_id=f"command-{number}", action=action, thought="It is asked for."))
+        await paged.steps(number + 1)
+        await paged.ready()
+    assert [len(step.before.page.tabs) for step in paged.store.state.steps if step.before.page] == [1, 2, 2]
+    assert [event.kind for event in paged.store.state.steps[1].before.page.events] == ["popup"]  # type: ignore[union-attr]
+    assert await paged.code(Undo(command_id="undoing-1")) == ""
+    assert [tab.id for tab in page_of(paged).tabs] == ["page-1", "page-2"]
+
+
+async def test_the_autopilot_gives_the_wheel_back_when_the_page_has_ended(paged: Desk) -> None:
+    paged.current = FakePolicy()
+    paged.runner.wake()
+    await paged.send(Autopilot(command_id="command-1", on=True))
+    await paged.steps(GOAL)
+    await paged.until(lambda: not paged.store.state.autopilot)
+    assert page_of(paged).done
+    assert paged.store.state.status == "running"
+
+
+async def test_an_attempt_ends_with_its_page() -> None:
+    sandbox = browser()
+
+    async def open_machine(state: EpisodeState) -> Machine:
+        return sandbox.bind(1)
+
+    start = warming(task=warming().task.model_copy(update={"platform": "browser", "suite": None, "name": None}))
+    policy = FakePolicy()
+    store = await fly(start, open_machine, lambda: policy, LIMITS)
+    trajectory = trajectory_of(store)
+    assert (len(store.state.steps), store.state.outcome) == (GOAL, "success")
+    assert (trajectory.terminated, trajectory.truncated) == (True, False)
+
+
+async def test_an_expert_that_knows_no_way_on_says_so() -> None:
+    sandbox = browser()
+
+    async def nothing() -> Advice | None:
+        return None
+
+    async def gone() -> Advice | None:
+        raise MachineGone("it is gone")
+
+    seen = await sandbox.bind(1).prepare(warming().task.model_copy(update={"suite": None, "name": None}))
+    asked = {"kinds": frozenset[str](), "blob": None, "partial": None}
+    (offer,) = await ExpertPolicy(REF, nothing).propose(warming().task, (), seen, **asked)  # type: ignore[arg-type]
+    assert isinstance(offer.action, CallUser)
+    with pytest.raises(PolicyError, match="could not be asked"):
+        await ExpertPolicy(REF, gone).propose(warming().task, (), seen, **asked)  # type: ignore[arg-type]
