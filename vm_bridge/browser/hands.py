@@ -4,9 +4,10 @@ import string
 from urllib.parse import urljoin, urlsplit
 
 from vm_bridge.browser.keys import MODIFIERS, SHIFTED, key_told
-from vm_bridge.browser.session import Button, Session
+from vm_bridge.browser.session import Session
 from vocabulary.actions import (
     Action,
+    Button,
     Click,
     ClosePage,
     DoubleClick,
