@@ -147,7 +147,7 @@ class ExactTime:
     async def _asked(self, answer: "asyncio.Future[Told]") -> int:
         """What time it is by an answer of the keeper. Raises BrowserFailed."""
         said = value(await bounded(answer, "the time", PATIENCE))
-        return round(said - self._session.start_time * 1000)
+        return round(float(said) - self._session.start_time * 1000)
 
     async def _draw(self, page: Page, at: float, **more: Any) -> tuple[Told, Look]:
         """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had

@@ -100,7 +100,7 @@ class Live:
         serial = self._last.serial + 1 if self._last is not None else 1
         height, width = pixels.shape[:2]
         async with self._news:
-            self._last = Frame(serial, time.time(), width, height, memoryview(pixels).cast("B"))
+            self._last = Frame(serial, time.time(), width, height, pixels.data.cast("B"))
             self._news.notify_all()
 
 

@@ -1,9 +1,7 @@
 """One session: pages that share storage, a site and a clock, and nothing with anybody else."""
 
 import asyncio
-import base64
 import json
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +11,11 @@ from vm_bridge.browser.answers import Answers
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
 from vm_bridge.browser.exact import ExactTime
 from vm_bridge.browser.happenings import MOST_TEXT, Happening, Happenings
+from vm_bridge.browser.inputs import Inputs
 from vm_bridge.browser.live import Live
 from vm_bridge.browser.news import MOST_PAGES, News
 from vm_bridge.browser.page import Page, value
-from vm_bridge.browser.pipe import Told, bounded
+from vm_bridge.browser.pipe import Told
 from vm_bridge.browser.script import ScriptTime
 from vm_bridge.browser.site import Site
 from vm_bridge.browser.time import FRAME_MS, PATIENCE, Time
@@ -34,16 +33,6 @@ MOST_OWED = 30.0
 """Frames a pace may lag behind; what is more is let go."""
 SOON_MS = 250.0
 """A page does not rest while a single timer is due within so long."""
-GIVE = """function (files) {
-  const given = new DataTransfer();
-  for (const [name, type, data] of files) {
-    given.items.add(new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name, { type }));
-  }
-  this.files = given.files;
-  for (const kind of ["input", "change"]) this.dispatchEvent(new Event(kind, { bubbles: true }));
-}"""
-"""Puts files into the field it is called on, as if a person had chosen them."""
-Button = Literal["none", "left", "middle", "right", "back", "forward"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +44,7 @@ class Rest:
     """Game time."""
 
 
-class Session:
+class Session(Inputs):
     """Made by `Engine.open`. Calls follow each other: whoever uses it waits for one before the next."""
 
     def __init__(
@@ -80,8 +69,6 @@ class Session:
         self._turn = asyncio.Lock()
         """Held while a frame passes or is taken: the engine's user, the pace and viewers come one after another."""
         self._pacing: asyncio.Task[None] | None = None
-        self._held = 0
-        """Mouse buttons that are down, as the browser counts them."""
         self._closed = False
 
     @property
@@ -165,7 +152,7 @@ class Session:
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 await page.closed.wait()
-        await self._some_page()
+        await self.some_page()
 
     # Time
 
@@ -190,7 +177,7 @@ class Session:
         single timers and changes."""
         began = self.now_ms
         while self.now_ms - began < limit_ms:
-            await self._some_page()
+            await self.some_page()
             async with self._turn:
                 tick = await self.time.frame()
             self.live.touch()
@@ -226,91 +213,13 @@ class Session:
 
     async def picture(self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90) -> bytes:
         """The active page as it is now. Raises BrowserFailed."""
-        await self._some_page()
+        await self.some_page()
         async with self._turn:
             return await self.time.picture(kind, quality)
 
     async def evaluate(self, expression: str, *, world: Literal["main", "own"] = "main") -> Any:
         """The value of a script in the active page. Raises ScriptFailed."""
         return await self.active.evaluate(expression, world=world)
-
-    # What is done
-
-    async def mouse(
-        self, kind: str, x: float, y: float, button: Button = "none", clicks: int = 0, modifiers: int = 0
-    ) -> None:
-        """`kind` is moved, pressed or released. Raises BrowserFailed."""
-        bit = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}.get(button, 0)
-        self._held = self._held | bit if kind == "pressed" else self._held & ~bit if kind == "released" else self._held
-        word = {"moved": "mouseMoved", "pressed": "mousePressed", "released": "mouseReleased"}[kind]
-        await self._input(
-            *("Input.dispatchMouseEvent", kind == "moved"),
-            type=word,
-            x=x,
-            y=y,
-            button=button,
-            buttons=self._held,
-            clickCount=clicks,
-            modifiers=modifiers,
-        )
-
-    async def wheel(self, x: float, y: float, dx: float, dy: float, modifiers: int = 0) -> None:
-        """Turn the wheel over a point; positive is right and down (CSS pixels)."""
-        more = {"deltaX": dx, "deltaY": dy, "modifiers": modifiers, "pointerType": "mouse"}
-        await self._input("Input.dispatchMouseEvent", True, type="mouseWheel", x=x, y=y, **more)
-
-    async def key(self, kind: Literal["down", "up"], key: Told, modifiers: int = 0) -> None:
-        """Press or release a key, told as the protocol tells it: key, code, windowsVirtualKeyCode, text, location."""
-        word = "keyUp" if kind == "up" else "keyDown" if key.get("text") else "rawKeyDown"
-        told = {name: value for name, value in key.items() if kind == "down" or name not in ("text", "commands")}
-        await self._input("Input.dispatchKeyEvent", False, type=word, modifiers=modifiers, **told)
-
-    async def insert_text(self, text: str) -> None:
-        """Put text where the caret is, as an input method does."""
-        await self._input("Input.insertText", False, text=text)
-
-    async def give_files(self, files: Sequence[tuple[str, str, bytes]]) -> bool:
-        """Answer the active page's last question for files with names, media types and bytes; false when it asked for
-        none. Raises ScriptFailed."""
-        page = self.active
-        if page.chooser is None:
-            return False
-        # The browser sees none of this machine's files.
-        packed = [[name, kind, base64.b64encode(data).decode()] for name, kind, data in files]
-        field = (await page.call("DOM.resolveNode", backendNodeId=page.chooser))["object"]["objectId"]
-        told = await page.call(
-            "Runtime.callFunctionOn", objectId=field, functionDeclaration=GIVE, arguments=[{"value": packed}]
-        )
-        value(told)
-        page.chooser = None
-        return True
-
-    async def _input(self, method: str, framed: bool, **told: Any) -> None:
-        if self.active.fresh:
-            await self.refresh()
-        page = self.active
-        sent = page.send(method, **told)
-        if framed:
-            # The browser keeps moves and turns of the wheel for the next frame.
-            await self.refresh()
-        answer = asyncio.ensure_future(bounded(sent, method, PATIENCE))
-        gone = asyncio.ensure_future(page.closed.wait())
-        try:
-            await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
-            if answer.done():
-                answer.result()
-        except BrowserEnded:
-            raise
-        except BrowserFailed as failed:
-            if "no answer" in str(failed):
-                raise PageHung(str(failed)) from failed
-            if not page.closed.is_set():
-                raise
-        finally:
-            answer.cancel()
-            gone.cancel()
-        self.live.touch()
-        await self._some_page()
 
     # Its life
 
@@ -443,7 +352,7 @@ class Session:
         )
         return str(made["targetId"])
 
-    async def _some_page(self) -> None:
+    async def some_page(self) -> None:
         """See to it that there is a page."""
         if not self._pages:
             await self._open_page()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, HTML, Pages, click, kinds, opened
-from vm_bridge.browser import BrowserFailed, Engine, Response, Session
+from vm_bridge.browser import BrowserFailed, Engine, Happening, Response, Session
 from vm_bridge.browser.news import MOST_PAGES
 
 NEIGHBOUR = {"/": "<script>let n = 0; setInterval(() => n++, 100)</script>"}
@@ -47,7 +47,7 @@ async def test_downloads_are_refused(engine: Engine) -> None:
     session = await opened(engine, site)
     await click(session, 20, 20)
     await session.settle(2000)
-    told = []
+    told: list[Happening] = []
     async with asyncio.timeout(20):
         while not (told := told + [each for each in session.take_events() if each.kind == "download"]):
             await session.advance(17)

@@ -1,0 +1,128 @@
+"""What a person does to a page, as the browser is told it."""
+
+import asyncio
+import base64
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
+from vm_bridge.browser.page import Page, value
+from vm_bridge.browser.pipe import Told, bounded
+
+if TYPE_CHECKING:
+    from vm_bridge.browser.live import Live
+    from vm_bridge.browser.time import Time
+
+GIVE = """function (files) {
+  const given = new DataTransfer();
+  for (const [name, type, data] of files) {
+    given.items.add(new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name, { type }));
+  }
+  this.files = given.files;
+  for (const kind of ["input", "change"]) this.dispatchEvent(new Event(kind, { bubbles: true }));
+}"""
+"""Puts files into the field it is called on, as if a person had chosen them."""
+Button = Literal["none", "left", "middle", "right", "back", "forward"]
+
+
+class Inputs(ABC):
+    """The part of a session that takes input; it goes to the active page."""
+
+    live: "Live"
+    time: "Time"
+    _buttons = 0
+    """Mouse buttons that are down, as the browser counts them."""
+
+    @property
+    @abstractmethod
+    def active(self) -> Page:
+        """The page that is seen and acted on."""
+
+    @abstractmethod
+    async def refresh(self) -> None:
+        """Have drawn what changed, without letting time pass."""
+
+    @abstractmethod
+    async def some_page(self) -> None:
+        """See to it that there is a page."""
+
+    async def mouse(
+        self, kind: str, x: float, y: float, button: Button = "none", clicks: int = 0, modifiers: int = 0
+    ) -> None:
+        """`kind` is moved, pressed or released. Raises BrowserFailed."""
+        bit = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}.get(button, 0)
+        self._buttons = (
+            self._buttons | bit if kind == "pressed" else self._buttons & ~bit if kind == "released" else self._buttons
+        )
+        if kind == "moved" and self._buttons & 1:
+            button = "left"  # what is selected follows the pointer only where the move names the button that is held
+        word = {"moved": "mouseMoved", "pressed": "mousePressed", "released": "mouseReleased"}[kind]
+        await self._input(
+            *("Input.dispatchMouseEvent", kind == "moved"),
+            type=word,
+            x=x,
+            y=y,
+            button=button,
+            buttons=self._buttons,
+            clickCount=clicks,
+            modifiers=modifiers,
+        )
+
+    async def wheel(self, x: float, y: float, dx: float, dy: float, modifiers: int = 0) -> None:
+        """Turn the wheel over a point; positive is right and down (CSS pixels)."""
+        more = {"deltaX": dx, "deltaY": dy, "modifiers": modifiers, "pointerType": "mouse"}
+        await self._input("Input.dispatchMouseEvent", True, type="mouseWheel", x=x, y=y, **more)
+
+    async def key(self, kind: Literal["down", "up"], key: Told, modifiers: int = 0) -> None:
+        """Press or release a key, told as the protocol tells it: key, code, windowsVirtualKeyCode, text, location."""
+        word = "keyUp" if kind == "up" else "keyDown" if key.get("text") else "rawKeyDown"
+        told = {name: value for name, value in key.items() if kind == "down" or name not in ("text", "commands")}
+        await self._input("Input.dispatchKeyEvent", False, type=word, modifiers=modifiers, **told)
+
+    async def insert_text(self, text: str) -> None:
+        """Put text where the caret is, as an input method does."""
+        await self._input("Input.insertText", False, text=text)
+
+    async def give_files(self, files: Sequence[tuple[str, str, bytes]]) -> bool:
+        """Answer the active page's last question for files with names, media types and bytes; false when it asked for
+        none. Raises ScriptFailed."""
+        page = self.active
+        if page.chooser is None:
+            return False
+        # The browser sees none of this machine's files.
+        packed = [[name, kind, base64.b64encode(data).decode()] for name, kind, data in files]
+        field = (await page.call("DOM.resolveNode", backendNodeId=page.chooser))["object"]["objectId"]
+        told = await page.call(
+            "Runtime.callFunctionOn", objectId=field, functionDeclaration=GIVE, arguments=[{"value": packed}]
+        )
+        value(told)
+        page.chooser = None
+        return True
+
+    async def _input(self, method: str, framed: bool, **told: Any) -> None:
+        if self.active.fresh:
+            await self.refresh()
+        page = self.active
+        sent = page.send(method, **told)
+        if framed:
+            # The browser keeps moves and turns of the wheel for the next frame.
+            await self.refresh()
+        answer = asyncio.ensure_future(bounded(sent, method, self.time.patience))
+        gone = asyncio.ensure_future(page.closed.wait())
+        try:
+            await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                answer.result()
+        except BrowserEnded:
+            raise
+        except BrowserFailed as failed:
+            if "no answer" in str(failed):
+                raise PageHung(str(failed)) from failed
+            if not page.closed.is_set():
+                raise
+        finally:
+            answer.cancel()
+            gone.cancel()
+        self.live.touch()
+        await self.some_page()
