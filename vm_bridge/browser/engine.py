@@ -58,7 +58,8 @@ class Engine:
         process = await Process.start(folder, exact=clock is Clock.EXACT, gpu=gpu, confined=confined)
         engine = cls(process, clock)
         try:
-            watch: Told = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": "page"}]}
+            watch: Told = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+            watch["filter"] = [{"type": "page"}]
             await process.pipe.call("Target.setAutoAttach", seconds=START_SECONDS, **watch)
             await process.pipe.call("Target.setDiscoverTargets", discover=True)
             await engine._prove()
