@@ -18,6 +18,7 @@ const game = (() => {
       requestAnimationFrame(() => {
         wanted = false;
         context.clearRect(0, 0, element.width, element.height);
+        context.lineWidth = 1;
         draw(context, element.width, element.height);
       });
     };
@@ -73,7 +74,7 @@ const game = (() => {
 
   function title(said) {
     document.querySelector("header h1").textContent = document.title = pilothouse.say(said);
-    delete document.body.dataset.end;
+    delete stage.dataset.end;
   }
 
   function status(text) {
@@ -81,7 +82,7 @@ const game = (() => {
   }
 
   function over(won) {
-    document.body.dataset.end = pilothouse.say(won ? { en: "Well done", zh: "完成" } : { en: "Game over", zh: "游戏结束" });
+    stage.dataset.end = pilothouse.say(won ? { en: "Well done", zh: "完成" } : { en: "Game over", zh: "游戏结束" });
   }
 
   const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };

@@ -1,0 +1,63 @@
+"""The bundled browser tasks without a browser: how many, in which words, and what their parameters may be."""
+
+from typing import Any
+
+import pytest
+
+from vm_bridge.errors import InvalidAction, UnknownTask
+from vm_bridge.suites.web import GAMES, SITES, words
+from vm_bridge.suites.web.manifest import Reference
+from vm_bridge.suites.web.records import normalised
+from vm_bridge.suites.web.tasks import terms_of
+
+
+def test_there_are_as_many_as_promised() -> None:
+    folders = [*GAMES.folders.values(), *SITES.folders.values()]
+    assert len(GAMES.folders) >= 15
+    assert sum(folder.manifest.webgl for folder in folders) >= 2
+    assert sum(folder.manifest.small for folder in folders) >= 10
+
+
+@pytest.mark.parametrize("name", sorted(GAMES.folders))
+def test_a_game_has_its_files_and_its_texts(name: str) -> None:
+    assert list(words.faults(GAMES.folders[name])) == []
+    assert len(GAMES.folders[name].manifest.levels) >= 3
+
+
+def test_a_task_says_what_it_is() -> None:
+    task = GAMES.make("snake", seed=7, level=2, language="zh", size=(320, 240))
+    assert task.id == "games/snake-l2-zh-s7-320x240"
+    assert task.parameters == {"level": 2, "language": "zh", "size": [320, 240]}
+    assert "5" in task.instruction
+    assert GAMES.make("snake").id == "games/snake"
+
+
+def test_a_scene_follows_from_the_task_and_its_site_is_fresh() -> None:
+    task = GAMES.make("snake", level=2, size=(320, 240))
+    one, other = GAMES.scene(task), GAMES.scene(task)
+    assert (one.url, one.size, one.step_ms) == ("http://snake.pilothouse.test/", (320, 240), 150)
+    assert one.site is not other.site
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"level": 9}, {"level": "1"}, {"level": True}, {"language": "fr"}, {"size": [10, 10]}, {"size": "big"}],
+)
+def test_parameters_it_cannot_take_are_refused(parameters: dict[str, Any]) -> None:
+    task = GAMES.make("snake").model_copy(update={"parameters": parameters})
+    with pytest.raises(InvalidAction):
+        terms_of(GAMES.folder("snake"), task)
+
+
+def test_an_unknown_task_is_refused() -> None:
+    with pytest.raises(UnknownTask):
+        GAMES.make("chess")
+
+
+def test_a_score_is_measured_between_chance_and_the_expert() -> None:
+    reference = Reference(score=0.9, random=0.1)
+    assert normalised(0.9, reference) == pytest.approx(1)
+    assert normalised(0.1, reference) == pytest.approx(0)
+    assert normalised(0.5, reference) == pytest.approx(0.5)
+    assert normalised(0.5, None) is None
+    assert normalised(0.5, Reference(score=0.1, random=0.1)) is None
