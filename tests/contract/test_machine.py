@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests.contract.notes import AddressNotes, FileNotes, Notes
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.errors import (
     CannotRestore,
@@ -19,6 +20,7 @@ from vm_bridge.errors import (
     UnknownTask,
     UnsupportedAction,
 )
+from vm_bridge.hosts.browser import BrowserHost
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.machine import Machine
@@ -30,12 +32,10 @@ from vocabulary.actions import (
     LongPress,
     MoveTo,
     OpenApp,
-    ReadFile,
     RightClick,
     SetClipboard,
     TypeText,
     Wait,
-    WriteFile,
 )
 from vocabulary.blobs import BlobRef
 from vocabulary.tasks import Task
@@ -49,23 +49,36 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("data")
 
 
-@pytest.fixture(params=["fake", "computer", "phone"])
+@pytest.fixture(params=["fake", "computer", "phone", "browser"])
 def driver(request: pytest.FixtureRequest) -> str:
-    if request.param == "phone" and shutil.which("adb") is None:
-        pytest.skip("needs adb")
+    needed = {"phone": "adb", "browser": "chromium-headless-shell"}.get(request.param)
+    if needed and shutil.which(needed) is None:
+        pytest.skip(f"needs {needed}")
     return str(request.param)
+
+
+@pytest.fixture
+def notes(driver: str) -> Notes:
+    return AddressNotes() if driver == "browser" else FileNotes()
 
 
 @pytest_asyncio.fixture
 async def host(driver: str, data: Path) -> AsyncIterator[Host]:
-    host: Host = FakeHost() if driver == "fake" else PhoneHost(LocalHost(data), data)
+    host: Host
+    match driver:
+        case "fake":
+            host = FakeHost()
+        case "browser":
+            host = BrowserHost(data / "browsers")
+        case _:
+            host = PhoneHost(LocalHost(data), data)
     yield host
     await host.close()
 
 
 @pytest_asyncio.fixture
 async def sandbox(host: Host, driver: str) -> Sandbox:
-    return await host.create("phone" if driver == "phone" else "desktop")
+    return await host.create(driver if driver in ("phone", "browser") else "desktop")
 
 
 @pytest.fixture
@@ -94,30 +107,30 @@ async def test_an_act_without_settling_says_so(machine: Machine) -> None:
     assert (done.after.rest, done.after.settled) == ("skipped", False)
 
 
-async def test_a_resend_gives_the_stored_result(machine: Machine) -> None:
+async def test_a_resend_gives_the_stored_result(machine: Machine, notes: Notes) -> None:
     command = next(commands)
-    first = await machine.perform(command, WriteFile(path="note.txt", text="one"))
-    await machine.perform(next(commands), WriteFile(path="note.txt", text="two"))
-    assert await machine.perform(command, WriteFile(path="note.txt", text="one")) == first
-    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "two"
+    first = await machine.perform(command, notes.write("one"))
+    await machine.perform(next(commands), notes.write("two"))
+    assert await machine.perform(command, notes.write("one")) == first
+    assert await notes.read(machine, next(commands)) == "two"
 
 
-async def test_two_resends_at_once_act_once(machine: Machine) -> None:
+async def test_two_resends_at_once_act_once(machine: Machine, notes: Notes) -> None:
     command = next(commands)
-    results = await asyncio.gather(*(machine.perform(command, WriteFile(path="note.txt", text="x")) for _ in range(5)))
+    results = await asyncio.gather(*(machine.perform(command, notes.write("x")) for _ in range(5)))
     assert len({result.started_at for result in results}) == 1
 
 
-async def test_a_command_id_with_another_body_is_refused(machine: Machine) -> None:
+async def test_a_command_id_with_another_body_is_refused(machine: Machine, notes: Notes) -> None:
     command = next(commands)
-    await machine.perform(command, WriteFile(path="note.txt", text="one"))
+    await machine.perform(command, notes.write("one"))
     with pytest.raises(CommandConflict):
-        await machine.perform(command, WriteFile(path="note.txt", text="two"))
-    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "one"
+        await machine.perform(command, notes.write("two"))
+    assert await notes.read(machine, next(commands)) == "one"
 
 
-async def test_a_caller_that_goes_away_leaves_the_act_to_its_resend(machine: Machine) -> None:
-    command, action = next(commands), WriteFile(path="note.txt", text="kept")
+async def test_a_caller_that_goes_away_leaves_the_act_to_its_resend(machine: Machine, notes: Notes) -> None:
+    command, action = next(commands), notes.write("kept")
     caller = asyncio.create_task(machine.perform(command, action))
     await asyncio.sleep(0)
     caller.cancel()
@@ -125,18 +138,18 @@ async def test_a_caller_that_goes_away_leaves_the_act_to_its_resend(machine: Mac
     assert (await machine.perform(command, action)).error is None
 
 
-async def test_a_higher_token_ends_a_lower_one(sandbox: Sandbox) -> None:
+async def test_a_higher_token_ends_a_lower_one(sandbox: Sandbox, notes: Notes) -> None:
     old, new = sandbox.bind(7), sandbox.bind(8)
     await new.observe()
     with pytest.raises(StaleLease):
-        await old.perform(next(commands), WriteFile(path="note.txt", text="old"))
+        await old.perform(next(commands), notes.write("old"))
     with pytest.raises(StaleLease):
         await old.observe()
     with pytest.raises(StaleLease):
         await old.prepare(TASK)
     with pytest.raises(StaleLease):
         await old.hurry()
-    assert (await new.perform(next(commands), ReadFile(path="note.txt"))).error is not None
+    assert await notes.read(new, next(commands)) is None
 
 
 async def test_the_token_outlives_a_reset(sandbox: Sandbox) -> None:
@@ -146,9 +159,9 @@ async def test_the_token_outlives_a_reset(sandbox: Sandbox) -> None:
         await sandbox.bind(7).observe()
 
 
-async def test_a_reset_ends_the_lease_before_it_even_while_that_prepares(sandbox: Sandbox) -> None:
+async def test_a_reset_ends_the_lease_before_it_even_while_that_prepares(sandbox: Sandbox, notes: Notes) -> None:
     old, new = sandbox.bind(7), sandbox.bind(8)
-    await old.perform(next(commands), WriteFile(path="note.txt", text="old"))
+    await old.perform(next(commands), notes.write("old"))
     _, reset, queued = await asyncio.gather(
         old.prepare(TASK), sandbox.reset(), old.prepare(TASK), return_exceptions=True
     )
@@ -157,7 +170,7 @@ async def test_a_reset_ends_the_lease_before_it_even_while_that_prepares(sandbox
     with pytest.raises(StaleLease):
         await old.observe()
     assert (await new.prepare(TASK)).rest == "rested"
-    assert (await new.perform(next(commands), ReadFile(path="note.txt"))).error is not None
+    assert await notes.read(new, next(commands)) is None
 
 
 async def test_a_reset_without_a_lease_before_it_ends_none_to_come(sandbox: Sandbox) -> None:
@@ -181,8 +194,8 @@ async def test_what_it_cannot_do_is_refused(machine: Machine) -> None:
         await machine.perform(next(commands), cannot)
 
 
-async def test_a_failed_act_is_no_exception(machine: Machine) -> None:
-    done = await machine.perform(next(commands), ReadFile(path="nothing-here.txt"))
+async def test_a_failed_act_is_no_exception(machine: Machine, notes: Notes) -> None:
+    done = await machine.perform(next(commands), notes.failing)
     assert done.error is not None
     assert done.after.text is None
 
@@ -199,17 +212,17 @@ async def test_hurry_without_a_settle_does_nothing(machine: Machine) -> None:
     assert (await machine.perform(next(commands), TypeText(text="a"))).after.rest == "rested"
 
 
-async def test_prepare_starts_fresh(machine: Machine) -> None:
-    await machine.perform(next(commands), WriteFile(path="note.txt", text="left over"))
+async def test_prepare_starts_fresh(machine: Machine, notes: Notes) -> None:
+    await machine.perform(next(commands), notes.write("left over"))
     await machine.prepare(TASK)
-    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).error is not None
+    assert await notes.read(machine, next(commands)) is None
 
 
-async def test_an_unknown_task_changes_nothing(machine: Machine) -> None:
-    await machine.perform(next(commands), WriteFile(path="note.txt", text="kept"))
+async def test_an_unknown_task_changes_nothing(machine: Machine, notes: Notes) -> None:
+    await machine.perform(next(commands), notes.write("kept"))
     with pytest.raises(UnknownTask):
         await machine.prepare(Task(id="task-2", instruction="x", suite="no-such-suite", name="x"))
-    assert (await machine.perform(next(commands), ReadFile(path="note.txt"))).after.text == "kept"
+    assert await notes.read(machine, next(commands)) == "kept"
 
 
 async def test_without_a_suite_nothing_judges(machine: Machine) -> None:
@@ -231,47 +244,47 @@ async def test_what_goes_back_to_no_earlier_state_says_so(machine: Machine) -> N
         await machine.snapshot()
 
 
-async def test_a_machine_goes_back_to_a_snapshot(restorable: Machine) -> None:
+async def test_a_machine_goes_back_to_a_snapshot(restorable: Machine, notes: Notes) -> None:
     await restorable.prepare(TASK)
-    await restorable.perform(next(commands), WriteFile(path="note.txt", text="one"))
+    await restorable.perform(next(commands), notes.write("one"))
     kept = await restorable.snapshot()
     seen = await restorable.observe(settle=True)
-    await restorable.perform(next(commands), WriteFile(path="note.txt", text="two"))
+    await restorable.perform(next(commands), notes.write("two"))
     await restorable.perform(next(commands), MoveTo(x=500, y=300))
     again = await restorable.restore(kept)
     assert kept.acts == 1
     assert again.screenshot == seen.screenshot
-    assert (await restorable.perform(next(commands), ReadFile(path="note.txt"))).after.text == "one"
+    assert await notes.read(restorable, next(commands)) == "one"
 
 
-async def test_a_snapshot_may_be_returned_to_more_than_once(restorable: Machine) -> None:
+async def test_a_snapshot_may_be_returned_to_more_than_once(restorable: Machine, notes: Notes) -> None:
     start = await restorable.snapshot()
     for text in ("one", "two"):
-        await restorable.perform(next(commands), WriteFile(path="note.txt", text=text))
+        await restorable.perform(next(commands), notes.write(text))
         await restorable.restore(start)
-        assert (await restorable.perform(next(commands), ReadFile(path="note.txt"))).error is not None
+        assert await notes.read(restorable, next(commands)) is None
         await restorable.restore(start)
 
 
-async def test_a_snapshot_ends_with_the_next_set_up(restorable: Machine) -> None:
+async def test_a_snapshot_ends_with_the_next_set_up(restorable: Machine, notes: Notes) -> None:
     kept = await restorable.snapshot()
     await restorable.prepare(TASK)
-    await restorable.perform(next(commands), WriteFile(path="note.txt", text="kept"))
+    await restorable.perform(next(commands), notes.write("kept"))
     with pytest.raises(CannotRestore):
         await restorable.restore(kept)
-    assert (await restorable.perform(next(commands), ReadFile(path="note.txt"))).after.text == "kept"
+    assert await notes.read(restorable, next(commands)) == "kept"
 
 
 @pytest.mark.usefixtures("restorable")
-async def test_an_ended_lease_restores_nothing(sandbox: Sandbox) -> None:
+async def test_an_ended_lease_restores_nothing(sandbox: Sandbox, notes: Notes) -> None:
     old, new = sandbox.bind(7), sandbox.bind(8)
     kept = await old.snapshot()
-    await new.perform(next(commands), WriteFile(path="note.txt", text="new"))
+    await new.perform(next(commands), notes.write("new"))
     with pytest.raises(StaleLease):
         await old.restore(kept)
     with pytest.raises(StaleLease):
         await old.snapshot()
-    assert (await new.perform(next(commands), ReadFile(path="note.txt"))).after.text == "new"
+    assert await notes.read(new, next(commands)) == "new"
 
 
 async def test_a_destroyed_machine_is_gone(sandbox: Sandbox) -> None:
