@@ -4,6 +4,8 @@ import asyncio
 import os
 import secrets
 import shutil
+import signal
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ SHELL = "chromium-headless-shell"
 WHOLE = "chromium"
 INSTALL = "install chromium-headless-shell (Debian), or chromium"
 END_SECONDS = 5.0
+END_POLL = 0.01
 READ, WRITE = 3, 4
 """The descriptors on which the browser expects its pipe."""
 PLUMB = (
@@ -59,7 +62,7 @@ SOFTWARE = ("--disable-gpu", "--enable-unsafe-swiftshader")
 HARDWARE = ("--use-angle=vulkan", "--enable-features=Vulkan", "--ignore-gpu-blocklist", "--enable-gpu-rasterization")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Process:
     """A running browser, and the pipe to it."""
 
@@ -67,6 +70,7 @@ class Process:
     pipe: Pipe
     folder: Path
     groups: Groups
+    _ended: bool = False
 
     @property
     def pid(self) -> int:
@@ -117,14 +121,24 @@ class Process:
     async def end(self) -> None:
         """Returns when it has ended. Idempotent."""
         self.pipe.close()
-        if self.process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, 9)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(END_SECONDS):
-                    await self.process.wait()
-        await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+        if self._ended:
+            return
+        self._ended = True
+        await asyncio.to_thread(self._end)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_SECONDS):
+                await self.process.wait()
         self.groups.remove()
+
+    def _end(self) -> None:
+        """End the process and all it started, and remove its folder."""
+        until = time.monotonic() + END_SECONDS
+        with suppress(ProcessLookupError):
+            # Behind walls it has a first process of its own, which ends all others, and not at once.
+            while time.monotonic() < until:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                time.sleep(END_POLL)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def words(self) -> str:
         """What it said last; for people."""
