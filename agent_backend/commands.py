@@ -4,9 +4,11 @@ import hashlib
 import json
 from typing import Any
 
+from agent_backend.errors import CommandRefused
 from agent_backend.ports import EpisodeCommand
 from agent_backend.refusals import offered
-from vocabulary.messages import Accept, Act, EpisodeState, Rejected
+from vocabulary.episodic import Memory
+from vocabulary.messages import Accept, Act, EpisodeState, Rejected, ReviseMemory
 
 
 def digest_of(command: EpisodeCommand) -> str:
@@ -40,3 +42,13 @@ def said_by(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
         "thought": thought,
         "action": proposal.action,
     }
+
+
+def revised(memories: tuple[Memory, ...], command: ReviseMemory) -> tuple[Memory, ...]:
+    """The notes with one of them put right. Raises CommandRefused where there is none of this name."""
+    if all(memory.through != command.through for memory in memories):
+        raise CommandRefused("unknown_memory", "there is no such note")
+    right = {"text": command.text, "revised": True}
+    return tuple(
+        memory.model_copy(update=right) if memory.through == command.through else memory for memory in memories
+    )

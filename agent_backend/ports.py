@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from vm_bridge.machine import Snapshot
 from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
+from vocabulary.episodic import Memory
 from vocabulary.messages import (
     Accept,
     Act,
@@ -23,6 +24,7 @@ from vocabulary.messages import (
     Partial,
     Pause,
     Resample,
+    ReviseMemory,
     SetPace,
     Takeover,
     TakeoverInput,
@@ -38,6 +40,7 @@ EpisodeCommand = (
     Act
     | Accept
     | Resample
+    | ReviseMemory
     | MarkProposal
     | FinishEpisode
     | LeaveEpisode
@@ -167,15 +170,29 @@ class Policy(Protocol):
         *,
         kinds: frozenset[str],
         tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
         keep: KeepBlob = keep_nothing,
     ) -> tuple[Proposal, ...]:
         """Candidates for the next action, of these kinds or calling these tools, merged by equivalence and ranked;
-        `partial` hears the texts grow, `keep` stores what was asked.
+        `memories` tell of older steps, `partial` hears the texts grow, `keep` stores what was asked.
 
         Raises PolicyError. Cancelling the task cancels the request.
         """
+        ...
+
+
+@runtime_checkable
+class Rememberer(Protocol):
+    """A policy that condenses what it no longer reads in full into notes for itself."""
+
+    def condensable(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
+        """The steps the next note is due on; none while there is room."""
+        ...
+
+    async def remember(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
+        """The next note. Raises PolicyError."""
         ...
 
 

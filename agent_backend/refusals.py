@@ -18,6 +18,7 @@ from vocabulary.messages import (
     MarkProposal,
     Pause,
     Resample,
+    ReviseMemory,
     SetPace,
     Takeover,
     TakeoverInput,
@@ -34,13 +35,14 @@ TAKEN_WHEN: dict[EpisodeStatus, tuple[type[Frozen], ...]] = {
         *ALWAYS,
         *(Act, Accept, Resample, MarkProposal, FinishEpisode, Pause, Autopilot, Takeover, TakeoverInput, Undo),
         SetPace,
+        ReviseMemory,
     ),
-    "paused": (*ALWAYS, Pause, MarkProposal, FinishEpisode),
+    "paused": (*ALWAYS, ReviseMemory, Pause, MarkProposal, FinishEpisode),
     "failed": ALWAYS,
 }
 """Which commands each status takes; one that is not listed takes none."""
 
-TAKEN_IN_TAKEOVER = (*ALWAYS, MarkProposal, Takeover, TakeoverInput, SetPace)
+TAKEN_IN_TAKEOVER = (*ALWAYS, ReviseMemory, MarkProposal, Takeover, TakeoverInput, SetPace)
 
 
 def check(state: EpisodeState, command: EpisodeCommand) -> None:

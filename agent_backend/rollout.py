@@ -74,6 +74,7 @@ def trajectory_of(store: MemoryStore) -> Trajectory:
         tools=state.tools,
         steps=steps,
         policies=policies_of(steps),
+        memories=state.memories,
         proposals=tuple(store.offered.get(step.index, ()) for step in steps),
         outcome=state.outcome,
         answer=state.answer,

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from agent_backend.acting import Acting, ActingLimits
-from agent_backend.commands import digest_of, refusal, said_by
+from agent_backend.commands import digest_of, refusal, revised, said_by
 from agent_backend.errors import CommandRefused, PolicyError
 from agent_backend.opening import Opening, OpenMachine
 from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Policy
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering
+from agent_backend.remembering import Remembering
 from agent_backend.thinking import Patience, Question, Thinking
 from vocabulary.actions import CONTROL_KINDS, CallTool, CallUser, Finish, RunCode, RunCommand
 from vocabulary.messages import (
@@ -35,6 +36,7 @@ from vocabulary.messages import (
     Partial,
     Pause,
     Resample,
+    ReviseMemory,
     SetPace,
     Takeover,
     TakeoverInput,
@@ -88,6 +90,7 @@ class EpisodeRunner:
         self._acting = Acting(self._record, store, limits.acting, self._think_ahead)
         read = self._acting.pictures.read
         self._thinking = Thinking(self.wake, read, self._hear, limits.patience, store.save_blob)
+        self._remembering = Remembering(self.wake)
         within, again = limits.acting.reach, limits.warm_again
         self._opening = Opening(self._record, store, self._acting, open_machine, self.wake, within=within, again=again)
         self._inbox: deque[tuple[EpisodeCommand, Emit]] = deque()
@@ -105,6 +108,7 @@ class EpisodeRunner:
             (lambda: is_due(self._acting.rests_at), self._acting.close_gesture),
             (lambda: is_due(self._acting.glance_at), self._acting.glance),
             (lambda: self._thinking.answered, self._take_answer),
+            (lambda: self._remembering.answered, self._take_memory),
             (lambda: self.state.autopilot and bool(self.state.proposals), self._steer),
             (lambda: self._wants_proposals() and is_due(self._thinking.again_at), self._ask),
         )
@@ -185,6 +189,7 @@ class EpisodeRunner:
         """Let go of everything that is not durable."""
         self._stopping = True
         await self._thinking.close()
+        await self._remembering.close()
         await self._opening.close()
         if self._hurrying is not None:
             self._hurrying.cancel()
@@ -287,6 +292,8 @@ class EpisodeRunner:
                 await self._take_over(command)
             case MarkProposal():
                 await self._record.write(self._store.mark_proposal(command.proposal_id, command.mark))
+            case ReviseMemory():
+                await self._record.change(memories=revised(self.state.memories, command))
             case Resample():
                 await self._drop_offers("resampled")
             case Pause():
@@ -386,7 +393,9 @@ class EpisodeRunner:
         policy = self._current_policy()
         if policy is not None:
             kinds = frozenset(self.state.capabilities) | CONTROL_KINDS
-            self._thinking.ask(policy, Question(self.state.task, standing(steps), observation, kinds, self.state.tools))
+            state, past = self.state, standing(steps)
+            question = Question(state.task, past, observation, kinds, state.tools, state.memories)
+            self._thinking.ask(policy, question)
 
     async def _take_answer(self) -> None:
         """Store what the policy offers, or say that it is silent; it is asked again by itself."""
@@ -399,6 +408,12 @@ class EpisodeRunner:
         assert self._thinking.asked is not None
         await self._record.write(self._store.add_proposals(answer, self._thinking.asked))
         self._offered_at = asyncio.get_running_loop().time()
+        self._remembering.ask(self._current_policy(), self.state.task, standing(self.state.steps), self.state.memories)
+
+    async def _take_memory(self) -> None:
+        memory = self._remembering.take()
+        if memory is not None and any(step.index == memory.through for step in standing(self.state.steps)):
+            await self._record.change(memories=(*self.state.memories, memory))
 
     def _policy_moved(self) -> bool:
         """Whether what is offered, awaited or switched off is no longer the current policy's word."""

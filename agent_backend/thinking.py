@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agent_backend.errors import PolicyError
 from agent_backend.ports import KeepBlob, Policy, keep_nothing
 from vocabulary.blobs import BlobRef
+from vocabulary.episodic import Memory
 from vocabulary.messages import Partial
 from vocabulary.observations import Observation
 from vocabulary.proposals import PolicyRef, Proposal
@@ -29,6 +30,7 @@ class Question:
     observation: Observation
     kinds: frozenset[str]
     tools: tuple[Tool, ...] = ()
+    memories: tuple[Memory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,7 @@ class Thinking:
             question.observation,
             kinds=question.kinds,
             tools=question.tools,
+            memories=question.memories,
             blob=self._blob,
             partial=partial,
             keep=self._keep,

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from vocabulary.actions import CONTROL_KINDS
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, Dialect, Screen
-from vocabulary.memory import Budget, recalled
+from vocabulary.memory import Budget, Recall, recall
 from vocabulary.prompts import Prompt
 from vocabulary.proposals import ImageLimits, PolicyRef, Proposal
 from vocabulary.steps import Actor, Decision
@@ -112,9 +112,12 @@ def samples_of(
             messages=_asked(asked.get(step.index, ()), dialect, prompts)
             or dialect.render(
                 trajectory.task,
-                recalled(trajectory.steps[:index], budget),
+                (past := _remembered(trajectory, index, budget)).steps,
                 step.before,
                 images=budget.images,
+                stride=budget.stride,
+                earlier=past.earlier,
+                memories=past.memories,
                 kinds=offered,
                 tools=trajectory.tools,
                 language=language,
@@ -134,3 +137,9 @@ def _asked(
             prompt = prompts(proposal.prompt)
             return prompt.messages if prompt else ()
     return ()
+
+
+def _remembered(trajectory: Trajectory, index: int, budget: Budget) -> Recall:
+    """What a policy was reminded of at a step: the notes that had been written by then, and the steps after them."""
+    known = tuple(note for note in trajectory.memories if note.written_at <= trajectory.steps[index].started_at)
+    return recall(trajectory.steps[:index], known, budget)

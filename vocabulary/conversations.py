@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
+from vocabulary.episodic import Memory
 from vocabulary.observations import BrowserPage, Observation
 from vocabulary.steps import Step
 
@@ -32,6 +33,9 @@ def conversation(
     observation: Observation,
     *,
     images: int,
+    stride: int = 1,
+    earlier: int = 0,
+    memories: tuple[Memory, ...] = (),
     turn: Callable[[Step], str],
 ) -> tuple[ChatMessage, ...]:
     """The prompt, the steps as the assistant's own turns, the last `images` screens and the present one among them.
@@ -40,8 +44,12 @@ def conversation(
     """
     if images < 1:
         raise ValueError("a conversation shows at least the present screen")
-    shown = max(len(steps) - images + 1, 0)
+    begin = max(earlier + len(steps) - images + 1, 0)
+    shown = -(-begin // stride) * stride - earlier  # pictures leave several at a time, counted from the beginning
     messages = [_message("user", TextPart(text=prompt))]
+    if memories:
+        notes = "\n\n".join(plain(memory.text) for memory in memories)
+        messages.append(_message("user", TextPart(text=f"Your notes on earlier steps:\n{notes}")))
     for index, step in enumerate(steps):
         if index >= shown:
             messages.append(_look(step.before, steps[index - 1] if index else None))

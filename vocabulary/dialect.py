@@ -7,6 +7,7 @@ from pydantic import Field
 from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
+from vocabulary.episodic import Memory
 from vocabulary.observations import Observation
 from vocabulary.proposals import ImageLimits, ParseError
 from vocabulary.steps import Step
@@ -93,12 +94,16 @@ class Dialect(Protocol):
         observation: Observation,
         *,
         images: int = 5,
+        stride: int = 1,
+        earlier: int = 0,
+        memories: tuple[Memory, ...] = (),
         kinds: frozenset[str] | None = None,
         tools: tuple[Tool, ...] = (),
         language: str = "English",
     ) -> tuple[ChatMessage, ...]:
         """The conversation that asks for the next action: the last `images` screenshots in full, older
-        steps as text; only `kinds` are offered, and `tools` to be called."""
+        steps as text; only `kinds` are offered, and `tools` to be called. Screenshots leave `stride` at a time,
+        counted with the `earlier` steps that are not among `steps`, of which `memories` tell."""
         ...
 
     def write(self, thought: str, action: Action, screen: Screen) -> str:

@@ -14,6 +14,7 @@ from vocabulary.calls import Unreadable
 from vocabulary.conversations import conversation, plain
 from vocabulary.descriptions import describe
 from vocabulary.dialect import ChatMessage, Parsed, Screen, Unparsed
+from vocabulary.episodic import Memory
 from vocabulary.grids import Grid, to_grid
 from vocabulary.observations import Observation, Platform
 from vocabulary.proposals import ImageLimits
@@ -92,6 +93,9 @@ class FamilyDialect:
         observation: Observation,
         *,
         images: int = 5,
+        stride: int = 1,
+        earlier: int = 0,
+        memories: tuple[Memory, ...] = (),
         kinds: frozenset[str] | None = None,
         tools: tuple[Tool, ...] = (),
         language: str = "English",
@@ -109,7 +113,16 @@ class FamilyDialect:
             language=language,
             instruction=plain(task.instruction),
         )
-        return conversation(prompt, steps, observation, images=images, turn=lambda step: self._turn(step, language))
+        return conversation(
+            prompt,
+            steps,
+            observation,
+            images=images,
+            stride=min(stride, images),
+            earlier=earlier,
+            memories=memories,
+            turn=lambda step: self._turn(step, language),
+        )
 
     def write(self, thought: str, action: Action, screen: Screen) -> str:
         """One assistant turn. Raises ValueError for a kind outside `kinds`."""

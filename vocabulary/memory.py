@@ -1,19 +1,69 @@
-"""What a policy is reminded of: how many screenshots in full, and how much of the older past as text.
+"""What a policy is reminded of: working memory, its latest steps in full, and episodic memory, its notes on older ones.
 
-Shared, because a policy trained on other histories than it is served with would be another policy.
+Shared, because a policy trained on other histories than it is served with would be another policy. A prompt grows at
+its end only, as far as that goes: pictures leave it, and steps are forgotten, several at a time (`stride`), so that a
+server finds most of a prompt, and its pictures, in its caches.
 """
 
 from pydantic import Field
 
 from vocabulary.base import Frozen
+from vocabulary.episodic import Memory
 from vocabulary.steps import Step
 
 
 class Budget(Frozen):
-    """Bounds of a prompt's history: screenshots (the present one included) and characters of thoughts and actions."""
+    """Bounds of a prompt's history: screenshots (the present one included), and characters of thoughts and actions."""
 
     images: int = Field(default=5, ge=1)
+    stride: int = Field(default=3, ge=1)
+    """How many screenshots leave at a time; between `images - stride + 1` and `images` are shown."""
     characters: int = Field(default=24_000, ge=0)
+    working: int = Field(default=12, ge=1)
+    """Steps that are never condensed."""
+    episode: int = Field(default=0, ge=0)
+    """Steps condensed into one note; 0 for a policy that writes none, as most were never taught to."""
+    notes: int = Field(default=6_000, ge=0)
+    """Characters of notes; the oldest are left out."""
+
+    @property
+    def step(self) -> int:
+        """The stride that the window allows."""
+        return min(self.stride, self.images)
+
+
+class Recall(Frozen):
+    """What a prompt holds of the past: notes, the steps after them, and how many steps came before those."""
+
+    memories: tuple[Memory, ...] = ()
+    steps: tuple[Step, ...] = ()
+    earlier: int = 0
+
+
+def recall(steps: tuple[Step, ...], memories: tuple[Memory, ...], budget: Budget) -> Recall:
+    """What a policy is reminded of at its next decision; `steps` are those that count, all of them."""
+    valid, rest = _noted(steps, memories)
+    left, kept = budget.notes, 0
+    for memory in reversed(valid):
+        left -= len(memory.text)
+        if left < 0:
+            break
+        kept += 1
+    shown = recalled(rest, budget)
+    return Recall(memories=valid[len(valid) - kept :], steps=shown, earlier=len(steps) - len(shown))
+
+
+def condensable(steps: tuple[Step, ...], memories: tuple[Memory, ...], budget: Budget) -> tuple[Step, ...]:
+    """The steps to write the next note on; none while the working memory has room."""
+    _, rest = _noted(steps, memories)
+    return rest[: budget.episode] if budget.episode and len(rest) >= budget.working + budget.episode else ()
+
+
+def _noted(steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[tuple[Memory, ...], tuple[Step, ...]]:
+    """The memories that still hold, and the steps they do not tell of; what was taken back since is no memory."""
+    places = {step.index: place for place, step in enumerate(steps)}
+    valid = tuple(memory for memory in memories if memory.through in places)
+    return valid, steps[places[valid[-1].through] + 1 :] if valid else steps
 
 
 def recalled(steps: tuple[Step, ...], budget: Budget) -> tuple[Step, ...]:
@@ -28,4 +78,6 @@ def recalled(steps: tuple[Step, ...], budget: Budget) -> tuple[Step, ...]:
         if left < 0 and kept >= budget.images - 1:
             break
         kept += 1
-    return steps[len(steps) - kept :]
+    chunk = budget.step**2  # seldomer than pictures leave
+    cut = -(-(len(steps) - kept) // chunk) * chunk
+    return steps[min(cut, max(len(steps) - budget.images + 1, len(steps) - kept)) :]

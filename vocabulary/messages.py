@@ -13,6 +13,7 @@ from pydantic import Field, StringConstraints, TypeAdapter
 
 from vocabulary.actions import Action, InputEvent, Text
 from vocabulary.base import Frozen
+from vocabulary.episodic import Memory, MemoryText
 from vocabulary.observations import MAX_PACE, Observation, Verdict
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Step
@@ -52,6 +53,14 @@ class Resample(_Command):
     """Ask the policy again."""
 
     type: Literal["resample"] = "resample"
+
+
+class ReviseMemory(_Command):
+    """Put one of the policy's notes right; `through` names it."""
+
+    type: Literal["remember"] = "remember"
+    through: int = Field(ge=0)
+    text: MemoryText
 
 
 class MarkProposal(_Command):
@@ -151,6 +160,7 @@ Command = Annotated[
     Act
     | Accept
     | Resample
+    | ReviseMemory
     | MarkProposal
     | FinishEpisode
     | LeaveEpisode
@@ -213,6 +223,8 @@ class EpisodeState(Frozen):
     thinking_error: str = ""
     policy: PolicyRef | None = None
     pending: PendingAct | None = None
+    memories: tuple[Memory, ...] = ()
+    """What the policy noted of older steps, for itself."""
     autopilot: bool = False
     takeover: bool = False
     help_requested: bool = False
@@ -291,6 +303,7 @@ class EpisodeChanged(_Durable):
     capabilities: tuple[str, ...] | None = None
     tools: tuple[Tool, ...] | None = None
     can_undo: bool | None = None
+    memories: tuple[Memory, ...] | None = None
     autopilot: bool | None = None
     takeover: bool | None = None
     help_requested: bool | None = None

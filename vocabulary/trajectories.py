@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from vocabulary.base import Frozen
+from vocabulary.episodic import Memory
 from vocabulary.observations import Verdict
 from vocabulary.proposals import PolicyRef, Proposal
 from vocabulary.steps import Step, standing
@@ -34,6 +35,8 @@ class Trajectory(Frozen):
     proposals: tuple[tuple[Proposal, ...], ...] = ()
     policies: tuple[PolicyRef, ...] = ()
     """Who proposed, in order; an attempt that spans two revisions has two."""
+    memories: tuple[Memory, ...] = ()
+    """The policy's notes on older steps."""
     outcome: Outcome | None
     answer: str = ""
     verdict: Verdict | None = None

@@ -14,6 +14,7 @@ from vocabulary.blobs import BlobRef
 from vocabulary.descriptions import describe
 from vocabulary.dialect import Screen
 from vocabulary.dialects import dialect_named
+from vocabulary.episodic import Memory
 from vocabulary.messages import Partial
 from vocabulary.observations import Observation
 from vocabulary.proposals import PolicyRef, Proposal
@@ -43,6 +44,7 @@ class ExpertPolicy:
         *,
         kinds: frozenset[str],
         tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
         keep: KeepBlob = keep_nothing,

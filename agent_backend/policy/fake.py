@@ -9,6 +9,7 @@ from agent_backend.errors import PolicyError
 from agent_backend.ports import KeepBlob, keep_nothing
 from vocabulary.actions import Action, Click
 from vocabulary.blobs import BlobRef
+from vocabulary.episodic import Memory
 from vocabulary.messages import Partial
 from vocabulary.observations import Observation
 from vocabulary.proposals import ParseError, PolicyRef, Proposal
@@ -47,6 +48,7 @@ class FakePolicy:
         *,
         kinds: frozenset[str],
         tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
         keep: KeepBlob = keep_nothing,

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import time
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import httpx
@@ -12,13 +13,15 @@ from pydantic import AfterValidator, Field, HttpUrl, JsonValue, SecretStr, TypeA
 from agent_backend.errors import PolicyError
 from agent_backend.policy.candidates import candidates
 from agent_backend.policy.completions import Completions, Waits
+from agent_backend.policy.notes import NOTE_TOKENS, note_asked
 from agent_backend.policy.samples import Samples
 from agent_backend.ports import KeepBlob, keep_nothing
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen, TextPart, Unparsed
 from vocabulary.dialects import dialect_named
-from vocabulary.memory import Budget, recalled
+from vocabulary.episodic import Memory
+from vocabulary.memory import Budget, condensable, recall
 from vocabulary.messages import Partial
 from vocabulary.observations import Observation
 from vocabulary.prompts import Prompt
@@ -28,6 +31,8 @@ from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 
 HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
+LONGEST_NOTE = 4_000
+"""Characters of a note that are kept."""
 ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
 
 
@@ -95,6 +100,7 @@ class OpenAIPolicy:
         *,
         kinds: frozenset[str],
         tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
         blob: ReadBlob,
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
         keep: KeepBlob = keep_nothing,
@@ -102,11 +108,15 @@ class OpenAIPolicy:
         """See `Policy.propose`."""
         started = time.monotonic()
         budget, sampling = self._endpoint.budget, self._endpoint.sampling
+        past = recall(steps, memories, budget)
         messages = self._dialect.render(
             task,
-            recalled(steps, budget),
+            past.steps,
             observation,
             images=budget.images,
+            stride=budget.stride,
+            earlier=past.earlier,
+            memories=past.memories,
             kinds=kinds,
             tools=tools,
             language=self._endpoint.language,
@@ -145,6 +155,27 @@ class OpenAIPolicy:
             image_limits=limits,
         )
 
+    def condensable(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
+        """See `Rememberer.condensable`; a script has no memory."""
+        return () if self.ref.scripted else condensable(steps, memories, self._endpoint.budget)
+
+    async def remember(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
+        """See `Rememberer.remember`."""
+        condensed = self.condensable(steps, memories)
+        asked = note_asked(task, condensed, memories, language=self._endpoint.language)
+        request = {
+            "model": self._endpoint.model,
+            "messages": [await written(message, _no_pictures) for message in asked],
+            "stream": True,
+            "temperature": 0,
+            "max_tokens": NOTE_TOKENS,
+        }
+        samples = await self._completions.sample(request, _unheard)
+        text = " ".join(sample.text for sample in samples.finished()).strip()[:LONGEST_NOTE]
+        if not text or not condensed:
+            raise PolicyError("the policy wrote no note")
+        return Memory(through=condensed[-1].index, text=text, policy=self.ref, written_at=datetime.now(UTC))
+
     async def aclose(self) -> None:
         """Close the connections to the server."""
         await self._completions.aclose()
@@ -160,6 +191,15 @@ class OpenAIPolicy:
             "return_token_ids": True,
             **drawn,
         }
+
+
+async def _no_pictures(ref: BlobRef) -> bytes:
+    """A note is asked for in text alone."""
+    raise KeyError(ref.sha256)
+
+
+async def _unheard(_: Samples) -> None:
+    """Nobody reads along while a note is written."""
 
 
 async def written(message: ChatMessage, blob: ReadBlob) -> dict[str, JsonValue]:

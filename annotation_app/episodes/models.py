@@ -12,6 +12,7 @@ from annotation_app.documents import DocumentField
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Assignment, Task
 from vocabulary.base import Frozen
+from vocabulary.episodic import Memory
 from vocabulary.messages import PendingAct, Thinking
 from vocabulary.observations import Observation, Verdict
 from vocabulary.proposals import PolicyRef
@@ -27,6 +28,7 @@ class Desk(Frozen):
     observation: Observation | None = None
     policy: PolicyRef | None = None
     pending: PendingAct | None = None
+    memories: tuple[Memory, ...] = ()
     thinking: Thinking = "idle"
     thinking_error: str = ""
     autopilot: bool = False

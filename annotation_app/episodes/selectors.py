@@ -216,6 +216,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         steps=steps,
         proposals=tuple(tuple(offered[step.index]) for step in steps),
         policies=policies_of(steps),
+        memories=episode.desk.memories,
         outcome=episode.outcome or None,
         answer=episode.desk.answer,
         verdict=episode.desk.verdict,

@@ -34,6 +34,7 @@ from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.ice import ICE_SERVERS, ice_passes
 from vm_bridge.machine import Advice, Lease, Machine
 from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
+from vocabulary.memory import Budget
 from vocabulary.messages import EpisodeState, Event
 from vocabulary.tasks import Task
 
@@ -80,6 +81,19 @@ def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str
     given = f"{query}&" if query else ""
     address = f"{origin}{preview_path(lease.machine_id)}/{port}/{page}?{given}{PREVIEW_PARAMETER}={quote(ticket)}"
     return ticket, address
+
+
+def cdp_mint(*, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
+    """A ticket for a program that speaks to this episode's browser, and the address of its WebSocket with it.
+
+    Raises Conflict.
+    """
+    lease = _lease_of(episode_id)
+    if "navigate" not in lease.capabilities.kinds:
+        raise Conflict("This machine is no browser.", code="no_browser")
+    ticket = _ticket("cdp", user, episode_id, lease)
+    address = f"{stream_url('cdp', ticket, host)}?token={quote(ticket)}"
+    return ticket, address.replace("http", "ws", 1)
 
 
 def _lease_of(episode_id: UUID) -> Lease:
@@ -143,13 +157,14 @@ class Policies:
 
 
 def _endpoint(server: PolicyServer) -> Endpoint:
-    """Raises ValueError for sampling settings or a dialect nobody knows."""
+    """Raises ValueError for sampling or memory settings, or a dialect, that nobody knows."""
     return Endpoint(
         **server.ref.model_dump(),
         base_url=server.base_url,
         model=server.model,
         api_key=SecretStr("" if server.ref.scripted else settings.ENV.policy_api_key),
         sampling=Sampling.model_validate({**json.loads(server.sampling), "n": server.candidates}),
+        budget=Budget.model_validate_json(server.memory),
     )
 
 

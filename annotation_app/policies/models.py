@@ -15,6 +15,11 @@ class PolicyRevision(models.Model):
         max_length=500, blank=True, help_text="Where its weights lie, as the server was told; empty: not known"
     )
     sampling = models.JSONField(default=dict, blank=True, help_text="temperature, top_p, max_tokens, …")
+    memory = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What it is reminded of: images, stride, working, episode, notes, characters",
+    )
     scripted = models.BooleanField(default=False, help_text="No model: answers from a script, and is labelled so")
     created_at = models.DateTimeField(auto_now_add=True)
 

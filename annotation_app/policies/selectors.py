@@ -15,6 +15,8 @@ class PolicyServer(Frozen):
     model: str
     sampling: str
     """Sampling settings as JSON text: a value that can be compared and hashed."""
+    memory: str
+    """What it is reminded of, in the same way."""
     candidates: int
 
 
@@ -40,5 +42,6 @@ def policy_server(revision: PolicyRevision | None, *, candidates: int) -> Policy
         base_url=revision.base_url,
         model=revision.model,
         sampling=json.dumps(revision.sampling, sort_keys=True),
+        memory=json.dumps(revision.memory, sort_keys=True),
         candidates=candidates,
     )

@@ -26,6 +26,7 @@ export type {
   JsonValue,
   ListFiles,
   LongPress,
+  Memory,
   MiddleClick,
   MouseDown,
   MouseUp,

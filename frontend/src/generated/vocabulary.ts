@@ -66,6 +66,7 @@ export type Command =
   | Act
   | Accept
   | Resample
+  | ReviseMemory
   | MarkProposal
   | FinishEpisode
   | LeaveEpisode
@@ -542,6 +543,15 @@ export interface Resample {
   type: "resample";
 }
 /**
+ * Put one of the policy's notes right; `through` names it.
+ */
+export interface ReviseMemory {
+  command_id: string;
+  type: "remember";
+  through: number;
+  text: string;
+}
+/**
  * Judge a candidate that is not taken; None removes the mark.
  */
 export interface MarkProposal {
@@ -810,6 +820,7 @@ export interface EpisodeChanged {
   capabilities: string[] | null;
   tools: Tool[] | null;
   can_undo: boolean | null;
+  memories: Memory[] | null;
   autopilot: boolean | null;
   takeover: boolean | null;
   help_requested: boolean | null;
@@ -829,6 +840,16 @@ export interface Tool {
   parameters: {
     [k: string]: JsonValue;
   };
+}
+/**
+ * Notes on the steps after the last memory's, up to and with the one of index `through`.
+ */
+export interface Memory {
+  through: number;
+  text: string;
+  policy: PolicyRef;
+  revised: boolean;
+  written_at: string;
 }
 /**
  * A verifier's judgement of a final state; `success` is None where nothing can judge.
@@ -860,6 +881,7 @@ export interface EpisodeState {
   thinking_error: string;
   policy: PolicyRef | null;
   pending: PendingAct | null;
+  memories: Memory[];
   autopilot: boolean;
   takeover: boolean;
   help_requested: boolean;
@@ -960,6 +982,7 @@ export interface Trajectory {
   steps: Step[];
   proposals: Proposal[][];
   policies: PolicyRef[];
+  memories: Memory[];
   outcome: Outcome | null;
   answer: string;
   verdict: Verdict | null;

@@ -2,10 +2,18 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from vocabulary.actions import Wait
-from vocabulary.memory import Budget, recalled
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, ImagePart
+from vocabulary.dialects import dialect_named
+from vocabulary.episodic import Memory
+from vocabulary.memory import Budget, Recall, condensable, recall, recalled
 from vocabulary.observations import Observation
+from vocabulary.proposals import PolicyRef
 from vocabulary.steps import Step
+from vocabulary.tasks import Task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SEEN = Observation(screenshot=None, width=10, height=10, captured_at=NOW, settled=True, rest="rested", settle_ms=0.0)
@@ -44,3 +52,77 @@ def test_steps_with_a_picture_are_never_forgotten() -> None:
     past = steps("x" * 1000, "y" * 1000, "z" * 1000)
     assert recalled(past, Budget(images=3, characters=0)) == past[1:]
     assert recalled(past, Budget(images=1, characters=0)) == ()
+
+
+POLICY = PolicyRef(name="tars", revision="1", dialect="ui_tars_1_5")
+NOTING = Budget(images=2, stride=2, working=4, episode=3)
+
+
+def note(through: int, text: str = "x") -> Memory:
+    return Memory(through=through, text=text, policy=POLICY, written_at=NOW)
+
+
+def test_a_note_is_due_when_the_working_memory_is_full_and_an_episode_more() -> None:
+    past = steps(*"abcdefghij")
+    assert condensable(past[:6], (), NOTING) == ()
+    assert condensable(past[:7], (), NOTING) == past[:3]
+    assert condensable(past[:9], (note(2),), NOTING) == ()
+    assert condensable(past, (note(2),), NOTING) == past[3:6]
+    assert condensable(past, (), Budget()) == (), "most policies were never taught to write notes"
+
+
+def test_noted_steps_make_room_for_their_notes() -> None:
+    past = steps(*"abcdefghij")
+    recalled_now = recall(past, (note(2), note(5)), NOTING)
+    assert recalled_now.memories == (note(2), note(5))
+    assert (recalled_now.steps, recalled_now.earlier) == (past[6:], 6)
+
+
+def test_what_was_taken_back_is_no_memory() -> None:
+    past = steps(*"abcde")
+    assert recall(past[:2], (note(2),), NOTING) == recall(past[:2], (), NOTING)
+    assert recall(past[:4], (note(2), note(4)), NOTING).memories == (note(2),)
+
+
+def test_the_oldest_notes_are_left_out() -> None:
+    past = steps(*"abcdefgh")
+    notes = (note(1, "x" * 60), note(3, "y" * 60))
+    assert recall(past, notes, Budget(notes=100)).memories == notes[1:]
+    assert recall(past, notes, Budget(notes=100)).steps == past[4:]
+
+
+@pytest.mark.parametrize("budget", [Budget(), Budget(images=3, stride=2, working=4, episode=4), Budget(characters=1_000)])
+def test_a_prompt_grows_at_its_end_but_for_one_step_in_some(budget: Budget) -> None:
+    past = steps(*(f"thought {number}" for number in range(40)))
+    notes: tuple[Memory, ...] = ()
+    before: tuple[ChatMessage, ...] = ()
+    kept = 0
+    for count in range(40):
+        if due := condensable(past[:count], notes, budget):
+            notes = (*notes, note(due[-1].index))
+        held = recall(past[:count], notes, budget)
+        shown = render(held, budget, count)
+        pictures = sum(isinstance(part, ImagePart) for message in shown for part in message.content)
+        assert min(count + 1, budget.images - budget.step + 1) <= pictures <= budget.images
+        kept += shown[: len(before)] == before
+        before = shown
+    often = 1 / budget.step + 1 / budget.step**2 + (1 / budget.episode if budget.episode else 0)
+    assert kept >= 40 * (1 - often) - 3, "a server finds most prompts' beginning in its cache"
+
+
+def render(held: Recall, budget: Budget, count: int) -> tuple[ChatMessage, ...]:
+    """What a policy reads before step `count`, every screen told from the others."""
+
+    def screen(number: int) -> Observation:
+        return SEEN.model_copy(update={"screenshot": BlobRef.of(str(number).encode(), "image/png")})
+
+    shown = tuple(step.model_copy(update={"before": screen(step.index)}) for step in held.steps)
+    return dialect_named("ui_tars_1_5").render(
+        Task(id="t", instruction="Do it."),
+        shown,
+        screen(count),
+        images=budget.images,
+        stride=budget.stride,
+        earlier=held.earlier,
+        memories=held.memories,
+    )

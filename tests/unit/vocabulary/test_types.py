@@ -22,6 +22,7 @@ COMMANDS: tuple[Any, ...] = (
     messages.Act(command_id="command-1", action=Click(x=1, y=2), thought="t", proposal_id="p1"),
     messages.Accept(command_id="command-1", proposal_id="p1", base_version=3, thought=None),
     messages.Resample(command_id="command-1"),
+    messages.ReviseMemory(command_id="command-1", through=5, text="The report is renamed."),
     messages.MarkProposal(command_id="command-1", proposal_id="p1", mark=None),
     messages.FinishEpisode(command_id="command-1", outcome="infeasible", reason="no"),
     messages.LeaveEpisode(command_id="command-1", how="broken", reason="no"),

@@ -48,6 +48,7 @@ export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState 
     thinking_error: "",
     policy: POLICY,
     pending: null,
+    memories: [],
     autopilot: false,
     takeover: false,
     help_requested: false,

@@ -1,0 +1,123 @@
+"""A policy's notes on older steps: written while the annotator decides, put right by them, read at the next step."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agent_backend.errors import PolicyError, PolicyUnavailable
+from agent_backend.policy.fake import FakePolicy
+from agent_backend.policy.openai import OpenAIPolicy
+from tests.unit.agent_backend.conftest import Desk, act
+from tests.unit.agent_backend.model_server import Events, ModelServer, chunk
+from tests.unit.agent_backend.test_openai_policy import ENDPOINT, past
+from vocabulary.episodic import Memory
+from vocabulary.memory import Budget, condensable
+from vocabulary.messages import ReviseMemory, Undo
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+
+TASK = Task(id="t1", instruction="Open the report<|im_end|>")
+BUDGET = Budget(images=1, working=1, episode=2)
+
+
+class NotingPolicy(FakePolicy):
+    """Notes how many steps it has forgotten; `mute`, it fails instead."""
+
+    mute = False
+
+    def condensable(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
+        return condensable(steps, memories, BUDGET)
+
+    async def remember(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
+        if self.mute:
+            raise PolicyUnavailable("nobody answers")
+        last = self.condensable(steps, memories)[-1].index
+        return Memory(through=last, text=f"I typed {last + 1} times.", policy=self.ref, written_at=datetime.now(UTC))
+
+
+async def noting(desk: Desk, steps: int, *, mute: bool = False) -> NotingPolicy:
+    policy = NotingPolicy()
+    policy.mute = mute
+    desk.current = policy
+    await desk.started()
+    for number in range(steps):
+        await desk.send(act(number))
+        await desk.steps(number + 1)
+        await desk.ready()
+    return policy
+
+
+async def test_notes_are_written_beside_the_work_and_stored(desk: Desk) -> None:
+    await noting(desk, 3)
+    await desk.until(lambda: bool(desk.store.state.memories))
+    (memory,) = desk.store.state.memories
+    assert (memory.through, memory.text, memory.revised) == (1, "I typed 2 times.", False)
+
+
+async def test_the_annotator_puts_a_note_right(desk: Desk) -> None:
+    await noting(desk, 3)
+    await desk.until(lambda: bool(desk.store.state.memories))
+    assert await desk.code(ReviseMemory(command_id="revise-01", through=1, text="Nothing was typed.")) == ""
+    (memory,) = desk.store.state.memories
+    assert (memory.text, memory.revised) == ("Nothing was typed.", True)
+    assert await desk.code(ReviseMemory(command_id="revise-02", through=7, text="?")) == "unknown_memory"
+
+
+async def test_a_note_that_fails_holds_nothing_up(desk: Desk) -> None:
+    policy = await noting(desk, 3, mute=True)
+    assert desk.store.state.memories == ()
+    assert desk.store.state.proposals
+    policy.mute = False
+    await desk.send(act(9))
+    await desk.until(lambda: bool(desk.store.state.memories))
+
+
+async def test_notes_outlive_the_runner(desk: Desk) -> None:
+    await noting(desk, 3)
+    await desk.until(lambda: bool(desk.store.state.memories))
+    await desk.kill()
+    await desk.started()
+    assert [memory.through for memory in desk.runner.state.memories] == [1]
+
+
+async def test_a_step_taken_back_takes_no_note_with_it_that_still_holds(desk: Desk) -> None:
+    await noting(desk, 3)
+    await desk.until(lambda: bool(desk.store.state.memories))
+    if desk.store.state.can_undo:
+        assert await desk.code(Undo(command_id="undo-0001")) == ""
+    assert desk.store.state.memories
+
+
+def remote(server: ModelServer, *, scripted: bool = False) -> OpenAIPolicy:
+    changed = {"budget": BUDGET, "scripted": scripted}
+    return OpenAIPolicy(ENDPOINT.model_copy(update=changed), transport=server.transport)
+
+
+async def test_a_note_is_asked_for_in_words_alone() -> None:
+    server = ModelServer(Events([chunk(0, " I clicked "), chunk(0, "twice. ")]))
+    memory = await remote(server).remember(TASK, past(3), ())
+    assert (memory.through, memory.text, memory.policy.revision) == (1, "I clicked twice.", "r1")
+    (body,) = server.asked
+    (message,) = body["messages"]
+    assert "thought 0" in message["content"]
+    assert "thought 1" in message["content"]
+    assert "thought 2" not in message["content"], "the working memory stays as it is"
+    assert "<|im_end|>" not in message["content"]
+    assert (body["temperature"], body.get("n")) == (0, None)
+
+
+async def test_earlier_notes_are_read_again() -> None:
+    server = ModelServer(Events([chunk(0, "More.")]))
+    before = Memory(through=1, text="I clicked twice.", policy=remote(server).ref, written_at=datetime.now(UTC))
+    memory = await remote(server).remember(TASK, past(5), (before,))
+    assert memory.through == 3
+    assert "I clicked twice." in server.asked[0]["messages"][0]["content"]
+
+
+async def test_an_empty_note_is_none() -> None:
+    with pytest.raises(PolicyError, match="no note"):
+        await remote(ModelServer(Events([chunk(0, "  ")]))).remember(TASK, past(3), ())
+
+
+async def test_a_script_writes_no_notes() -> None:
+    assert remote(ModelServer(), scripted=True).condensable(past(9), ()) == ()
