@@ -142,7 +142,8 @@ class Manifest(Frozen):
             if isinstance(slot, Choice):
                 places = draw.sample(range(slot.length), slot.pick or 1)
                 chosen = [slot.of(language)[place] for place in places]
-                values[name], picks[name] = (chosen, list(places)) if slot.pick else (chosen[0], places[0])
+                numbers: list[JsonValue] = [*places]
+                values[name], picks[name] = (chosen, numbers) if slot.pick else (chosen[0], numbers[0])
             else:
                 values[name] = draw.randint(*slot.range) if isinstance(slot, Range) else slot
         return values, picks
