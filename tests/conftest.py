@@ -5,7 +5,6 @@
 
 import os
 from collections.abc import Generator, Iterator
-from pathlib import Path
 
 import pytest
 from pytest_timeout import Settings
@@ -16,23 +15,17 @@ from annotation_app.operations.running import Running, running
 GIVEN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_REDIS_URL")
 
 
-REAL = Path(__file__).with_name("integration")
 PLATFORM_SECONDS = 300
-"""The first test of the whole platform waits for its start."""
 FAILED = pytest.StashKey[str]()
 """Why a test failed."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run in parallel, one worker has all tests of the whole platform, which share one, and one all of a file that
-    makes machines; xdist must hear of it first."""
+    """The first test of the whole platform waits for its start."""
     for item in items:
         if "platform" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("platform"))
             item.add_marker(pytest.mark.timeout(PLATFORM_SECONDS))
-        elif REAL in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(REAL).as_posix()))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -17,6 +17,7 @@ from annotation_app.operations.stack import ROOT
 
 REPORTS = ROOT / "test-results"
 PARALLEL = ("-n", "2", "--dist", "loadgroup")
+BY_FILE = ("-n", "2", "--dist", "loadfile")
 ONCE_MORE = ("--reruns", "1", "-rfEsR")
 
 
@@ -55,9 +56,12 @@ def quick_tests(node: Node) -> tuple[Check, ...]:
 
 
 def full_tests() -> tuple[Check, ...]:
-    """Real servers, real desktops, a real browser. What shares a machine or a platform runs in one process. A test that
-    fails runs once more, and is told."""
-    return (_pytest("real", "tests/integration", "tests/e2e", *PARALLEL, *ONCE_MORE),)
+    """Real servers, real desktops, a real browser. Two files of tests at a time; those of the whole platform one after
+    another, for they share it. A test that fails runs once more, and is told."""
+    return (
+        _pytest("integration", "tests/integration", *BY_FILE, *ONCE_MORE),
+        _pytest("e2e", "tests/e2e", *ONCE_MORE),
+    )
 
 
 def chosen_tests(arguments: Iterable[str]) -> tuple[Check, ...]:
