@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 from vm_bridge.browser import Folder, Request
-from vm_bridge.browser.outside import Outside
 from vm_bridge.network.egress import Egress
+from vm_bridge.network.outside import Outside
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
