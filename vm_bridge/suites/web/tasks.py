@@ -1,7 +1,6 @@
 """Tasks made of a manifest: which level, which language, which seed, and what the page is told of them."""
 
 from dataclasses import dataclass
-from typing import cast
 
 from pydantic import JsonValue
 
@@ -60,7 +59,7 @@ def terms_of(folder: Folder, task: Task) -> Terms:
     folder.manifest.level(level)
     if language not in LANGUAGES:
         raise InvalidAction(f"a language is one of {', '.join(LANGUAGES)}")
-    return Terms(task.seed, level, cast(Language, language), _size(folder, size))
+    return Terms(task.seed, level, language, _size(folder, size))
 
 
 def told(folder: Folder, terms: Terms) -> dict[str, JsonValue]:
