@@ -64,8 +64,8 @@ class Done:
 class Stage(Protocol):
     """Where sessions come from."""
 
-    async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
-        """A session with an empty page. Raises BrowserFailed."""
+    async def open(self, scene: Scene, *, seed: int, clock: Clock, network: tuple[str, ...]) -> Session:
+        """A session with an empty page that may reach these hosts. Raises BrowserFailed."""
         ...
 
 
@@ -80,7 +80,8 @@ class Episode:
     async def begin(cls, stage: Stage, plan: Plan) -> "Episode":
         """The start state, at rest. Raises BrowserFailed; ScriptFailed where the page cannot be set up."""
         scene = plan.scene()
-        session = await stage.open(scene, seed=plan.seed, clock=plan.clock)
+        network = () if plan.task is None else plan.task.network
+        session = await stage.open(scene, seed=plan.seed, clock=plan.clock, network=network)
         try:
             await session.go(scene.url)
             if plan.task is not None and plan.suite is not None:

@@ -6,17 +6,20 @@ import logging
 import secrets
 import shutil
 import socket
+import tempfile
 import time
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from vm_bridge.browser import BrowserFailed, Clock, Session
+from vm_bridge.browser import BrowserFailed, Clock, Session, Site
 from vm_bridge.drivers.browser import Browser
 from vm_bridge.drivers.browser_machine import BrowserMachine
 from vm_bridge.drivers.browser_start import start_scene
 from vm_bridge.errors import NoMachine
 from vm_bridge.hosts.browser_engines import Engines
 from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.network.outside import Outside
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vm_bridge.suites.scenes import Scene, WebSuite
 
@@ -42,6 +45,7 @@ class BrowserSandbox:
         self.frames: FrameSource | None = self.browser.frames
         self.session: Session | None = None
         """The session it had last."""
+        self._outsides: list[tuple[Outside, Path]] = []
 
     @property
     def capabilities(self) -> Capabilities:
@@ -50,13 +54,16 @@ class BrowserSandbox:
     def bind(self, fencing_token: int) -> Machine:
         return BrowserMachine(self.browser, fencing_token)
 
-    async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
+    async def open(self, scene: Scene, *, seed: int, clock: Clock, network: tuple[str, ...]) -> Session:
         """See `Stage.open`."""
+        if network:
+            scene = replace(scene, site=await self._reaching(scene.site, network))
         self.session = await self._engines.open(scene, seed=seed, clock=clock)
         return self.session
 
     async def reset(self) -> None:
         await self.browser.reset()
+        await self._reach_no_more(kept=0)
 
     async def healthy(self) -> bool:
         try:
@@ -75,7 +82,27 @@ class BrowserSandbox:
     async def destroy(self) -> None:
         self.destroyed = True
         await self.browser.destroy(f"machine {self.id} is gone")
+        await self._reach_no_more(kept=0)
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+    async def _reaching(self, site: Site, network: tuple[str, ...]) -> Site:
+        """The site, and beyond it what a task may reach. Raises BrowserFailed."""
+        await self._reach_no_more(kept=1)  # an episode that is made again stands beside the first
+        folder = Path(
+            await asyncio.to_thread(tempfile.mkdtemp, prefix="pilothouse-reach-")
+        )  # paths of sockets are short
+        outside = Outside(site, network, folder)
+        self._outsides.append((outside, folder))
+        try:
+            return await outside.open()
+        except OSError as error:
+            raise BrowserFailed(f"the way to the network does not open: {error}") from error
+
+    async def _reach_no_more(self, *, kept: int) -> None:
+        while len(self._outsides) > kept:
+            outside, folder = self._outsides.pop(0)
+            await outside.close()
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 class BrowserHost:
