@@ -80,7 +80,7 @@ class ExactTime:
 
     async def frame(self) -> Tick:
         """Let time pass until the next frame, and draw it. Raises PageHung, BrowserEnded."""
-        page, answers = self._session.active, self._session.answers
+        page, answers = self._session.check(), self._session.answers
         answers.release(self.now)
         await self._session.landed()
         due = boundary_after(self.now)
@@ -92,7 +92,7 @@ class ExactTime:
         if self._workers:
             self._move()
         policy = "advance" if answers.delayed else "pauseIfNetworkFetchesPending"
-        self.keeper.send("Emulation.setVirtualTimePolicy", policy=policy, budget=due - self.now)
+        self._give(policy, due - self.now)
         await self._pass(due)
         clock, others = self.keeper.ask("Date.now()"), self._others()
         told, look = await self._draw(page, due)
@@ -124,6 +124,15 @@ class ExactTime:
             raise BrowserFailed("the browser gives no picture")
         return base64.b64decode(told["screenshotData"])
 
+    def _give(self, policy: str, ms: float) -> None:
+        """Let time pass in pages, until it is used up."""
+
+        def told(answer: "asyncio.Future[Told]") -> None:
+            if not answer.cancelled() and isinstance(failed := answer.exception(), BrowserFailed):
+                self.broke(failed)
+
+        self.keeper.send("Emulation.setVirtualTimePolicy", policy=policy, budget=ms).add_done_callback(told)
+
     async def _pass(self, due: int) -> None:
         """Wait until the time that was given has passed. Raises PageHung."""
         try:
@@ -137,7 +146,7 @@ class ExactTime:
                     left = due - await self._asked(self.keeper.ask("Date.now()"))
                     if left <= 0:
                         break
-                    self.keeper.send("Emulation.setVirtualTimePolicy", policy="advance", budget=left)
+                    self._give("advance", left)
                     await self._expired.wait()
         except TimeoutError:
             raise PageHung(f"the page does not come to its next frame within {self.patience:.0f} s") from None
@@ -152,6 +161,7 @@ class ExactTime:
     async def _draw(self, page: Page, at: float, **more: Any) -> tuple[Told, Look]:
         """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had
         nothing to draw before, the browser does not know yet that there is something. Raises PageHung, BrowserEnded."""
+        self._session.check()
         for _ in range(MOST_TRIES):
             told = await self._begin(page, at, more)
             said = None if page.leaving else await self._session.heard(page, page.ask(LOOK))
@@ -174,9 +184,9 @@ class ExactTime:
             except BrowserEnded:
                 raise
             except BrowserFailed as failed:
-                if page.closed.is_set():
-                    return {}
-                raise PageHung(str(failed)) from failed
+                if "no answer" in str(failed):
+                    raise PageHung(str(failed)) from failed
+                return {}  # the page has just closed
 
     def _others(self) -> "list[tuple[Page, asyncio.Future[Told]]]":
         """What the documents beside the active page's own are asked after time has passed."""

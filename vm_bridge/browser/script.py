@@ -100,6 +100,7 @@ class ScriptTime:
 
     async def _until(self, end: int) -> None:
         session = self._session
+        session.check()
         session.answers.release(self.now)
         await session.answers.arrived()
         asked = [

@@ -83,6 +83,12 @@ class Session(Inputs):
         except KeyError:
             raise BrowserEnded("the session has no page") from None
 
+    def check(self) -> Page:
+        """The active page, if it lives. Raises BrowserFailed."""
+        if self.active.crashed:
+            raise BrowserFailed("the page has crashed")
+        return self.active
+
     @property
     def now_ms(self) -> float:
         """Game time since the start."""
@@ -250,7 +256,7 @@ class Session(Inputs):
         """What a page's script answered; None where its document goes before it does. Raises PageHung, BrowserEnded."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + self.time.patience
-        while not answer.done() and not page.leaving and not page.closed.is_set():
+        while not (answer.done() or page.leaving or page.crashed or page.closed.is_set()):
             self.news.clear()
             news = asyncio.ensure_future(self.news.wait())
             left = ends - loop.time()
@@ -312,6 +318,7 @@ class Session(Inputs):
         if page is None:
             return
         if event == "Target.targetCrashed":
+            self.news.set()
             return self._news.crashed(page)
         self._pages.pop(page.id)
         page.closed.set()
@@ -322,7 +329,7 @@ class Session(Inputs):
             self._active = page.opener if page.opener in self._pages else next(reversed(self._pages), "")
             if self._active:
                 self.active.fresh = True
-        self.time.broke(BrowserFailed("the page has closed"))
+        self.news.set()
 
     def _owns(self, frame: str) -> bool:
         return frame in self._pages or any(frame in page.contexts.values() for page in self.pages)
