@@ -1,0 +1,70 @@
+"""What a policy was asked and how it was sampled goes through database and export into the trainer's hands."""
+
+from typing import Any
+
+from annotation_app.episodes import services
+from annotation_app.exports import selectors
+from annotation_app.exports.models import Export
+from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
+from tests.integration.web.conftest import World
+from trainer.samples import sampled_of, samples_of
+from trainer.trajectories import folder_open
+from vocabulary.dialect import ChatMessage, ImagePart, TextPart
+from vocabulary.dialects import dialect_named
+from vocabulary.prompts import Prompt
+from vocabulary.proposals import ImageLimits
+
+LIMITS = ImageLimits(min_pixels=3_136, max_pixels=50_176)
+ASKED = Prompt(
+    policy=POLICY,
+    model="nano",
+    image_limits=LIMITS,
+    messages=(
+        ChatMessage(role="user", content=(TextPart(text="Do this."),)),
+        ChatMessage(role="user", content=(ImagePart(image=REF),)),
+    ),
+)
+
+
+def test_what_was_asked_and_sampled_reaches_the_trainer(committed: World) -> None:
+    world = committed
+    episode = services.episode_next(user=world.ada)
+    assert episode is not None
+    token = services.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60)
+    own: dict[str, Any] = {"episode_id": episode.id, "token": token}
+    prompt, data = ASKED.packed()
+    drawn = {
+        "prompt": prompt,
+        "prompt_token_ids": (1, 2, 3),
+        "completion_token_ids": (7, 8),
+        "logprobs": (-0.5, -0.25),
+        "image_limits": LIMITS,
+        "weight_versions": ("v7",),
+        "sampling": {"temperature": 0.8, "top_p": 1.0, "top_k": -1, "min_p": 0.0},
+    }
+    offer = proposal(1).model_copy(update=drawn)
+    services.blob_add(**own, ref=REF, data=PICTURE)
+    services.blob_add(**own, ref=prompt, data=data)
+    services.proposals_add(**own, proposals=(offer,), policy=POLICY)
+    taken = {"decision": "accept", "proposal_id": offer.id, "thought": offer.thought, "policy": POLICY}
+    services.step_append(**own, step=step(command_id=f"command-{episode.id}").model_copy(update=taken))
+    services.episode_change(**own, fields={"status": "finished", "outcome": "success"})
+    services.episode_review(reviewer=world.rosa, episode_id=episode.id, accept=True)
+
+    shown = world.client(world.ada).get(f"/api/episodes/{episode.id}/blobs/{prompt.sha256}")
+    assert b"".join(shown.streaming_content if shown.streaming else [shown.content]) == data
+    stranger = world.client(world.ben).get(f"/api/episodes/{episode.id}/blobs/{prompt.sha256}")
+    assert stranger.status_code == 404
+
+    assert world.client(world.ravi).post("/api/exports", {}, content_type="application/json").status_code < 300
+    folder = folder_open(selectors.export_folder(Export.objects.get().id))
+    assert folder.manifest.counts.images == 1, "a prompt is no picture"
+    (trajectory,) = folder.trajectories()
+    assert trajectory.policies == (POLICY,)
+    assert folder.prompt(prompt) == ASKED
+    (sampled,) = sampled_of(trajectory)
+    assert (sampled.prompt_token_ids, sampled.completion_token_ids) == ((1, 2, 3), (7, 8))
+    assert (sampled.logprobs, sampled.weight_versions, sampled.image_limits) == ((-0.5, -0.25), ("v7",), LIMITS)
+    assert sampled.exact
+    (sample,) = samples_of(trajectory, dialect_named(POLICY.dialect), prompts=folder.prompt)
+    assert sample.messages == ASKED.messages
