@@ -18,6 +18,8 @@ from vm_bridge.machine import Lease
 from vocabulary.actions import RunCommand
 
 START_SECONDS = 90.0
+BRIDGES_SECONDS = 300
+"""A test starts two, and the first makes its image."""
 
 
 @pytest.fixture
@@ -62,6 +64,7 @@ async def said(client: BridgeClient, lease: Lease, command_id: str, command: str
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(BRIDGES_SECONDS)
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGHUP])
 async def test_machines_and_leases_outlive_the_bridge(environment: dict[str, str], end: signal.Signals) -> None:
     async with bridge(environment, end) as client:
@@ -74,6 +77,7 @@ async def test_machines_and_leases_outlive_the_bridge(environment: dict[str, str
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(BRIDGES_SECONDS)
 async def test_a_bridge_that_is_shut_down_takes_its_machines_along(environment: dict[str, str]) -> None:
     async with bridge(environment, signal.SIGTERM) as client:
         lease = await client.allocate(image="desktop", holder="tests", wait=60)
