@@ -1,12 +1,15 @@
 """What an observation says of a browser's pages."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from vm_bridge.browser import Happening, Session
 from vm_bridge.suites.scenes import Standing
 from vocabulary.observations import BrowserPage, PageEvent, PageEventKind, Tab
 
-MOST_EVENTS, MOST_TEXT = 20, 300
+MOST_EVENTS, MOST_TEXT = 40, 300
+MOST_ALIKE = 4
+"""Events of one kind that are told one by one."""
 MOST_TABS = 32
 MOST_URL = 2_000
 KINDS: dict[str, PageEventKind] = {
@@ -62,5 +65,15 @@ def page_of(session: Session, told: Told) -> tuple[BrowserPage, str]:
 
 
 def _events(happenings: tuple[Happening, ...]) -> list[PageEvent]:
-    kept = [one for one in happenings if one.kind in KINDS]
-    return [PageEvent(kind=KINDS[one.kind], text=one.text[:MOST_TEXT]) for one in kept]
+    """A few of each kind, and how many more there were."""
+    told: list[PageEvent] = []
+    more: Counter[PageEventKind] = Counter()
+    for one in happenings:
+        kind = KINDS.get(one.kind)
+        if kind is None:
+            continue
+        more[kind] += 1
+        if more[kind] <= MOST_ALIKE:
+            told.append(PageEvent(kind=kind, text=one.text[:MOST_TEXT]))
+    left = {kind: count - MOST_ALIKE for kind, count in more.items() if count > MOST_ALIKE}
+    return [*told, *(PageEvent(kind=kind, text=f"{count} more") for kind, count in left.items())]
