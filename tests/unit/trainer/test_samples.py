@@ -2,13 +2,14 @@
 
 import pytest
 
-from tests.unit.vocabulary.examples import TASK, observation, step, trajectory
-from trainer.samples import samples_of
+from tests.unit.vocabulary.examples import TASK, observation, proposal, step, trajectory
+from trainer.samples import sampled_of, samples_of
 from vocabulary.actions import Click, Drag, Point, SetClipboard, Swipe, TypeText
 from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.memory import Budget
 from vocabulary.observations import ActionError
+from vocabulary.trajectories import Trajectory
 
 DIALECT = dialect_named("ui_tars_1_5")
 CLICK = Click(x=512, y=388)
@@ -63,3 +64,30 @@ def test_what_serving_forgets_is_forgotten() -> None:
 def test_a_trajectory_without_recorded_capabilities_offers_everything() -> None:
     (sample,) = samples_of(trajectory(CLICK), DIALECT)
     assert sample.messages == DIALECT.render(TASK, (), observation("screen-0"))
+
+
+def accepted(**fields: object) -> Trajectory:
+    """One accepted step whose proposal has its tokens."""
+    drawn: dict[str, object] = {"prompt_token_ids": (1, 2), "completion_token_ids": (3,), "logprobs": (-0.5,), **fields}
+    offer = proposal(1, CLICK).model_copy(update=drawn)
+    taken = step(0, CLICK, actor="policy", decision="accept", proposal_id=offer.id)
+    return trajectory(steps=(taken, step(1, TYPED)), proposals=((offer,), ()))
+
+
+def test_the_policys_own_words_come_as_tokens() -> None:
+    (sampled,) = sampled_of(accepted(weight_versions=("v1",)))
+    assert (sampled.index, sampled.prompt_token_ids, sampled.completion_token_ids) == (0, (1, 2), (3,))
+    assert (sampled.logprobs, sampled.weight_versions, sampled.exact) == ((-0.5,), ("v1",), True)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"sampling": {"top_p": 0.9}}, {"sampling": {"top_k": 5}}, {"weight_versions": ("v1", "v2")}]
+)
+def test_logprobs_that_cannot_be_compared_say_so(fields: dict[str, object]) -> None:
+    (sampled,) = sampled_of(accepted(**fields))
+    assert not sampled.exact
+
+
+@pytest.mark.parametrize("fields", [{"prompt_token_ids": None}, {"logprobs": None}, {"logprobs": (-0.5, -0.5)}])
+def test_tokens_that_are_not_whole_are_none(fields: dict[str, object]) -> None:
+    assert list(sampled_of(accepted(**fields))) == []
