@@ -9,7 +9,7 @@ from agent_backend.errors import PolicyError
 from agent_backend.ports import KeepBlob, keep_nothing
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Advice
-from vocabulary.actions import CallUser
+from vocabulary.actions import CallUser, Finish
 from vocabulary.blobs import BlobRef
 from vocabulary.descriptions import describe
 from vocabulary.dialect import Screen
@@ -26,6 +26,9 @@ NO_WAY_ON = Advice(
     thought="I am a script and know no way on from here, so a person has to find it.",
     action=CallUser(message="The scripted expert knows no way on."),
 )
+
+
+ENDED = Advice(thought="The page has ended by itself; nothing is left to do.", action=Finish())
 
 
 class ExpertPolicy:
@@ -52,7 +55,8 @@ class ExpertPolicy:
         """See `ports.Policy.propose`."""
         began = time.monotonic()
         try:
-            advice = await self._advise() or NO_WAY_ON
+            over = observation.page is not None and observation.page.done
+            advice = await self._advise() or (ENDED if over else NO_WAY_ON)
         except BridgeError as error:
             raise PolicyError(f"the scripted expert could not be asked: {error}") from error
         said = self._dialect.sayable(advice.action)

@@ -17,7 +17,7 @@ from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.drivers.fake_browser import GOAL
 from vm_bridge.errors import MachineGone
 from vm_bridge.machine import Advice, Machine
-from vocabulary.actions import CallUser, Click, ClosePage, Navigate, SwitchPage
+from vocabulary.actions import CallUser, Click, ClosePage, Finish, Navigate, SwitchPage
 from vocabulary.messages import Act, Autopilot, EpisodeState, SetPace, Undo
 from vocabulary.observations import BrowserPage
 from vocabulary.proposals import PolicyRef
@@ -132,5 +132,9 @@ async def test_an_expert_that_knows_no_way_on_says_so() -> None:
     asked = {"kinds": frozenset[str](), "blob": None, "partial": None}
     (offer,) = await ExpertPolicy(REF, nothing).propose(warming().task, (), seen, **asked)  # type: ignore[arg-type]
     assert isinstance(offer.action, CallUser)
+    assert seen.page is not None
+    over = seen.model_copy(update={"page": seen.page.model_copy(update={"done": True})})
+    (offer,) = await ExpertPolicy(REF, nothing).propose(warming().task, (), over, **asked)  # type: ignore[arg-type]
+    assert isinstance(offer.action, Finish)
     with pytest.raises(PolicyError, match="could not be asked"):
         await ExpertPolicy(REF, gone).propose(warming().task, (), seen, **asked)  # type: ignore[arg-type]
