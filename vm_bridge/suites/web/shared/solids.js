@@ -79,7 +79,7 @@ const solids = (() => {
     element.width = game.stage.clientWidth;
     element.height = game.stage.clientHeight;
     game.stage.replaceChildren(element);
-    const gl = element.getContext("webgl", { antialias: true, preserveDrawingBuffer: true });
+    const gl = element.getContext("webgl", { antialias: false, preserveDrawingBuffer: true });
     const program = gl.createProgram();
     gl.attachShader(program, shader(gl, gl.VERTEX_SHADER, VERTEX));
     gl.attachShader(program, shader(gl, gl.FRAGMENT_SHADER, FRAGMENT));
