@@ -58,6 +58,12 @@ class PreviewIn(Frozen):
     path: Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[!-~]*$")] = ""
 
 
+class ProgramIn(Frozen):
+    """That a program of one's own is to speak to the machine's browser."""
+
+    kind: Literal["cdp"]
+
+
 class TicketOut(Frozen):
     """A single-use ticket, where to redeem it, for how long it holds (seconds), and which servers help WebRTC there."""
 
@@ -94,19 +100,21 @@ def episode_snapshot(request: HttpRequest, episode_id: UUID) -> Snapshot:
 
 
 @router.post("/episodes/{uuid:episode_id}/tickets", response=TicketOut)
-def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | PreviewIn) -> TicketOut:
-    """A ticket for the live picture, for the live terminals, or for a web program of the machine. The programs are for
-    who steers the episode: what one does in them changes the machine."""
+def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | PreviewIn | ProgramIn) -> TicketOut:
+    """A ticket for the live picture, for the live terminals, for a web program of the machine, or for a program that
+    speaks to its browser. The programs are for who steers the episode: what they do changes the machine."""
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     host = urlsplit(f"//{request.get_host()}").hostname or ""
     helped = wiring.ice_servers(user.username) if body.kind == "webrtc" else ()
     if isinstance(body, TicketIn):
         ticket, url = wiring.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
-    elif selectors.episode_access(user=user, episode_id=episode_id).steers:
+    elif not selectors.episode_access(user=user, episode_id=episode_id).steers:
+        raise Forbidden("Only who does an episode uses its machine's programs.")
+    elif isinstance(body, ProgramIn):
+        ticket, url = wiring.cdp_mint(user=user.username, episode_id=episode_id, host=host)
+    else:
         ticket, url = wiring.preview_mint(
             user=user.username, episode_id=episode_id, port=body.port, path=body.path, host=host
         )
-    else:
-        raise Forbidden("Only who does an episode uses its machine's programs.")
     return TicketOut(ticket=ticket, url=url, expires_in=wiring.TICKET_TTL, ice_servers=helped)

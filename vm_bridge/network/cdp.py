@@ -187,25 +187,29 @@ class Visitor:
         elif event == "Target.detachedFromTarget":
             self._leave(session, told)
         else:
-            self._tell({"method": event, "params": told, "sessionId": session})
+            self._happened({"method": event, "params": told, "sessionId": session})
 
     def _enter(self, above: str, told: Told) -> None:
         session = str(told["sessionId"])
         self._open[session] = str(told["targetInfo"]["targetId"])
         self._pipe.listen(session, lambda event, more: self._of_page(session, event, more))
-        self._tell({"method": "Target.attachedToTarget", "params": told, **_by(above)})
+        self._happened({"method": "Target.attachedToTarget", "params": told, **_by(above)})
 
     def _leave(self, above: str, told: Told) -> None:
         session = str(told["sessionId"])
         self._attached.discard(self._open.pop(session, ""))
         self._pipe.forget(session)
-        self._tell({"method": "Target.detachedFromTarget", "params": told, **_by(above)})
+        self._happened({"method": "Target.detachedFromTarget", "params": told, **_by(above)})
 
     def _ours(self, info: Mapping[str, Any]) -> bool:
         return info.get("browserContextId") == self._session.context
 
     def _targets(self) -> set[str]:
         return {page.id for page in self._session.pages} | set(self._open.values())
+
+    def _happened(self, event: Told) -> None:
+        """An answer that came before it is on its way through the loop, and must not be overtaken."""
+        asyncio.get_running_loop().call_soon(self._tell, event)
 
     def _tell(self, message: Told) -> None:
         try:
