@@ -52,7 +52,7 @@ def test_what_was_asked_and_sampled_reaches_the_trainer(committed: World) -> Non
     services.episode_review(reviewer=world.rosa, episode_id=episode.id, accept=True)
 
     shown = world.client(world.ada).get(f"/api/episodes/{episode.id}/blobs/{prompt.sha256}")
-    assert b"".join(shown.streaming_content if shown.streaming else [shown.content]) == data
+    assert b"".join(shown) == data
     stranger = world.client(world.ben).get(f"/api/episodes/{episode.id}/blobs/{prompt.sha256}")
     assert stranger.status_code == 404
 

@@ -35,7 +35,7 @@ def answering(reply: str) -> Events:
     return Events([chunk(0, reply)])
 
 
-SILENT = {
+SILENT: dict[str, tuple[Events | httpx.Response | Exception, str]] = {
     "down": (httpx.ConnectError("connection refused"), "does not answer"),
     "slow to begin": (httpx.ReadTimeout("slow"), "no token within"),
     "slow to end": (Events([chunk(0, "Thought: ")], asyncio.Event()), "did not finish within"),
@@ -60,7 +60,7 @@ async def test_a_model_that_offers_nothing(desk: Desk, name: str) -> None:
     await goes_on(desk)
 
 
-UNREADABLE = {
+UNREADABLE: dict[str, tuple[Events, str]] = {
     "garbage": (answering("\x00\ufffd)(*&^%"), "no_action"),
     "nothing at all": (answering(""), "no_action"),
     "a loop": (looping(), "no_action"),
