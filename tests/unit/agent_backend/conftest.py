@@ -13,7 +13,8 @@ from agent_backend.ports import EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner, Limits
 from agent_backend.thinking import Patience
 from tests.waiting import eventually
-from vm_bridge.drivers.fake import FakeMachine, FakeSandbox
+from vm_bridge.drivers.fake import FakeSandbox
+from vm_bridge.drivers.fake_machine import FakeMachine
 from vm_bridge.errors import BridgeUnavailable, NoMachine
 from vm_bridge.machine import Machine
 from vocabulary.actions import Action, TypeText
