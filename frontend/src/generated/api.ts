@@ -222,6 +222,12 @@ export interface PreviewIn {
   path?: string;
 }
 /**
+ * That a program of one's own is to speak to the machine's browser.
+ */
+export interface ProgramIn {
+  kind: "cdp";
+}
+/**
  * Which kind of stream the ticket is for.
  */
 export interface TicketIn {
