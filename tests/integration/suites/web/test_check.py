@@ -1,0 +1,126 @@
+"""The check of browser tasks in real browsers: games keep the format, and what does not is told."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.browser.engine.conftest import started
+from tests.unit.vm_bridge.suites.web.test_manifest import PLAIN
+from vm_bridge.browser import Clock, Engine, ScriptFailed
+from vm_bridge.suites.web import GAMES, FolderSuite
+from vm_bridge.suites.web.check import CLAIM, check
+from vm_bridge.suites.web.manifest import SMALL
+from vm_bridge.suites.web.play import Play, play, replayed
+
+WINS = "function verify(state, task) { return %s; }"
+STILL = '{success: false, failure: false, done: false, score: 0, level: 1, reason: "no"}'
+WON = '{success: true, failure: false, done: true, score: 1, level: 1, reason: ""}'
+ADVICE = 'function advise() { return {thought: {en: "x", zh: "一"}, action: {kind: "click", x: 1, y: 1}}; }'
+PAGE = (
+    '<script src="/task.js"></script><script src="/shared/runtime.js"></script><body>here<script>'
+    "pilothouse.define({setup() {}, state: () => ({seed: TASK.seed, text: document.body.innerText})})</script>"
+)
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
+    async with started(tmp_path / "engine", Clock.EXACT) as engine:
+        yield engine
+
+
+@pytest.fixture
+async def other(tmp_path: Path) -> AsyncIterator[Engine]:
+    async with started(tmp_path / "other", Clock.EXACT) as engine:
+        yield engine
+
+
+def made(home: Path, *, verifier: str = WINS % STILL, expert: str = ADVICE, page: str = PAGE) -> FolderSuite:
+    """A suite of one task of these parts."""
+    folder = home / "suite" / "mail"
+    (folder / "page").mkdir(parents=True)
+    manifest: dict[str, Any] = PLAIN | {"levels": [{"max_steps": 2}]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "verifier.js").write_text(verifier)
+    (folder / "expert.js").write_text(expert)
+    (folder / "page" / "index.html").write_text(page)
+    return FolderSuite("suite", home / "suite")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("names", [sorted(GAMES.folders)[part::6] for part in range(6)], ids=",".join)
+async def test_the_expert_wins_games_on_a_small_screen(engine: Engine, names: list[str]) -> None:
+    for name in names:
+        record, actions = await play(engine, GAMES, GAMES.make(name, seed=4, language="zh", size=SMALL), "expert")
+        assert record.success, (name, record.reason, actions[-3:])
+        assert (record.reward, record.terminated, record.truncated, record.clock) == (1, True, False, "exact")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["labyrinth", "snake"])
+async def test_two_browsers_draw_the_same(engine: Engine, other: Engine, name: str) -> None:
+    task = GAMES.make(name, seed=2)
+    record, actions = await play(engine, GAMES, task, "expert", frames=True)
+    assert len(set(record.frames)) > 2
+    assert await replayed(other, GAMES, task, actions) == record.frames
+    assert await replayed(other, GAMES, GAMES.make(name, seed=3), actions[:1]) != record.frames[:2]
+
+
+async def test_random_acts_are_the_same_each_time_and_no_success(engine: Engine) -> None:
+    task = GAMES.make("pipes", seed=5, level=3)
+    first, done = await play(engine, GAMES, task, "random", most=5)
+    _, again = await play(engine, GAMES, task, "random", most=5)
+    assert done == again
+    assert (first.success, first.terminated, first.truncated, first.steps) == (False, False, True, 5)
+
+
+async def test_a_page_that_claims_success_is_not_believed(engine: Engine) -> None:
+    episode = await Play.begin(engine, GAMES, GAMES.make("lights", seed=1))
+    before = await episode.found()
+    await episode.session.evaluate(CLAIM)
+    assert await episode.found() == before
+    assert not before.success
+
+
+async def test_a_verifier_that_throws_is_no_failure_of_the_policy(engine: Engine, tmp_path: Path) -> None:
+    suite = made(tmp_path, verifier="function verify(state) { return state.nothing.there; }")
+    task = suite.make("mail")
+    episode = await Play.begin(engine, suite, task)
+    with pytest.raises(ScriptFailed):
+        await suite.judge(task, episode.session, "")
+
+
+async def test_where_no_page_of_the_task_is_open_nothing_is_won(engine: Engine, tmp_path: Path) -> None:
+    suite = made(tmp_path, verifier=WINS % WON)
+    task = suite.make("mail")
+    episode = await Play.begin(engine, suite, task)
+    assert (await suite.judge(task, episode.session, "")).success
+    await episode.session.go("http://elsewhere.test/")
+    verdict = await suite.judge(task, episode.session, "")
+    assert (verdict.success, verdict.verifier) == (False, suite.folder("mail").checksum)
+    assert await suite.advise(task, episode.session) is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"verifier": WINS % WON}, "is judged to be the end"),
+        (
+            {"verifier": WINS % STILL.replace("score: 0", "score: state.text.includes('SUCCESS') ? 1 : 0")},
+            "is believed",
+        ),
+        ({"verifier": WINS % "{success: 1}"}, "ScriptFailed"),
+        ({"page": PAGE.replace("seed: TASK.seed, ", "")}, "two seeds give the same start"),
+        ({"page": "<p>nothing</p>"}, "is not there when the page has come to rest"),
+        ({"expert": ADVICE.replace("advise", "help")}, "does not define the function advise"),
+        ({}, "the expert did not win"),
+    ],
+)
+async def test_what_does_not_keep_the_format_is_told(
+    engine: Engine, tmp_path: Path, parts: dict[str, str], told: str
+) -> None:
+    suite = made(tmp_path, **parts)
+    report = await check(suite, suite.folder("mail"), engine, engine, seeds=1)
+    assert any(told in fault for fault in report.faults), report.faults
