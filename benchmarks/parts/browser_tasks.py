@@ -57,13 +57,13 @@ async def _played(engines: tuple[Engine, Engine]) -> dict[str, object]:
         task = suite.make(name, seed=SEED)
         record, acts = await play(engine, suite, task, "expert", frames=True)
         equal[name] = await replayed(other, suite, task, acts) == record.frames
-        chance, _ = await play(engine, suite, task, "random", most=RANDOM_STEPS)
+        chance = (await play(engine, suite, task, "random", most=RANDOM_STEPS))[0]
         records[name] += [record, chance]
 
-    async def further(given: tuple[FolderSuite, Task], engine: Engine, _: Engine) -> None:
+    async def further(given: tuple[FolderSuite, Task], engine: Engine, other: Engine) -> None:
         suite, task = given
         if time.monotonic() < until:
-            record, _ = await play(engine, suite, task, "expert")
+            record = (await play(engine, suite, task, "expert"))[0]
             records[task.name or ""].append(record)
 
     await _spread(names, engines, first_level)
