@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from vm_bridge.browser import BrowserEnded, BrowserFailed, Clock, ScriptFailed, Session
+from vm_bridge.browser import BrowserFailed, Clock, PageHung, ScriptFailed, Session
 from vm_bridge.browser.hands import KINDS
 from vm_bridge.drivers.browser_episode import SUITE_FAILED, Stage, lost_by
 from vm_bridge.drivers.browser_keeper import Keeper
@@ -263,8 +263,8 @@ class Browser:
         self, action: Action, began: float, *, settle: bool, again: bool = True
     ) -> tuple[Observation, ActionError | None]:
         """What is shown after the act, and why it failed if it did. Where its page or browser is lost meanwhile, the
-        episode is put back to before the act; an act whose whole browser ended is then done once more, for it may have
-        ended because of somebody else."""
+        episode is put back to before the act. An act that neither hung its page nor crashed it is then done once more:
+        its browser may have ended because of somebody else."""
         episode, live = await self._keeper.present(), self._keeper.rate > 0
         try:
             self._keeper.changes += 1
@@ -273,8 +273,9 @@ class Browser:
             deed = Deed(action=action, settle=settle, live=live, failed=failed and failed.code, until_ms=now)
             return await self._look(done.rest, _since(began), deed=deed), failed
         except BrowserFailed as failure:
+            own = isinstance(failure, PageHung) or self._keeper.crashed
             await self._keeper.recover(failure)
-            if again and isinstance(failure, BrowserEnded):
+            if again and not own:
                 return await self._done(action, began, settle=settle, again=False)
             error = ActionError(code=lost_by(failure), message=LOST.format(failure))
             return await self._surely(partial(self._look, "rested", _since(began))), error

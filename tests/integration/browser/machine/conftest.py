@@ -2,7 +2,8 @@
 
 import itertools
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -13,7 +14,7 @@ from vm_bridge.machine import Machine
 from vocabulary.actions import Action
 from vocabulary.observations import Transition
 
-Do = Callable[[Machine, Action], Awaitable[Transition]]
+Do = Callable[[Machine, Action], Coroutine[Any, Any, Transition]]
 
 
 @pytest.fixture(scope="session", autouse=True)
