@@ -75,13 +75,14 @@ interface AddressProps {
   readonly leave: () => void;
 }
 
-/** Enter opens what was typed, as a step like any other; Escape forgets it. */
+/** Enter opens what stands there, as a step like any other; Escape forgets what was typed. */
 function Address({ url, enabled, field, go, leave }: AddressProps) {
   const { t } = useI18n();
   const [typed, setTyped] = useState<string | null>(null);
   const key = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
-    if (event.key === "Enter" && typed?.trim()) go(typed.trim());
+    const wanted = (typed ?? url).trim();
+    if (event.key === "Enter" && wanted !== "") go(wanted);
     else if (event.key !== "Escape") return;
     else leave();
     setTyped(null);
