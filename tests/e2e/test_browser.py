@@ -108,7 +108,8 @@ async def test_a_game_is_accepted_overridden_undone_and_exported(
     assert back.observation.screenshot == first.observation.screenshot, "undone, it looks as it did before"
     assert back.observation.page.time_ms == first.observation.page.time_ms
     await expect(desk.cards.first).to_be_visible(timeout=BOUND_MS)
-    await stepped(desk, desk.page.keyboard.press("."))  # a wait asks for its thought, where none is near
+    await desk.think("Nothing moves by itself here; I look again.")
+    await stepped(desk, desk.page.keyboard.press("."))
     await desk.finish(success=False)
     await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
 
