@@ -6,7 +6,6 @@ import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, HTML, Pages, click, kinds, opened
 from vm_bridge.browser import BrowserFailed, Engine, Happening, Response, Session
-from vm_bridge.browser.news import MOST_PAGES
 
 NEIGHBOUR = {"/": "<script>let n = 0; setInterval(() => n++, 100)</script>"}
 PATIENCE = 6.0
@@ -28,15 +27,6 @@ async def test_dialogs_are_answered_and_told(engine: Engine) -> None:
     await click(session, 5, 5)
     await session.go("http://site.test/next")
     assert session.active.title == "Next"
-
-
-async def test_a_thousand_windows(engine: Engine) -> None:
-    neighbour = await opened(engine, NEIGHBOUR)
-    session = await opened(engine, {"/": "<script>for (let i = 0; i < 100; i++) open('/x')</script>", "/x": "<p>x"})
-    await session.advance(200)
-    assert len(session.pages) <= MOST_PAGES
-    assert "popup_refused" in kinds(session)
-    await alive(neighbour)
 
 
 async def test_downloads_are_refused(engine: Engine) -> None:

@@ -1,0 +1,45 @@
+"""What viewers see, time that passes by itself, and files that are given."""
+
+import asyncio
+
+from tests.integration.browser.engine.conftest import BUTTON, SIZE, click, opened
+from vm_bridge.browser import Engine
+
+MOVES = """<style>#box { position: absolute; width: 40px; height: 40px; background: red }</style><div id=box></div>
+<script>let n = 0; (function step() { box.style.left = (n++ % 400) + "px"; requestAnimationFrame(step) })()</script>"""
+
+
+async def test_viewers_see_what_changes_while_time_runs(engine: Engine) -> None:
+    session = await opened(engine, {"/": MOVES})
+    serials = []
+    async with session.live.subscribe(fps=30) as frames, asyncio.timeout(60):
+        session.run(2.0)
+        async for frame in frames:
+            assert (frame.width, frame.height, len(frame.pixels)) == (*SIZE, SIZE[0] * SIZE[1] * 4)
+            serials.append(frame.serial)
+            if len(serials) == 4:
+                break
+    session.run(0)
+    assert serials == sorted(set(serials))
+    assert session.now_ms > 0
+    before = await session.evaluate("n")
+    await session.picture()
+    assert await session.evaluate("n") == before
+    assert not session.live.watched
+
+
+async def test_a_field_gets_its_files(engine: Engine) -> None:
+    body = f"""<input type=file id=field multiple style="{BUTTON}"><script>let got = null;
+    const read = async (file) => [file.name, file.type, await file.text()];
+    field.onchange = async () => {{ got = await Promise.all([...field.files].map(read)) }};
+    </script>"""
+    session = await opened(engine, {"/": body})
+    assert not await session.give_files([("a.txt", "text/plain", b"one")])
+    await click(session, 20, 20)
+    await session.settle(1000)
+    assert [each.kind for each in session.take_events() if each.kind == "file_chooser"] == ["file_chooser"]
+    assert await session.give_files([("a.txt", "text/plain", b"one"), ("b.txt", "text/plain", b"zwei")])
+    async with asyncio.timeout(30):
+        while await session.evaluate("got") is None:
+            await session.advance(17)
+    assert await session.evaluate("got") == [["a.txt", "text/plain", "one"], ["b.txt", "text/plain", "zwei"]]
