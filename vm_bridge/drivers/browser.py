@@ -264,8 +264,9 @@ class Browser:
     ) -> tuple[Observation, ActionError | None]:
         """What is shown after the act, and why it failed if it did. Where its page or browser is lost meanwhile, the
         episode is put back to before the act. An act that neither hung its page nor crashed it is then done once more:
-        its browser may have ended because of somebody else."""
+        its browser may have ended because of somebody else, or lost the first frame of a window that opened."""
         episode, live = await self._keeper.present(), self._keeper.rate > 0
+        pages = len(episode.session.pages)
         try:
             self._keeper.changes += 1
             done = await episode.do(action, settle=settle, live=live, hurry=self._hurry)
@@ -273,7 +274,8 @@ class Browser:
             deed = Deed(action=action, settle=settle, live=live, failed=failed and failed.code, until_ms=now)
             return await self._look(done.rest, _since(began), deed=deed), failed
         except BrowserFailed as failure:
-            own = isinstance(failure, PageHung) or self._keeper.crashed
+            opened = len(episode.session.pages) > pages
+            own = (isinstance(failure, PageHung) and not opened) or self._keeper.crashed
             await self._keeper.recover(failure)
             if again and not own:
                 return await self._done(action, began, settle=settle, again=False)

@@ -27,6 +27,7 @@ async def test_a_page_that_never_settles_is_not_waited_for_long(machine: Machine
     assert page_of(done.after).time_ms - began < 5_000
 
 
+@pytest.mark.timeout(300)
 async def test_a_thousand_windows_are_a_few(machine: Machine, do: Do) -> None:
     await machine.prepare(task("windows"))
     done = await do(machine, GO)
@@ -60,6 +61,7 @@ async def test_a_page_that_leads_away_leads_nowhere(machine: Machine, do: Do) ->
     assert back.after.url == "http://pages.test/away"
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ["hang", "hog"])
 async def test_a_page_that_ends_itself_is_put_back_and_its_neighbours_go_on(
     host: BrowserHost, machine: Machine, do: Do, name: str
