@@ -56,7 +56,7 @@ class Player:
         self._instruction = await self._said(sandbox, task)
         self._score = _score(seen, 0.0)
         await self._show(sandbox, seen)
-        return Turn(self._picture, 0.0, False, False, self._info(seen))
+        return Turn(self._picture.copy(), 0.0, False, False, self._info(seen))
 
     async def step(self, action: Action) -> Turn:
         """Act; a machine or a verifier that fails ends the episode as truncated, which is nobody's failure."""
@@ -69,7 +69,7 @@ class Player:
             return await self._acted(self._sandbox, self._task, action)
         except BridgeError as failure:
             info = {"error": failure.code, "error_text": str(failure), "instruction": self._instruction}
-            return Turn(self._picture, 0.0, False, True, info)
+            return Turn(self._picture.copy(), 0.0, False, True, info)
 
     async def close(self) -> None:
         """Give the machine up. Idempotent."""
@@ -85,7 +85,7 @@ class Player:
         info = self._info(done.after)
         if done.error is not None:
             info |= {"error": done.error.code, "error_text": done.error.message}
-        return Turn(self._picture, reward, terminated, not terminated and self._steps >= task.max_steps, info)
+        return Turn(self._picture.copy(), reward, terminated, not terminated and self._steps >= task.max_steps, info)
 
     async def _finished(self, sandbox: BrowserSandbox, action: Finish) -> Turn:
         machine = sandbox.bind(FENCE)
@@ -94,7 +94,7 @@ class Player:
         if verdict.success is None:
             raise VerifierFailed(verdict.reason)
         info |= {"success": verdict.success, "score": verdict.score, "reason": verdict.reason}
-        return Turn(self._picture, self._scored(verdict.score), True, False, info)
+        return Turn(self._picture.copy(), self._scored(verdict.score), True, False, info)
 
     async def _machine(self, *, anew: bool = False) -> BrowserSandbox:
         if anew:

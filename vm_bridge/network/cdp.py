@@ -154,7 +154,7 @@ class Visitor:
             return await self._pipe.call(method, self._root, enableBeginFrameControl=exact, **told)
         result = await self._pipe.call(method, self._root, **given)
         if method == "Target.getTargets":
-            result["targetInfos"] = [info for info in result["targetInfos"] if self._ours(info)]
+            result["targetInfos"] = [info for info in result["targetInfos"] if info["targetId"] in self._targets()]
         return result
 
     async def _page(self, method: str, session: str, given: Told) -> Told:
