@@ -305,7 +305,6 @@ class Session(Inputs):
         pipe.listen(session, lambda event, told: self._news.page(page, event, told))
         if page.opener:
             self.happen("popup", "a window opened", page)
-            self._active = page.id
         self._news.do(self._prepare(page))
 
     def target_told(self, event: str, told: Told) -> None:
@@ -387,3 +386,6 @@ class Session(Inputs):
             with suppress(BrowserFailed):
                 await answer
         page.ready.set()
+        if page.opener and page.id in self._pages:
+            self._active = page.id
+            self.news.set()
