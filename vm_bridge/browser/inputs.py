@@ -23,6 +23,8 @@ GIVE = """function (files) {
   for (const kind of ["input", "change"]) this.dispatchEvent(new Event(kind, { bubbles: true }));
 }"""
 """Puts files into the field it is called on, as if a person had chosen them."""
+AGAIN_SECONDS = 0.05
+"""Real time after which one more frame is drawn for an input that the last one did not take along."""
 Button = Literal["none", "left", "middle", "right", "back", "forward"]
 
 
@@ -111,7 +113,10 @@ class Inputs(ABC):
         answer = asyncio.ensure_future(bounded(sent, method, self.time.patience))
         gone = asyncio.ensure_future(page.closed.wait())
         try:
-            await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+            while framed and not await self._either(answer, gone, within=AGAIN_SECONDS):
+                # It came too late for the frame that was drawn; one more moves neither time nor a game.
+                await self.refresh()
+            await self._either(answer, gone)
             if answer.done():
                 answer.result()
         except BrowserEnded:
@@ -126,3 +131,9 @@ class Inputs(ABC):
             gone.cancel()
         self.live.touch()
         await self.some_page()
+
+    @staticmethod
+    async def _either(*these: "asyncio.Future[Any]", within: float | None = None) -> bool:
+        """Whether one of these is done, in time."""
+        done, _ = await asyncio.wait(these, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
