@@ -266,7 +266,7 @@
   }
 
   // -- What the engine asks of a document
-  let soon = () => Infinity, beats = 0;
+  let soon = () => Infinity, beats = 0, renew = () => {};
   if (!isWorker && settings.exact) {
     // One call a game frame: what is drawn without time passing must not move a game that counts its frames.
     // The browser is asked for every frame, so that it draws each one it is told to, and the engine sees that it did.
@@ -280,8 +280,16 @@
       waiting = new Map();
       for (const [id, callback] of running) if (running.delete(id)) run(callback, last);
     };
-    native.request(frame);
+    let asking = null;
+    renew = () => {
+      // The first document of a new window takes over the scope of the empty one before it, but not its frames.
+      if (asking === scope.document) return;
+      asking = scope.document;
+      native.request(frame);
+    };
+    renew();
     named(scope, "requestAnimationFrame", (callback) => {
+      renew();
       waiting.set(++number, callback);
       return number;
     });
@@ -306,7 +314,10 @@
     value: Object.freeze({
       // How many frames it has drawn, how many workers wait to be moved, in how many ms the next single timer is due,
       // and its title.
-      look: () => [beats, workers.size, Math.min(soon(), 1e9), document.title.slice(0, 300)],
+      look: () => {
+        renew();
+        return [beats, workers.size, Math.min(soon(), 1e9), document.title.slice(0, 300)];
+      },
       now: () => now,
       drawn: () => new Promise((resolve) => native.request(() => native.request(resolve))),
       spin,

@@ -1,5 +1,7 @@
 """Pages, windows, history and input."""
 
+import asyncio
+
 import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, HTML, START, Pages, click, kinds, opened, shown
@@ -49,12 +51,49 @@ async def test_time_goes_on_over_hosts(engine: Engine) -> None:
     assert began >= START * 1000 + 500
 
 
+async def test_a_window_is_shown_moves_and_closes(engine: Engine) -> None:
+    pages = SITE | {"/": f"<button style='{BUTTON}' onclick=\"window.other = window.open('/second')\">open</button>"}
+    session = await opened(engine, pages)
+    opener = session.active.id
+    await click(session, 50, 20)
+    await session.settle(3000)
+    assert len(session.pages) == 2
+    assert session.active.opener == opener
+    assert session.active.url == "http://site.test/second"
+    assert await session.evaluate("[innerWidth, innerHeight]") == [640, 360]
+    await click(session, 50, 20)
+    assert await session.evaluate("window.hits") == 1
+    assert "popup" in kinds(session)
+    await session.evaluate(
+        "void (window.frames60 = 0, (function step() { frames60++; requestAnimationFrame(step); })())"
+    )
+    await session.advance(1000)
+    assert await session.evaluate("frames60") == 61, "its frames are its own, though its scope was another document's"
+    await session.show(opener)
+    assert await session.evaluate("other.hits") == 1
+    await session.close_page(session.pages[1].id)
+    await session.settle(1000)
+    assert [page.id for page in session.pages] == [opener]
+    assert await session.evaluate("other.closed") is True
+
+
 async def test_the_last_page_leaves_an_empty_one(engine: Engine) -> None:
     session = await opened(engine, SITE)
     await session.close_page(session.active.id)
     assert session.active.url == "about:blank"
     await session.go("http://site.test/second")
     assert session.active.title == "Second"
+
+
+async def test_a_window_without_opener(engine: Engine) -> None:
+    session = await opened(engine, SITE)
+    await session.evaluate("void open('http://other.test/second', '', 'noopener')")
+    async with asyncio.timeout(20):
+        while len(session.pages) < 2 or session.active.url == "about:blank":
+            await session.advance(20)
+    await session.settle(3000)
+    assert session.active.url == "http://other.test/second"
+    assert await session.evaluate("born") >= START * 1000
 
 
 async def test_keys_text_and_wheel_arrive(engine: Engine) -> None:
