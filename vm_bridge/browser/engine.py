@@ -11,6 +11,13 @@ from vm_bridge.browser.session import Session
 from vm_bridge.browser.site import Request, Response, Site
 from vm_bridge.browser.words import Clock
 
+RENDERER = """(() => {
+  const gl = document.createElement("canvas").getContext("webgl");
+  const named = gl && gl.getExtension("WEBGL_debug_renderer_info");
+  return gl ? String(gl.getParameter(named ? named.UNMASKED_RENDERER_WEBGL : gl.RENDERER)) : "";
+})()"""
+SOFTWARE = ("swiftshader", "llvmpipe", "lavapipe", "software", "basic render")
+"""What renderers call themselves that draw without a card."""
 PROOF = b"<script>let frames = 0; (function step() { frames++; requestAnimationFrame(step) })()</script>"
 
 logger = logging.getLogger(__name__)
@@ -41,7 +48,17 @@ class Engine:
 
     @classmethod
     async def start(cls, folder: Path, *, exact: bool, gpu: bool = False) -> "Engine":
-        """A browser; where it cannot make time exactly, one with the script's clock. Raises BrowserFailed."""
+        """A browser; where it cannot make time exactly, one with the script's clock, and where it cannot draw with a
+        graphics card, one that draws without. Raises BrowserFailed."""
+        if gpu:
+            try:
+                return await cls._start_some(folder / "gpu", exact=exact, gpu=True)
+            except BrowserFailed as why:
+                logger.warning("no graphics card for browsers here: %s", why)
+        return await cls._start_some(folder, exact=exact, gpu=False)
+
+    @classmethod
+    async def _start_some(cls, folder: Path, *, exact: bool, gpu: bool) -> "Engine":
         failed = BrowserFailed("nothing was tried")
         for clock in (Clock.EXACT, Clock.SCRIPT) if exact else (Clock.SCRIPT,):
             for confined in (True, False):
@@ -62,15 +79,16 @@ class Engine:
             watch["filter"] = [{"type": "page"}]
             await process.pipe.call("Target.setAutoAttach", seconds=START_SECONDS, **watch)
             await process.pipe.call("Target.setDiscoverTargets", discover=True)
-            await engine._prove()
+            await engine._prove(gpu)
         except BrowserFailed as failed:
             words = process.words()
             await engine.close()
             raise BrowserFailed(f"{failed}: {words}") from failed
         return engine
 
-    async def _prove(self) -> None:
-        """See that a page moves and is drawn as its clock says. Raises BrowserFailed."""
+    async def _prove(self, gpu: bool) -> None:
+        """See that a page moves and is drawn as its clock says, and by a card where one is to be used. Raises
+        BrowserFailed."""
         session = await self.open(Proof(), size=(64, 64), seed=1, start_time=1_000_000_000)
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -78,12 +96,15 @@ class Engine:
                 await session.advance(100)
                 frames, date = await session.evaluate("[frames, Date.now()]")
                 picture = await session.picture()
+                renderer = str(await session.evaluate(RENDERER)) if gpu else ""
         except TimeoutError:
             raise BrowserFailed("a first page does not come to its end in time") from None
         finally:
             await session.close()
         if date != 1_000_000_000_000 + session.now_ms or abs(frames - session.now_ms * 0.06) > 1.5 or not picture:
             raise BrowserFailed(f"after {session.now_ms} ms a page counts {frames} frames and {date - 10**12} ms")
+        if gpu and in_software(renderer):
+            raise BrowserFailed(f"WebGL is drawn by {renderer or 'nothing'}")
 
     @property
     def died(self) -> asyncio.Event:
@@ -146,3 +167,8 @@ class Engine:
             case "Target.targetDestroyed" | "Target.targetCrashed" | "Browser.downloadWillBegin":
                 for session in tuple(self._sessions.values()):
                     session.target_told(event, told)
+
+
+def in_software(renderer: str) -> bool:
+    """Whether a WebGL renderer of this name draws without a graphics card."""
+    return not renderer or any(word in renderer.lower() for word in SOFTWARE)

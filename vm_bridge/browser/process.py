@@ -86,7 +86,7 @@ class Process:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         home = HOME if confined else str(folder)
         words = [
-            *(walls() if confined else ()),
+            *(walls(gpu=gpu) if confined else ()),
             *(program, *COMMON, *(EXACT if exact else ()), *(HARDWARE if gpu else SOFTWARE)),
             f"--disable-features={','.join(FEATURES_OFF)}",
             f"--user-data-dir={home}/profile",
@@ -147,8 +147,9 @@ class Process:
         return ""
 
 
-def walls() -> list[str]:
-    """The words before a command that make it an unprivileged user, who sees programs and fonts, and no network."""
+def walls(*, gpu: bool = False) -> list[str]:
+    """The words before a command that make it an unprivileged user, who sees programs and fonts, and no network; with
+    `gpu` also the graphics cards."""
     if not shutil.which("bwrap"):
         raise BrowserFailed("bubblewrap is not installed")
     become: list[str] = []
@@ -164,6 +165,8 @@ def walls() -> list[str]:
         options += ["--size", str(size), "--tmpfs", path]
     for host_path in HOST_FOLDERS:
         options += ["--ro-bind-try", host_path, host_path]
+    for device in [*sorted(Path("/dev").glob("nvidia*")), Path("/dev/dri")] if gpu else ():
+        options += ["--dev-bind-try", str(device), str(device)]
     return [*become, "bwrap", *options, "--remount-ro", "/", "--chdir", HOME]
 
 
