@@ -1,0 +1,70 @@
+"""What a policy's attempts in folders come to, as a table and as JSON.
+
+    python -m agent_backend.evaluate rollouts/s2 --against rollouts/s1 --out report.json
+
+Several folders of one policy, one a seed, are read as one.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_backend.errors import AgentError
+from agent_backend.evaluate.attempts import Attempts, attempts_of
+from agent_backend.evaluate.comparison import compare
+from agent_backend.evaluate.folders import trajectories_read
+from agent_backend.evaluate.results import References, references_read, suite_results, task_results
+from agent_backend.evaluate.table import table_of
+from vocabulary.evaluations import Evaluation
+from vocabulary.exports import UNFINISHED
+
+
+def evaluation_of(
+    attempts: Attempts, *, against: Attempts | None = None, references: References | None = None, at: datetime
+) -> Evaluation:
+    """The report on what was attempted."""
+    return Evaluation(
+        created_at=at,
+        policies=attempts.policies,
+        attempts=len(attempts.counted),
+        left_out=attempts.left_out,
+        suites=suite_results(attempts, references or {}),
+        tasks=task_results(attempts, references or {}),
+        comparison=None if against is None else compare(attempts, against),
+    )
+
+
+def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m agent_backend.evaluate", description=__doc__.splitlines()[0])
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="trajectories of the policy")
+    parser.add_argument("--against", type=Path, nargs="+", metavar="FOLDER", help="those of the one before it")
+    parser.add_argument("--references", type=Path, help="SUITE/NAME/manifest.json below it have reference scores")
+    parser.add_argument("--out", type=Path, help="the report as JSON")
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Print the table and write the report. Returns 1 where nothing could be evaluated."""
+    arguments = parsed(given)
+    try:
+        attempts = attempts_of(trajectories_read(arguments.folders))
+        against = attempts_of(trajectories_read(arguments.against)) if arguments.against else None
+        references = references_read(arguments.references) if arguments.references else None
+    except AgentError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    evaluation = evaluation_of(attempts, against=against, references=references, at=datetime.now(UTC))
+    if arguments.out is not None:
+        aside = arguments.out.with_name(arguments.out.name + UNFINISHED)
+        aside.write_text(evaluation.model_dump_json(indent=1) + "\n")
+        os.replace(aside, arguments.out)
+    print(table_of(evaluation))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""Two policies, or two revisions of one: where they differ, and whether that can be chance."""
+
+from collections.abc import Iterable
+
+from agent_backend.evaluate.attempts import Attempt, Attempts
+from agent_backend.evaluate.statistics import fisher, holm, rate_of, signs
+from vocabulary.evaluations import Comparison, Finding, Overall, Rate, TaskChange
+
+ALARM = 0.05
+"""What is less likely than this by chance is found to be more."""
+
+
+def compare(after: Attempts, before: Attempts) -> Comparison:
+    """Each task's attempts by Fisher's exact test, adjusted for how many tasks there are; all of them together by
+    pairs of the same task and seed."""
+    new, old = after.by_task(), before.by_task()
+    both = [task for task in new if task in old]
+    rates = [(_rate(old[task]), _rate(new[task])) for task in both]
+    chances = [fisher(was.successes, was.attempts, now.successes, now.attempts) for was, now in rates]
+    changes = [
+        TaskChange(
+            suite=task.suite,
+            name=task.name,
+            level=task.level,
+            before=was,
+            after=now,
+            chance=chance,
+            adjusted=adjusted,
+            finding=_finding(now.rate - was.rate, adjusted),
+        )
+        for task, (was, now), chance, adjusted in zip(both, rates, chances, holm(chances), strict=True)
+    ]
+    return Comparison(
+        policies=before.policies,
+        overall=_overall((old[task], new[task]) for task in both),
+        tasks=tuple(sorted(changes, key=lambda change: (change.after.rate - change.before.rate, change.adjusted))),
+        only_before=tuple(str(task) for task in old if task not in new),
+        only_after=tuple(str(task) for task in new if task not in old),
+    )
+
+
+def _rate(tries: list[Attempt]) -> Rate:
+    return rate_of(sum(attempt.success for attempt in tries), len(tries))
+
+
+def _finding(difference: float, chance: float) -> Finding:
+    if difference == 0 or chance > ALARM:
+        return "chance"
+    return "better" if difference > 0 else "worse"
+
+
+def _overall(tasks: Iterable[tuple[list[Attempt], list[Attempt]]]) -> Overall:
+    pairs = [pair for old, new in tasks for pair in _pairs(old, new)]
+    won = sum(now.success and not was.success for was, now in pairs)
+    lost = sum(was.success and not now.success for was, now in pairs)
+    chance = signs(won, lost)
+    return Overall(pairs=len(pairs), won=won, lost=lost, chance=chance, finding=_finding(won - lost, chance))
+
+
+def _pairs(old: list[Attempt], new: list[Attempt]) -> list[tuple[Attempt, Attempt]]:
+    """First with first, second with second, … of the attempts with the same seed; what is left over has no pair."""
+    waiting: dict[int, list[Attempt]] = {}
+    for attempt in reversed(old):
+        waiting.setdefault(attempt.seed, []).append(attempt)
+    return [(waiting[attempt.seed].pop(), attempt) for attempt in new if waiting.get(attempt.seed)]

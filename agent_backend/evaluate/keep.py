@@ -1,0 +1,72 @@
+"""Rejection sampling: of a policy's attempts, keep those a verifier believed, in a folder of their own.
+
+python -m agent_backend.evaluate.keep rollouts/s2 --tries 8 --most 2 --out kept/s2
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_backend.errors import AgentError
+from agent_backend.evaluate.attempts import Attempt, TaskKey, attempts_of
+from agent_backend.evaluate.folders import folder_write, manifest_read, trajectories_read
+from vocabulary.exports import Counts, Manifest
+
+
+def chosen(tasks: dict[TaskKey, list[Attempt]], *, tries: int | None, most: int | None) -> set[str]:
+    """The ids to keep: of each task's first `tries` attempts those a verifier believed, at most `most` a task, the
+    shortest ones."""
+    kept: set[str] = set()
+    for attempts in tasks.values():
+        verified = [attempt for attempt in attempts[:tries] if attempt.success and attempt.score is not None]
+        kept.update(attempt.id for attempt in sorted(verified, key=lambda attempt: attempt.steps)[:most])
+    return kept
+
+
+def verified_keep(
+    folders: Sequence[Path], target: Path, *, at: datetime, tries: int | None = None, most: int | None = None
+) -> Manifest:
+    """Write the kept attempts of the folders to `target`. Raises FolderUnusable or FileExistsError."""
+    kept = chosen(attempts_of(trajectories_read(folders)).by_task(), tries=tries, most=most)
+    pools = {manifest_read(folder).pool for folder in folders}
+    template = Manifest(
+        created_at=at,
+        filters={"verified": True, "tries": tries, "most": most, "from": [folder.name for folder in folders]},
+        pool=pools.pop() if len(pools) == 1 else None,
+        counts=Counts(trajectories=0, steps=0, images=0),
+        files=(),
+    )
+    wanted = ((folder, trajectory) for folder, trajectory in trajectories_read(folders) if trajectory.id in kept)
+    return folder_write(target, wanted, template)
+
+
+def positive(text: str) -> int:
+    """A whole number from 1. Raises ArgumentTypeError."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1")
+    return int(text)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Write the folder and say how much is in it. Returns 1 where it could not be made."""
+    parser = argparse.ArgumentParser(prog="python -m agent_backend.evaluate.keep", description=__doc__.splitlines()[0])
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="trajectories of the policy")
+    parser.add_argument("--tries", type=positive, help="how many attempts at a task are looked at; without it all")
+    parser.add_argument("--most", type=positive, help="how many of a task are kept; without it all")
+    parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
+    arguments = parser.parse_args(given)
+    try:
+        manifest = verified_keep(
+            arguments.folders, arguments.out, at=datetime.now(UTC), tries=arguments.tries, most=arguments.most
+        )
+    except (AgentError, FileExistsError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{manifest.counts.trajectories} trajectories, {manifest.counts.steps} steps in {arguments.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

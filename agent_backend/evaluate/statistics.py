@@ -1,0 +1,64 @@
+"""The arithmetic of success rates. Everything is exact or a closed formula: the same attempts give the same figures."""
+
+from collections.abc import Sequence
+from math import comb, sqrt
+from statistics import NormalDist, fmean, stdev
+
+from vocabulary.evaluations import Rate, Spread
+
+CONFIDENCE = 0.95
+
+
+def rate_of(successes: int, attempts: int) -> Rate:
+    """A rate with its Wilson interval, which stays inside 0 to 1 and is no point at 0 or n of n. Needs an attempt."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    rate, spread = successes / attempts, z * z / attempts
+    centre = (rate + spread / 2) / (1 + spread)
+    reach = z * sqrt(rate * (1 - rate) / attempts + spread / (4 * attempts)) / (1 + spread)
+    return Rate(
+        successes=successes,
+        attempts=attempts,
+        rate=rate,
+        low=0.0 if successes == 0 else max(0.0, centre - reach),
+        high=1.0 if successes == attempts else min(1.0, centre + reach),
+    )
+
+
+def pass_at(successes: int, attempts: int, k: int) -> float:
+    """The chance that k of the attempts, drawn without putting back, hold a success: the unbiased estimate of pass@k.
+    Raises ValueError where there are fewer than k."""
+    if not 1 <= k <= attempts:
+        raise ValueError(f"pass@{k} cannot be estimated from {attempts} attempts")
+    return 1 - comb(attempts - successes, k) / comb(attempts, k)
+
+
+def spread_of(values: Sequence[float]) -> Spread:
+    """Mean and standard deviation (of a sample)."""
+    return Spread(count=len(values), mean=fmean(values), deviation=stdev(values) if len(values) > 1 else None)
+
+
+def fisher(won: int, of: int, won_other: int, of_other: int) -> float:
+    """Fisher's exact test, two-sided: how likely two sets of attempts of one policy differ at least as much."""
+    total, most = won + won_other, of + of_other
+    ways = [
+        comb(of, here) * comb(of_other, total - here) for here in range(max(0, total - of_other), min(of, total) + 1)
+    ]
+    seen = comb(of, won) * comb(of_other, won_other)
+    return sum(way for way in ways if way <= seen) / comb(most, total)
+
+
+def signs(won: int, lost: int) -> float:
+    """The exact sign test (McNemar's), two-sided: how likely unequal pairs fall at least as unevenly by tosses."""
+    tosses = won + lost
+    tail = sum(comb(tosses, heads) for heads in range(min(won, lost) + 1))
+    return min(1.0, 2 * tail / (1 << tosses))
+
+
+def holm(chances: Sequence[float]) -> tuple[float, ...]:
+    """Holm's adjustment: with it, one false alarm in all of them is no likelier than one alone."""
+    adjusted = [0.0] * len(chances)
+    highest = 0.0
+    for rank, index in enumerate(sorted(range(len(chances)), key=lambda index: chances[index])):
+        highest = max(highest, min(1.0, (len(chances) - rank) * chances[index]))
+        adjusted[index] = highest
+    return tuple(adjusted)

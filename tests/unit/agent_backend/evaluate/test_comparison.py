@@ -1,0 +1,65 @@
+"""Two policies: what is a difference, and what can be chance."""
+
+from pathlib import Path
+
+from agent_backend.evaluate.attempts import Attempts, attempts_of
+from agent_backend.evaluate.comparison import compare
+from tests.unit.agent_backend.evaluate.tries import tried
+
+
+def tries(run: str, **won: str) -> Attempts:
+    """Attempts at tasks: `x` is a success, `.` none; the place is the seed."""
+    made = (
+        tried(name, mark == "x", seed=seed, run=run) for name, marks in won.items() for seed, mark in enumerate(marks)
+    )
+    return attempts_of((Path(run), one) for one in made)
+
+
+def test_a_task_that_broke_is_found_and_comes_first() -> None:
+    comparison = compare(
+        tries("new", snake="." * 10, maze="x.x.x.x.x."), tries("old", snake="x" * 10, maze=".x.x.x.x.x")
+    )
+    assert [(task.name, task.finding) for task in comparison.tasks] == [("snake", "worse"), ("maze", "chance")]
+    assert comparison.overall.finding == "worse"
+    assert (comparison.overall.pairs, comparison.overall.won, comparison.overall.lost) == (20, 5, 15)
+
+
+def test_one_lost_attempt_can_be_chance() -> None:
+    comparison = compare(tries("new", snake="xx."), tries("old", snake="xxx"))
+    assert comparison.tasks[0].finding == "chance"
+    assert comparison.overall.finding == "chance"
+
+
+def test_among_many_tasks_a_difference_must_be_larger() -> None:
+    alone = compare(tries("new", t0="xxxxx"), tries("old", t0="....."))
+    others = {f"t{index}": "....." for index in range(1, 20)}
+    among = compare(tries("new", t0="xxxxx", **others), tries("old", t0=".....", **others))
+    change = next(task for task in among.tasks if task.name == "t0")
+    assert alone.tasks[0].finding == "better"
+    assert (change.finding, change.chance) == ("chance", alone.tasks[0].chance)
+
+
+def test_a_small_gain_everywhere_is_found_by_pairs_alone() -> None:
+    names = [f"t{index}" for index in range(8)]
+    comparison = compare(tries("new", **dict.fromkeys(names, "xx")), tries("old", **dict.fromkeys(names, "x.")))
+    assert {task.finding for task in comparison.tasks} == {"chance"}
+    assert (comparison.overall.won, comparison.overall.lost, comparison.overall.finding) == (8, 0, "better")
+
+
+def test_only_attempts_with_the_same_seed_are_pairs() -> None:
+    assert compare(tries("new", a="x"), tries("old", a="xxx")).overall.pairs == 1
+    apart = attempts_of([(Path("old"), tried("a", True, seed=9))])
+    assert compare(tries("new", a="x"), apart).overall.pairs == 0
+
+
+def test_tasks_of_one_side_are_named_and_not_compared() -> None:
+    comparison = compare(tries("new", a="x", b="x"), tries("old", b="x", c="x"))
+    assert [task.name for task in comparison.tasks] == ["b"]
+    assert (comparison.only_before, comparison.only_after) == (("games/c",), ("games/a",))
+
+
+def test_a_policy_against_itself_differs_in_nothing() -> None:
+    same = tries("new", a="x.x", b="...")
+    comparison = compare(same, same)
+    assert {task.chance for task in comparison.tasks} == {1.0}
+    assert (comparison.overall.chance, comparison.overall.finding) == (1.0, "chance")

@@ -1,0 +1,128 @@
+"""The commands over real folders: the report and its table, what is kept, and what is refused."""
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent_backend.evaluate import keep
+from agent_backend.evaluate.__main__ import main
+from agent_backend.evaluate.folders import FolderUnusable, trajectories_read
+from agent_backend.evaluate.keep import verified_keep
+from tests.unit.agent_backend.evaluate.tries import tried
+from tests.unit.trainer.folders import folder_write
+from trainer.trajectories import folder_open
+from vocabulary.evaluations import Evaluation
+from vocabulary.exports import IMAGES, TRAJECTORIES
+from vocabulary.observations import Verdict
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def rollouts(tmp_path: Path) -> Path:
+    folder = tmp_path / "s2"
+    folder_write(
+        folder,
+        tried("snake", True, steps=5, run="new"),
+        tried("snake", True, steps=2, seed=1, run="new"),
+        tried("snake", False, seed=2, run="new"),
+        tried("maze", False, run="new", terminated=False, truncated=True),
+        tried("maze", None, seed=1, run="new"),
+        tried("maze", True, steps=3, seed=2, run="new"),
+    )
+    return folder
+
+
+def test_a_report_is_written_whole_and_printed(
+    rollouts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tmp_path / "s1"
+    folder_write(before, *(tried("snake", False, seed=seed, run="old") for seed in range(3)))
+    out = tmp_path / "report.json"
+    out.write_text("an older one")
+    assert main([str(rollouts), "--against", str(before), "--out", str(out)]) == 0
+    report = Evaluation.model_validate_json(out.read_bytes())
+    assert (report.attempts, report.left_out.unjudged) == (5, 1)
+    assert [task.name for task in report.tasks] == ["maze", "snake"]
+    assert report.comparison is not None
+    assert report.comparison.only_after == ("games/maze",)
+    assert [path.name for path in tmp_path.glob("report*")] == ["report.json"]
+    said = capsys.readouterr().out
+    assert "games/snake" in said
+    assert "0/3 → 2/3" in said
+    assert "can be chance" in said
+
+
+def test_several_folders_are_read_as_one_and_none_twice(rollouts: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    folder_write(more, tried("snake", True, seed=9, run="new"))
+    assert len(list(trajectories_read([rollouts, more]))) == 7
+    with pytest.raises(FolderUnusable, match="again"):
+        list(trajectories_read([rollouts, rollouts]))
+
+
+def test_an_empty_folder_gives_an_empty_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder_write(tmp_path / "none")
+    assert main([str(tmp_path / "none"), "--against", str(tmp_path / "none")]) == 0
+    assert "0 attempts" in capsys.readouterr().out
+
+
+def test_folders_that_cannot_be_trusted_are_refused(
+    rollouts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path / "nowhere")]) == 1
+    (tmp_path / "s3.tmp").mkdir()
+    assert main([str(tmp_path / "s3.tmp")]) == 1
+    with (rollouts / TRAJECTORIES).open("ab") as lines:
+        lines.write(b"{}\n")
+    assert main([str(rollouts), "--out", str(tmp_path / "report.json")]) == 1
+    assert not (tmp_path / "report.json").exists()
+    assert capsys.readouterr().err.count("folder_unusable") == 3
+
+
+def test_only_what_a_verifier_believed_is_kept(rollouts: Path, tmp_path: Path) -> None:
+    manifest = verified_keep([rollouts], tmp_path / "kept", at=NOON)
+    folder = folder_open(tmp_path / "kept")
+    assert [one.id for one in folder.trajectories()] == ["new-games-snake-0", "new-games-snake-1", "new-games-maze-2"]
+    assert manifest == folder.manifest
+    assert manifest.filters == {"verified": True, "tries": None, "most": None, "from": ["s2"]}
+    assert (manifest.counts.steps, manifest.counts.images, manifest.pool) == (10, 6, "Desktop")
+
+
+def test_tries_bound_what_is_looked_at_and_the_shortest_are_kept(rollouts: Path, tmp_path: Path) -> None:
+    verified_keep([rollouts], tmp_path / "first", at=NOON, tries=1)
+    verified_keep([rollouts], tmp_path / "shortest", at=NOON, most=1)
+    first = [one.id for one in folder_open(tmp_path / "first").trajectories()]
+    shortest = [one.id for one in folder_open(tmp_path / "shortest").trajectories()]
+    assert first == ["new-games-snake-0"]
+    assert shortest == ["new-games-snake-1", "new-games-maze-2"]
+
+
+def test_a_persons_word_is_no_verifiers(tmp_path: Path) -> None:
+    trusting = tried("a", None, origin="annotation", verdict=Verdict(success=None, score=0))
+    folder_write(tmp_path / "in", trusting)
+    assert verified_keep([tmp_path / "in"], tmp_path / "out", at=NOON).counts.trajectories == 0
+
+
+def test_pictures_are_checked_while_they_are_copied(rollouts: Path, tmp_path: Path) -> None:
+    altered = rollouts / IMAGES / f"{hashlib.sha256(b'screen-1').hexdigest()}.png"
+    altered.write_bytes(b"another")
+    with pytest.raises(FolderUnusable, match="altered"):
+        verified_keep([rollouts], tmp_path / "kept", at=NOON)
+    altered.unlink()
+    with pytest.raises(FolderUnusable, match="missing"):
+        verified_keep([rollouts], tmp_path / "kept", at=NOON)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_keeping_by_command_never_overwrites(
+    rollouts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [str(rollouts), "--tries", "3", "--most", "1", "--out", str(tmp_path / "kept")]
+    assert keep.main(given) == 0
+    assert "2 trajectories, 5 steps" in capsys.readouterr().out
+    assert keep.main(given) == 1
+    with pytest.raises(SystemExit):
+        keep.main([*given[:2], "0", *given[3:]])

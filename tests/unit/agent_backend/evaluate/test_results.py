@@ -1,0 +1,165 @@
+"""What attempts come to: who counts, scores, lengths, pass@k and the scaling curve."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_backend.evaluate.attempts import Attempts, attempts_of
+from agent_backend.evaluate.results import (
+    Reference,
+    ReferencesUnreadable,
+    doubling,
+    references_read,
+    suite_results,
+    task_results,
+)
+from tests.unit.agent_backend.evaluate.tries import tried
+from tests.unit.vocabulary.examples import step, trajectory
+from vocabulary.actions import Click
+from vocabulary.evaluations import LeftOut
+from vocabulary.trajectories import Trajectory
+
+
+def read(*trajectories: Trajectory) -> Attempts:
+    return attempts_of((Path("folder"), one) for one in trajectories)
+
+
+def test_a_policy_that_only_says_it_is_done_has_not_succeeded() -> None:
+    attempts = read(tried("snake", False), tried("snake", True, seed=1))
+    assert [attempt.success for attempt in attempts.counted] == [False, True]
+
+
+def test_what_says_nothing_of_the_policy_alone_is_left_out_and_counted() -> None:
+    helped = tried("snake", True, steps=2)
+    human = helped.steps[1].model_copy(update={"actor": "human", "decision": "override"})
+    attempts = read(
+        tried("snake", None),
+        tried("snake", True, outcome="broken", seed=1),
+        helped.model_copy(update={"steps": (helped.steps[0], human)}),
+        tried("snake", None, verdict=None, seed=3),
+    )
+    assert attempts.counted == []
+    assert attempts.left_out == LeftOut(unjudged=2, broken=1, assisted=1)
+
+
+def test_a_persons_word_counts_where_no_verifier_can_judge() -> None:
+    alone = step(0, Click(x=1, y=1), actor="policy", decision="auto")
+    attempts = read(trajectory(steps=(alone,), proposals=((),)), trajectory(steps=(alone,), outcome="failure"))
+    assert [attempt.success for attempt in attempts.counted] == [True, False]
+    assert task_results(attempts, {})[0].score is None
+
+
+def test_a_step_taken_back_is_no_step_of_the_attempt() -> None:
+    whole = tried("snake", True, steps=3, tokens=7)
+    undone = whole.steps[1].model_copy(update={"undone": True})
+    counted = read(whole.model_copy(update={"steps": (whole.steps[0], undone, whole.steps[2])})).counted[0]
+    assert (counted.steps, counted.think_characters, counted.reply_tokens) == (2, 8, 14)
+
+
+def test_levels_are_tasks_of_their_own_and_seeds_are_not() -> None:
+    first, second, other = tried("snake", True), tried("snake", False, seed=1), tried("snake", True, seed=2)
+    harder = other.model_copy(update={"task": other.task.model_copy(update={"parameters": {"level": 2}})})
+    results = task_results(read(first, second, harder), {})
+    assert [(task.level, task.successes.successes, task.successes.attempts) for task in results] == [
+        (1, 1, 2),
+        (2, 1, 1),
+    ]
+
+
+def test_lengths_are_means_over_attempts_steps_and_kept_replies() -> None:
+    result = task_results(read(tried("a", True, steps=1, tokens=10), tried("a", False, steps=4, seed=1)), {})[0]
+    assert (result.steps, result.steps_of_successes) == (2.5, 1)
+    assert (result.think_characters, result.reply_tokens) == (4, 10)
+    assert task_results(read(tried("a", True)), {})[0].reply_tokens is None
+
+
+def test_scores_are_normalised_where_there_is_a_reference() -> None:
+    references = {("games", "snake"): Reference(score=0.9, random=0.1), ("games", "maze"): Reference(score=0, random=0)}
+    attempts = read(
+        tried("snake", False, score=0.5),
+        tried("snake", True, score=0.9, seed=1),
+        tried("maze", True),
+        tried("tetris", True),
+    )
+    by_name = {task.name: task for task in task_results(attempts, references)}
+    assert by_name["snake"].normalised == pytest.approx(0.75)
+    assert by_name["snake"].score == pytest.approx(0.7)
+    assert (by_name["maze"].normalised, by_name["tetris"].normalised) == (None, None)
+    suite = suite_results(attempts, references)[0]
+    assert suite.normalised == pytest.approx(0.75)
+    assert suite.normalised_attempts == 2
+
+
+def test_pass_at_k_is_over_the_tasks_with_enough_attempts() -> None:
+    attempts = read(
+        tried("a", True),
+        tried("a", False, seed=1),
+        tried("a", False, seed=2),
+        tried("a", False, seed=3),
+        tried("b", True),
+    )
+    passes = {one.k: one for one in suite_results(attempts, {})[0].pass_at}
+    assert [(k, passes[k].tasks) for k in passes] == [(1, 2), (2, 1), (4, 1)]
+    assert [passes[k].rate for k in passes] == [pytest.approx(0.625), pytest.approx(0.5), 1]
+
+
+def test_a_suite_counts_tasks_alike_and_runs_by_their_turn() -> None:
+    attempts = read(
+        tried("a", True, seed=7),
+        tried("a", False, seed=8),
+        tried("b", True),
+        tried("b", True, seed=1),
+        tried("b", True, seed=2),
+    )
+    suite = suite_results(attempts, {})[0]
+    assert suite.successes.rate == pytest.approx(0.8)
+    assert suite.tasks.mean == pytest.approx(0.75)
+    assert suite.runs is not None
+    assert (suite.runs.count, suite.runs.mean) == (2, 0.75)
+
+
+def test_the_curve_says_what_fewer_steps_would_have_come_to() -> None:
+    attempts = read(
+        tried("a", True, steps=2, pages=(0.5, 1.0)),
+        tried("a", False, steps=5, seed=1, score=0.25, pages=(0.0, 0.1, -1.0, 0.2, 0.25)),
+        tried("a", False, steps=3, seed=2, pages=(None, None, 0.0), terminated=False, truncated=True),
+    )
+    curve = {point.steps: point for point in task_results(attempts, {})[0].scaling}
+    assert list(curve) == [1, 2, 4, 5]
+    assert [curve[steps].successes.successes for steps in curve] == [0, 1, 1, 1]
+    assert [curve[steps].cut_off for steps in curve] == [0, 0, 1, 1]
+    assert curve[1].score is None
+    assert curve[4].score == pytest.approx((1 + 0.2 + 0) / 3)
+    assert curve[5].score == pytest.approx((1 + 0.25 + 0) / 3)
+
+
+def test_a_curve_never_falls_and_ends_at_the_rate() -> None:
+    attempts = read(*(tried("a", seed % 3 == 0, steps=1 + seed % 9, seed=seed) for seed in range(40)))
+    result = task_results(attempts, {})[0]
+    rates = [point.successes.rate for point in result.scaling]
+    assert rates == sorted(rates)
+    assert rates[-1] == result.successes.rate
+
+
+def test_doubling_ends_at_the_most() -> None:
+    assert [doubling(most) for most in (0, 1, 2, 4, 5)] == [(), (1,), (1, 2), (1, 2, 4), (1, 2, 4, 5)]
+
+
+def test_attempts_without_a_step_can_be_evaluated() -> None:
+    result = task_results(read(tried("a", False, steps=0)), {})[0]
+    assert (result.steps, result.think_characters, result.scaling) == (0, 0, ())
+
+
+def test_references_are_read_from_manifests(tmp_path: Path) -> None:
+    for name, body in (("snake", '{"reference": {"score": 1, "random": 0.25}}'), ("maze", "{}")):
+        (tmp_path / "games" / name).mkdir(parents=True)
+        (tmp_path / "games" / name / "manifest.json").write_text(body)
+    assert references_read(tmp_path) == {("games", "snake"): Reference(score=1, random=0.25)}
+
+
+@pytest.mark.parametrize("body", ["[]", "{", '{"reference": {"score": "much"}}', "{}"])
+def test_references_that_are_none_are_refused(tmp_path: Path, body: str) -> None:
+    (tmp_path / "games" / "snake").mkdir(parents=True)
+    (tmp_path / "games" / "snake" / "manifest.json").write_text(body)
+    with pytest.raises(ReferencesUnreadable):
+        references_read(tmp_path)

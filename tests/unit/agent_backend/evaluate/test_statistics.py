@@ -1,0 +1,76 @@
+"""The arithmetic, against figures from elsewhere and against counting every case."""
+
+from itertools import combinations, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_backend.evaluate.statistics import fisher, holm, pass_at, rate_of, signs, spread_of
+
+
+@pytest.mark.parametrize(
+    ("successes", "attempts", "low", "high"),
+    [(0, 10, 0.0, 0.27753), (10, 10, 0.72247, 1.0), (5, 10, 0.23659, 0.76341), (15, 40, 0.24219, 0.52968)],
+)
+def test_wilson_intervals_are_those_of_the_tables(successes: int, attempts: int, low: float, high: float) -> None:
+    rate = rate_of(successes, attempts)
+    assert [rate.low, rate.high] == pytest.approx([low, high], abs=1e-4)
+
+
+@given(st.integers(1, 400).flatmap(lambda attempts: st.tuples(st.integers(0, attempts), st.just(attempts))))
+def test_an_interval_holds_its_rate_and_mirrors(case: tuple[int, int]) -> None:
+    successes, attempts = case
+    rate, mirrored = rate_of(successes, attempts), rate_of(attempts - successes, attempts)
+    assert 0 <= rate.low <= rate.rate <= rate.high <= 1
+    assert rate.low == pytest.approx(1 - mirrored.high)
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5, 7])
+def test_pass_at_k_is_the_share_of_all_draws_with_a_success(attempts: int) -> None:
+    for successes, k in product(range(attempts + 1), range(1, attempts + 1)):
+        draws = list(combinations([True] * successes + [False] * (attempts - successes), k))
+        assert pass_at(successes, attempts, k) == pytest.approx(sum(map(any, draws)) / len(draws))
+
+
+def test_more_draws_than_attempts_are_refused() -> None:
+    with pytest.raises(ValueError, match="pass@3"):
+        pass_at(1, 2, 3)
+
+
+def test_fisher_is_the_known_value_of_the_tea_tasting() -> None:
+    assert fisher(3, 4, 1, 4) == pytest.approx(34 / 70)
+    assert fisher(4, 4, 0, 4) == pytest.approx(2 / 70)
+    assert fisher(0, 4, 0, 4) == 1
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(0, 4), st.integers(0, 4))
+def test_fisher_counts_every_way_to_deal_the_successes(won: int, won_other: int, lost: int, lost_other: int) -> None:
+    of, of_other = won + lost, won_other + lost_other
+    if not of or not of_other or of + of_other > 12:
+        return
+    hands = list(combinations(range(of + of_other), of))
+    total = won + won_other
+    counts = [sum(card < total for card in hand) for hand in hands]
+    seen = counts.count(won)
+    as_rare = sum(counts.count(value) for value in set(counts) if counts.count(value) <= seen)
+    assert fisher(won, of, won_other, of_other) == pytest.approx(as_rare / len(hands))
+
+
+@given(st.integers(0, 5), st.integers(0, 5))
+def test_the_sign_test_counts_every_row_of_tosses(won: int, lost: int) -> None:
+    rows = list(product((0, 1), repeat=won + lost))
+    uneven = abs(won - lost)
+    as_uneven = sum(abs(2 * sum(row) - len(row)) >= uneven for row in rows)
+    assert signs(won, lost) == pytest.approx(as_uneven / len(rows))
+
+
+def test_holm_multiplies_the_least_by_all_and_never_falls() -> None:
+    assert list(holm([0.01, 0.04, 0.03])) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.8]) == (1.0, 1.0)
+    assert holm([]) == ()
+
+
+def test_a_spread_of_one_has_no_deviation() -> None:
+    assert spread_of([0.5]).deviation is None
+    assert spread_of([0.0, 1.0]).deviation == pytest.approx(0.70711, abs=1e-5)
