@@ -1,0 +1,206 @@
+"""How much better than expected each token was: generalised advantage estimation, and what goes with it.
+
+Attempts lie end to end in flat tensors, a place a token. Only tokens the policy wrote are moments in time: what it was
+shown between two of its replies is skipped, so the advantage and the value of the next reply are carried back whole,
+however long the screen's tokens are. A reward on a token that is not the policy's belongs to the last one before it.
+
+The recursion A[t] = d[t] + c[t] A[t+1] is solved by doubling: log2(tokens) steps over whole tensors.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+ALPHA = 0.05
+"""UI-TARS-2's and VAPO's: credit reaches back over this share of a length."""
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """Attempts laid end to end; all but `tail` have one place a token."""
+
+    rewards: Tensor
+    values: Tensor
+    """What the critic expects before each token."""
+    written: Tensor
+    """Whether the policy wrote it (bool)."""
+    owner: Tensor
+    """Which attempt it belongs to: 0, 1, 2, … never falling."""
+    turn: Tensor
+    """Which of the attempt's steps it belongs to, never falling within an attempt."""
+    tail: Tensor
+    """Of each attempt, the value of where it stopped (`tail_values`)."""
+
+
+@dataclass(frozen=True)
+class Advantages:
+    """Both are zero where they say nothing; `anchored` is where a return is a target for the critic."""
+
+    advantages: Tensor
+    returns: Tensor
+    anchored: Tensor
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums that give mean and variance; those of several ranks are added."""
+
+    weight: Tensor
+    first: Tensor
+    second: Tensor
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(self.weight + other.weight, self.first + other.first, self.second + other.second)
+
+
+def tail_values(values: Tensor, terminated: Tensor, truncated: Tensor) -> Tensor:
+    """What an attempt was still worth where it stopped: nothing where the task ended, the critic's guess if it was cut.
+
+    Raises ValueError where an attempt neither ended nor was cut: it is still on its way.
+    """
+    if not bool((terminated | truncated).all()):
+        raise ValueError("an attempt neither terminated nor was truncated")
+    return torch.where(terminated, torch.zeros_like(values), values)
+
+
+def adaptive_lambda(
+    rollout: Rollout,
+    *,
+    alpha: float = ALPHA,
+    by: Literal["step", "trajectory"] = "trajectory",
+    least: float = 0.0,
+    most: float = 1.0,
+) -> Tensor:
+    """λ = 1 - 1/(αl) of each token, within bounds; l is how many tokens the policy wrote in its step or attempt."""
+    if by == "trajectory":
+        group = rollout.owner
+    else:
+        group = torch.stack([rollout.owner, rollout.turn]).unique_consecutive(dim=1, return_inverse=True)[1]
+    lengths = torch.zeros(int(group.max()) + 1 if len(group) else 0, dtype=rollout.values.dtype, device=group.device)
+    lengths = lengths.index_add(0, group, rollout.written.to(lengths.dtype))
+    return (1 - 1 / (alpha * lengths.clamp(min=1))).clamp(least, most)[group]
+
+
+def token_advantages(
+    rollout: Rollout,
+    *,
+    gamma: float = 1.0,
+    policy_lambda: float | Tensor = 0.95,
+    critic_lambda: float | Tensor = 1.0,
+) -> Advantages:
+    """Every token the policy wrote is a moment. Advantages by one λ, the critic's targets by another (decoupled GAE).
+
+    A λ is one number or one of each token.
+    """
+    at = rollout.written.nonzero()[:, 0]
+    rewards = _credited(rollout, at)
+    values, owner = rollout.values[at].detach(), rollout.owner[at]
+    advantages = _gae(rewards, values, owner, rollout.tail, gamma, _at(policy_lambda, at))
+    returns = values + _gae(rewards, values, owner, rollout.tail, gamma, _at(critic_lambda, at))
+    return Advantages(_spread(rollout, at, advantages), _spread(rollout, at, returns), rollout.written.clone())
+
+
+def turn_advantages(
+    rollout: Rollout,
+    *,
+    gamma: float = 1.0,
+    policy_lambda: float = 0.95,
+    critic_lambda: float = 1.0,
+) -> Advantages:
+    """Every step is a moment: its value is read at its first written token, its advantage is that of all its tokens."""
+    at = rollout.written.nonzero()[:, 0]
+    owner, turn = rollout.owner[at], rollout.turn[at]
+    _, step, sizes = torch.stack([owner, turn]).unique_consecutive(dim=1, return_inverse=True, return_counts=True)
+    first = sizes.cumsum(0) - sizes
+    rewards = torch.zeros(len(sizes), dtype=rollout.values.dtype, device=at.device)
+    rewards = rewards.index_add(0, step, _credited(rollout, at))
+    values = rollout.values[at[first]].detach()
+    advantages = _gae(rewards, values, owner[first], rollout.tail, gamma, policy_lambda)
+    returns = values + _gae(rewards, values, owner[first], rollout.tail, gamma, critic_lambda)
+    anchored = torch.zeros_like(rollout.written)
+    anchored[at[first]] = True
+    return Advantages(_spread(rollout, at, advantages[step]), _spread(rollout, at[first], returns), anchored)
+
+
+def group_advantages(rewards: Tensor, groups: Tensor, *, scale: bool = True, epsilon: float = 1e-6) -> Tensor:
+    """GRPO: of each attempt, its reward above the mean of its task's, over their deviation (n - 1) where `scale`.
+
+    A group that is of one mind, or of one attempt, says nothing: zero.
+    """
+    named = groups.unique(return_inverse=True)[1]
+    counts = torch.bincount(named).to(rewards.dtype)
+    empty = torch.zeros_like(counts)
+    above = rewards - (empty.index_add(0, named, rewards) / counts)[named]
+    spread = (empty.index_add(0, named, above.square()) / (counts - 1).clamp(min=1)).sqrt()
+    above = torch.where(varied(rewards, groups), above, 0)
+    return above / (spread[named] + epsilon) if scale else above
+
+
+def varied(rewards: Tensor, groups: Tensor) -> Tensor:
+    """Which attempts are of a group whose rewards differ: DAPO drops the others, which teach nothing."""
+    named = groups.unique(return_inverse=True)[1]
+    empty = torch.zeros(int(named.max()) + 1 if len(named) else 0, dtype=rewards.dtype, device=rewards.device)
+    most, least = (empty.scatter_reduce(0, named, rewards, how, include_self=False) for how in ("amax", "amin"))
+    return (most > least)[named]
+
+
+def moments(values: Tensor, weights: Tensor) -> Moments:
+    """The sums of what counts, in double precision."""
+    kept = torch.where(weights != 0, values.double(), 0)
+    weight = weights.double()
+    return Moments(weight.sum(), (weight * kept).sum(), (weight * kept.square()).sum())
+
+
+def whiten(values: Tensor, weights: Tensor, seen: Moments | None = None, *, epsilon: float = 1e-8) -> Tensor:
+    """What counts, brought to mean 0 and deviation 1; zero elsewhere. `seen` are the moments of the whole update."""
+    seen = seen or moments(values, weights)
+    mean = seen.first / seen.weight.clamp(min=1e-12)
+    variance = (seen.second / seen.weight.clamp(min=1e-12) - mean.square()).clamp(min=0)
+    return torch.where(weights != 0, (values - mean) / (variance + epsilon).sqrt(), 0).to(values.dtype)
+
+
+def explained_variance(returns: Tensor, values: Tensor, weights: Tensor) -> float:
+    """1 - Var(returns - values) / Var(returns): 1 for a perfect critic, 0 for a constant, NaN if returns are equal."""
+    whole, left = _variance(returns, weights), _variance(returns - values, weights)
+    return 1 - left / whole if whole > 0 else float("nan")
+
+
+def _credited(rollout: Rollout, at: Tensor) -> Tensor:
+    """Of each written token, its reward and those of what follows it up to the next; before the first, nobody's."""
+    place = rollout.written.long().cumsum(0) - 1
+    known = place >= 0
+    known[known.clone()] &= rollout.owner[at[place[known]]] == rollout.owner[known]
+    return torch.zeros(len(at), dtype=rollout.values.dtype, device=at.device).index_add(
+        0, place[known], rollout.rewards[known].to(rollout.values.dtype)
+    )
+
+
+def _gae(rewards: Tensor, values: Tensor, owner: Tensor, tail: Tensor, gamma: float, decay: float | Tensor) -> Tensor:
+    """A[t] = r[t] + γ V[t+1] - V[t] + γ λ[t] A[t+1], over moments; the last of an attempt is followed by its tail."""
+    goes_on = torch.zeros_like(owner, dtype=torch.bool)
+    goes_on[:-1] = owner[1:] == owner[:-1]
+    following = torch.where(goes_on, values.roll(-1), tail.to(values.dtype)[owner])
+    total = rewards + gamma * following - values
+    reach = gamma * torch.as_tensor(decay, dtype=values.dtype, device=values.device) * goes_on
+    step = 1
+    while step < len(total):
+        total = torch.cat([total[:-step] + reach[:-step] * total[step:], total[-step:]])
+        reach = torch.cat([reach[:-step] * reach[step:], torch.zeros_like(reach[-step:])])
+        step *= 2
+    return total
+
+
+def _spread(rollout: Rollout, at: Tensor, found: Tensor) -> Tensor:
+    return torch.zeros_like(rollout.values, requires_grad=False).index_copy(0, at, found)
+
+
+def _at(decay: float | Tensor, at: Tensor) -> float | Tensor:
+    return decay[at] if isinstance(decay, Tensor) and decay.ndim else decay
+
+
+def _variance(values: Tensor, weights: Tensor) -> float:
+    seen = moments(values, weights)
+    mean = seen.first / seen.weight
+    return float((torch.where(weights != 0, values.double() - mean, 0).square() * weights).sum() / seen.weight)
