@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent_backend.errors import AgentError
 from agent_backend.evaluate.attempts import Attempts, attempts_of
-from agent_backend.evaluate.comparison import compare
+from agent_backend.evaluate.comparison import compare, holds_up
 from agent_backend.evaluate.folders import trajectories_read
 from agent_backend.evaluate.results import References, references_read, suite_results, task_results
 from agent_backend.evaluate.table import table_of
@@ -44,11 +44,15 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--against", type=Path, nargs="+", metavar="FOLDER", help="those of the one before it")
     parser.add_argument("--references", type=Path, help="SUITE/NAME/manifest.json below it have reference scores")
     parser.add_argument("--out", type=Path, help="the report as JSON")
-    return parser.parse_args(given)
+    parser.add_argument("--gate", action="store_true", help="exit with 2 where the policy does not hold up against it")
+    arguments = parser.parse_args(given)
+    if arguments.gate and not arguments.against:
+        parser.error("--gate needs --against")
+    return arguments
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Print the table and write the report. Returns 1 where nothing could be evaluated."""
+    """Print the table and write the report. Returns 1 where nothing could be evaluated, 2 where the gate is shut."""
     arguments = parsed(given)
     try:
         attempts = attempts_of(trajectories_read(arguments.folders))
@@ -63,7 +67,7 @@ def main(given: Sequence[str] | None = None) -> int:
         aside.write_text(evaluation.model_dump_json(indent=1) + "\n")
         os.replace(aside, arguments.out)
     print(table_of(evaluation))
-    return 0
+    return 2 if arguments.gate and evaluation.comparison and not holds_up(evaluation.comparison) else 0
 
 
 if __name__ == "__main__":

@@ -39,6 +39,13 @@ def compare(after: Attempts, before: Attempts) -> Comparison:
     )
 
 
+def holds_up(comparison: Comparison) -> bool:
+    """Whether nothing got worse by more than chance, in all or in one task; tasks that were not tried again do not
+    hold up."""
+    found = (comparison.overall.finding, *(task.finding for task in comparison.tasks))
+    return bool(comparison.tasks) and "worse" not in found and not comparison.only_before
+
+
 def _rate(tries: list[Attempt]) -> Rate:
     return rate_of(sum(attempt.success for attempt in tries), len(tries))
 

@@ -1,10 +1,14 @@
 """Two policies: what is a difference, and what can be chance."""
 
+import random
 from pathlib import Path
 
-from agent_backend.evaluate.attempts import Attempts, attempts_of
-from agent_backend.evaluate.comparison import compare
+import pytest
+
+from agent_backend.evaluate.attempts import Attempt, Attempts, TaskKey, attempts_of
+from agent_backend.evaluate.comparison import compare, holds_up
 from tests.unit.agent_backend.evaluate.tries import tried
+from vocabulary.evaluations import LeftOut
 
 
 def tries(run: str, **won: str) -> Attempts:
@@ -63,3 +67,39 @@ def test_a_policy_against_itself_differs_in_nothing() -> None:
     comparison = compare(same, same)
     assert {task.chance for task in comparison.tasks} == {1.0}
     assert (comparison.overall.chance, comparison.overall.finding) == (1.0, "chance")
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "holds"),
+    [
+        ({"a": "xxx"}, {"a": "xx."}, True),
+        ({"a": "xx."}, {"a": "xxx"}, True),
+        ({"a": ".........."}, {"a": "xxxxxxxxxx"}, False),
+        ({"a": "xxx"}, {"a": "xx.", "b": "xxx"}, False),
+        ({}, {}, False),
+    ],
+)
+def test_a_policy_holds_up_where_nothing_got_worse_and_nothing_was_left_untried(
+    new: dict[str, str], old: dict[str, str], holds: bool
+) -> None:
+    assert holds_up(compare(tries("new", **new), tries("old", **old))) is holds
+
+
+def test_false_alarms_are_as_rare_as_promised() -> None:
+    dice = random.Random(11)
+    skills = [0.1, 0.3, 0.5, 0.5, 0.7, 0.95]
+
+    def drawn() -> Attempts:
+        made = [
+            Attempt(
+                f"{task}-{seed}", TaskKey("s", f"t{task}"), seed, dice.random() < skill, None, 1, False, (), 0, 0, 0, ()
+            )
+            for task, skill in enumerate(skills)
+            for seed in range(8)
+        ]
+        return Attempts(made, LeftOut())
+
+    rounds = [compare(drawn(), drawn()) for _ in range(200)]
+    alarms = sum(any(task.finding != "chance" for task in one.tasks) for one in rounds)
+    assert alarms <= 10
+    assert sum(one.overall.finding != "chance" for one in rounds) <= 10

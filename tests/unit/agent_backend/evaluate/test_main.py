@@ -69,6 +69,16 @@ def test_an_empty_folder_gives_an_empty_report(tmp_path: Path, capsys: pytest.Ca
     assert "0 attempts" in capsys.readouterr().out
 
 
+def test_the_gate_is_shut_for_what_does_not_hold_up(rollouts: Path, tmp_path: Path) -> None:
+    good, less = tmp_path / "s1", tmp_path / "s0"
+    folder_write(good, *(tried("snake", True, seed=seed, run="old") for seed in range(3)))
+    folder_write(less, tried("pipes", True, run="old"))
+    assert main([str(rollouts), "--against", str(good), "--gate"]) == 0
+    assert main([str(rollouts), "--against", str(less), "--gate"]) == 2
+    with pytest.raises(SystemExit):
+        main([str(rollouts), "--gate"])
+
+
 def test_folders_that_cannot_be_trusted_are_refused(
     rollouts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
