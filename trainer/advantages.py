@@ -134,8 +134,8 @@ def group_advantages(rewards: Tensor, groups: Tensor, *, scale: bool = True, eps
     empty = torch.zeros_like(counts)
     above = rewards - (empty.index_add(0, named, rewards) / counts)[named]
     spread = (empty.index_add(0, named, above.square()) / (counts - 1).clamp(min=1)).sqrt()
-    above = torch.where(varied(rewards, groups), above, 0)
-    return above / (spread[named] + epsilon) if scale else above
+    found = above / (spread[named] + epsilon) if scale else above
+    return torch.where(varied(rewards, groups), found, 0)
 
 
 def varied(rewards: Tensor, groups: Tensor) -> Tensor:

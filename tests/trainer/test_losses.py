@@ -72,7 +72,7 @@ def test_the_parts_of_an_update_add_up_to_the_whole() -> None:
         policy_loss(logprobs[cut], old[cut], advantages[cut], weights[cut], weights.sum()).loss
         for cut in (slice(0, 3), slice(3, 4), slice(4, 10))
     ]
-    assert sum(parts).item() == pytest.approx(whole.item(), abs=TINY)  # type: ignore[union-attr]
+    assert sum(parts).item() == pytest.approx(whole.item(), abs=TINY)
 
 
 def test_logprobs_and_entropies_are_those_of_the_softmax() -> None:

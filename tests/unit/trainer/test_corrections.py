@@ -1,0 +1,171 @@
+"""A person's corrections as weights, pairs and judgements."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.vocabulary.examples import proposal, step, trajectory
+from trainer.corrections import (
+    Role,
+    class_weights,
+    intervention_weights,
+    judgements_of,
+    onsets_of,
+    preferences_of,
+    roles_of,
+    share_weights,
+)
+from vocabulary.actions import Action, Click, TypeText
+from vocabulary.observations import ActionError
+from vocabulary.proposals import Proposal
+from vocabulary.trajectories import Trajectory
+
+HERE, NEAR, THERE, ELSEWHERE = Click(x=100, y=100), Click(x=104, y=97), Click(x=300, y=100), Click(x=500, y=600)
+ROLES: tuple[Role, ...] = ("own",) * 6 + ("before",) * 2 + ("correction",) * 2
+
+
+def decided(*decisions: str) -> Trajectory:
+    """An attempt by its decisions; `demonstration` is a person's step where no policy proposed."""
+    fields: dict[str, dict[str, Any]] = {"demonstration": {"decision": "takeover", "policy": None}}
+    steps = tuple(step(index, HERE, **fields.get(name, {"decision": name})) for index, name in enumerate(decisions))
+    return trajectory(steps=steps, proposals=tuple(() for _ in steps))
+
+
+def offered(done: Action, *row: Proposal, **fields: Any) -> Trajectory:
+    """One step with what it was offered."""
+    return trajectory(steps=(step(0, done, **fields),), proposals=(row,))
+
+
+def pairs(whole: Trajectory) -> list[tuple[Action, Action, str]]:
+    return [(one.chosen.action, one.rejected.action, one.source) for one in preferences_of(whole)]
+
+
+def judged(whole: Trajectory) -> list[tuple[Action, bool, str]]:
+    return [(one.candidate.action, one.desirable, one.source) for one in judgements_of(whole)]
+
+
+def test_each_step_has_its_role() -> None:
+    whole = decided("demonstration", "auto", "accept", "accept", "override", "takeover", "auto", "edit", "auto")
+    assert roles_of(whole, window=2) == (
+        "demonstration",
+        "own",
+        "before",
+        "before",
+        "correction",
+        "correction",
+        "own",
+        "correction",
+        "own",
+    )
+    assert [index for index, starts in enumerate(onsets_of(whole)) if starts] == [4], "another thought is no other act"
+    assert roles_of(whole)[:5] == ("demonstration", "before", "before", "before", "correction")
+
+
+def test_what_was_taken_back_has_no_role() -> None:
+    whole = decided("auto", "override", "auto")
+    undone = whole.steps[1].model_copy(update={"undone": True})
+    left = whole.model_copy(update={"steps": (whole.steps[0], undone, whole.steps[2])})
+    assert roles_of(left) == ("own", "own")
+    assert not any(onsets_of(left))
+
+
+def test_corrections_weigh_as_much_as_all_else() -> None:
+    weights = intervention_weights(ROLES)
+    assert weights == (1.0,) * 8 + (4.0,) * 2
+    assert sum(weights[8:]) == sum(weights[:8])
+    scaled = intervention_weights(ROLES, mean_one=True)
+    assert scaled == (10 / 16,) * 8 + (10 / 4,) * 2
+    assert sum(scaled) == pytest.approx(10)
+
+
+@pytest.mark.parametrize("roles", [(), ("own",) * 3, ("correction",) * 3])
+def test_where_there_is_nothing_to_weigh_against_all_weigh_one(roles: tuple[Role, ...]) -> None:
+    for weigh in (intervention_weights, share_weights):
+        assert weigh(roles) == pytest.approx((1.0,) * len(roles))
+
+
+def test_each_role_has_its_share() -> None:
+    roles: tuple[Role, ...] = (*ROLES, "demonstration", "demonstration")
+    weights = share_weights(roles)
+    assert sum(weights) == pytest.approx(12)
+    total = {role: sum(w for w, r in zip(weights, roles, strict=True) if r == role) / 12 for role in set(roles)}
+    assert total == pytest.approx(
+        {"demonstration": 2 / 12, "before": 0.002, "correction": 0.5, "own": 1 - 2 / 12 - 0.502}
+    )
+    assert weights[-1] == pytest.approx(1), "a demonstration is as heavy as it was"
+
+
+def test_shares_add_up_where_the_policy_did_nothing_well() -> None:
+    weights = share_weights(("before", "correction", "correction"), before=0.1)
+    assert weights == pytest.approx((0.1 / 0.6 * 3, 0.5 / 0.6 * 1.5, 0.5 / 0.6 * 1.5))
+
+
+def test_a_role_may_only_be_weighed_down() -> None:
+    assert class_weights(("own", "before", "correction"), {"before": 0.1}) == (1.0, 0.1, 1.0)
+    assert class_weights(("demonstration", "own", "before", "correction")) == (10.0, 1.0, 0.1, 10.0)
+    with pytest.raises(ValueError, match="befor"):
+        class_weights(("own",), {"befor": 0.1})  # type: ignore[dict-item]
+
+
+def test_what_a_person_did_is_above_what_they_were_offered() -> None:
+    whole = offered(HERE, proposal(1, THERE), proposal(2, ELSEWHERE))
+    assert pairs(whole) == [(HERE, THERE, "override"), (HERE, ELSEWHERE, "override")]
+    (first, _) = preferences_of(whole)
+    assert (first.chosen.proposal, first.chosen.thought) == (None, "Thought of step 0")
+    assert first.rejected.proposal == whole.proposals[0][0]
+    assert judged(whole) == [(HERE, True, "override"), (THERE, False, "override"), (ELSEWHERE, False, "override")]
+
+
+def test_an_accepted_candidate_is_above_the_others_in_its_own_words() -> None:
+    whole = offered(HERE, proposal(1, HERE), proposal(2, THERE), decision="accept", actor="policy", proposal_id="p1")
+    assert pairs(whole) == [(HERE, THERE, "accept")]
+    (pair,) = preferences_of(whole)
+    assert pair.chosen.proposal == whole.proposals[0][0]
+    assert judged(whole) == [(HERE, True, "accept")], "to accept one says nothing of the others"
+
+
+def test_what_means_the_same_is_no_pair() -> None:
+    assert pairs(offered(HERE, proposal(1, NEAR), proposal(2, THERE), proposal(3, Click(x=301, y=99)))) == [
+        (HERE, THERE, "override")
+    ]
+    assert pairs(offered(HERE, proposal(1, NEAR), decision="edit")) == []
+    strict = preferences_of(offered(HERE, proposal(1, NEAR)), tolerance=0)
+    assert [one.rejected.action for one in strict] == [NEAR]
+
+
+def test_marks_say_more_than_what_was_done() -> None:
+    typed = TypeText(text="a")
+    row = (proposal(1, THERE), proposal(2, ELSEWHERE), proposal(3, typed))
+    whole = offered(HERE, *row, acceptable_ids=("p1",), wrong_ids=("p2",))
+    assert pairs(whole) == [(HERE, ELSEWHERE, "mark"), (THERE, ELSEWHERE, "mark"), (HERE, typed, "override")]
+    assert judged(whole) == [
+        (HERE, True, "override"),
+        (THERE, True, "mark"),
+        (ELSEWHERE, False, "mark"),
+        (typed, False, "override"),
+    ]
+
+
+def test_a_mark_on_the_candidate_itself_counts_too() -> None:
+    whole = offered(HERE, proposal(1, THERE, mark="acceptable"), proposal(2, ELSEWHERE, mark="wrong"))
+    assert pairs(whole) == [(HERE, ELSEWHERE, "mark"), (THERE, ELSEWHERE, "mark")]
+
+
+def test_an_unmarked_twin_does_not_hide_a_mark() -> None:
+    whole = offered(HERE, proposal(1, THERE), proposal(2, Click(x=301, y=99)), wrong_ids=("p2",))
+    assert [source for _, _, source in pairs(whole)] == ["mark"]
+
+
+def test_an_act_that_failed_is_above_nothing() -> None:
+    error = ActionError(code="outcome_unknown", message="?")
+    row = (proposal(1, THERE), proposal(2, ELSEWHERE))
+    whole = offered(HERE, *row, error=error, after=None, acceptable_ids=("p1",), wrong_ids=("p2",))
+    assert pairs(whole) == [(THERE, ELSEWHERE, "mark")]
+    assert judged(whole) == [(THERE, True, "mark"), (ELSEWHERE, False, "mark")]
+
+
+def test_what_cannot_be_read_and_what_nobody_judged_is_no_pair() -> None:
+    assert pairs(offered(HERE, proposal(1, None))) == []
+    alone = offered(HERE, proposal(1, HERE), proposal(2, THERE), decision="auto", actor="policy", proposal_id="p1")
+    assert pairs(alone) == []
+    assert judged(alone) == []
