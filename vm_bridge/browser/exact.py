@@ -91,7 +91,7 @@ class ExactTime:
         self._kept = False
         if self._workers:
             self._move()
-        policy = "advance" if answers.delayed else "pauseIfNetworkFetchesPending"
+        policy = "advance" if answers.delayed or self._session.refused else "pauseIfNetworkFetchesPending"
         self._give(policy, due - self.now)
         await self._pass(due)
         clock, others = self.keeper.ask("Date.now()"), self._others()

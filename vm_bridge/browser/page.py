@@ -20,11 +20,13 @@ TO_JSON = f"""function () {{
 class Page:
     """A tab or a window."""
 
-    def __init__(self, pipe: Pipe, target: str, session: str, opener: str) -> None:
+    def __init__(self, pipe: Pipe, target: str, session: str, opener: str, *, window: bool = False) -> None:
         self.id = target
         """The name Chromium has for it; also that of its own frame."""
         self.url, self.title = "about:blank", ""
         self.opener, self.session = opener, session
+        self.window = window
+        """Whether another page has opened it; it may not say which."""
         self.loading = False
         self.leaving = False
         """Whether it was asked to go elsewhere and has not begun to."""

@@ -62,8 +62,10 @@ class Session(Inputs):
         self._pages: dict[str, Page] = {}
         self._active = ""
         self._keeper: Page | None = None
-        self._awaits_keeper = False
-        """Whether the next page to come is the one that keeps time."""
+        self._awaits: Literal["", "keeper", "page"] = ""
+        """What the next page to come is; where nothing is awaited, a page has opened it."""
+        self.refused = False
+        """Whether a window was: the browser may then count its first request as on its way for ever."""
         self.live = Live(self)
         """Its picture for viewers."""
         self._turn = asyncio.Lock()
@@ -235,7 +237,7 @@ class Session(Inputs):
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=self.context, eventsEnabled=True
         )
         if self.clock is Clock.EXACT:
-            self._awaits_keeper = True
+            self._awaits = "keeper"
             made = await self._create()
             assert self._keeper is not None and self._keeper.id == made  # noqa: PT018
             await self.time.begin(self._keeper)
@@ -292,18 +294,22 @@ class Session(Inputs):
     def attached(self, session: str, info: Told) -> None:
         """A page has come to be, and waits."""
         pipe = self.engine.pipe
-        page = Page(pipe, info["targetId"], session, info.get("openerId", ""))
-        if self._awaits_keeper:
-            self._awaits_keeper, self._keeper = False, page
+        awaited, self._awaits = self._awaits, ""
+        page = Page(pipe, info["targetId"], session, info.get("openerId", ""), window=not awaited)
+        if awaited == "keeper":
+            self._keeper = page
             pipe.listen(session, lambda event, told: self._news.keeper(event))
             pipe.send("Runtime.runIfWaitingForDebugger", session)
             return
         if len(self._pages) >= MOST_PAGES:
+            # Who opened it waits until it has gone on.
+            self.refused = True
+            pipe.send("Runtime.runIfWaitingForDebugger", session)
             pipe.send("Target.closeTarget", targetId=page.id)
             return self.happen("popup_refused", f"{MOST_PAGES} pages are open", page)
         self._pages[page.id] = page
         pipe.listen(session, lambda event, told: self._news.page(page, event, told))
-        if page.opener:
+        if page.window:
             self.happen("popup", "a window opened", page)
         self._news.do(self._prepare(page))
 
@@ -338,6 +344,7 @@ class Session(Inputs):
         return PRELUDE.replace("__SETTINGS__", json.dumps(settings), 1)
 
     async def _open_page(self) -> None:
+        self._awaits = "page"
         self._active = await self._create()
         page = self.active
         try:
@@ -376,7 +383,7 @@ class Session(Inputs):
             page.send("Page.setInterceptFileChooserDialog", enabled=True),
             page.send("Emulation.setFocusEmulationEnabled", enabled=True),
         ]
-        if page.opener or self.clock is not Clock.EXACT:
+        if page.window or self.clock is not Clock.EXACT:
             width, height = self.size
             metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
             calls.append(page.send("Emulation.setDeviceMetricsOverride", **metrics))
@@ -386,6 +393,6 @@ class Session(Inputs):
             with suppress(BrowserFailed):
                 await answer
         page.ready.set()
-        if page.opener and page.id in self._pages:
+        if page.window and page.id in self._pages:
             self._active = page.id
             self.news.set()

@@ -6,6 +6,7 @@ import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, HTML, Pages, click, kinds, opened
 from vm_bridge.browser import BrowserFailed, Engine, Happening, Response, Session
+from vm_bridge.browser.session import MOST_PAGES
 
 NEIGHBOUR = {"/": "<script>let n = 0; setInterval(() => n++, 100)</script>"}
 PATIENCE = 6.0
@@ -128,3 +129,16 @@ async def test_the_end_of_the_process_is_told(engine: Engine) -> None:
         await session.advance(100)
     await session.close()
     await engine.close()
+
+
+async def test_a_thousand_windows_are_a_dozen(engine: Engine) -> None:
+    neighbour = await opened(engine, NEIGHBOUR)
+    many = "for (let i = 0; i < 1000; i++) window.open('/second')"
+    session = await opened(engine, {"/": f"<button style='{BUTTON}' onclick=\"{many}\">go</button>", "/second": "hi"})
+    await click(session, 20, 20)
+    await session.settle(3000)
+    assert len(session.pages) == MOST_PAGES
+    assert "popup_refused" in kinds(session)
+    await alive(neighbour)
+    await session.advance(500)
+    assert session.active.url == "http://site.test/second"
