@@ -184,8 +184,8 @@ def _gae(rewards: Tensor, values: Tensor, owner: Tensor, tail: Tensor, gamma: fl
     following = torch.where(goes_on, values.roll(-1), tail.to(values.dtype)[owner])
     total = rewards + gamma * following - values
     reach = gamma * torch.as_tensor(decay, dtype=values.dtype, device=values.device) * goes_on
-    step = 1
-    while step < len(total):
+    step, longest = 1, int(owner.bincount().max()) if len(owner) else 0
+    while step < longest:
         total = torch.cat([total[:-step] + reach[:-step] * total[step:], total[-step:]])
         reach = torch.cat([reach[:-step] * reach[step:], torch.zeros_like(reach[-step:])])
         step *= 2
