@@ -1,0 +1,74 @@
+"""Small samples, attempts and pictures for the tests of training."""
+
+import asyncio
+import hashlib
+import io
+
+from PIL import Image
+
+from agent_backend.policy.openai import written
+from tests.unit.vocabulary.examples import TASK, proposal, step, trajectory
+from trainer.samples import Sample, samples_of
+from trainer.serve.protocol import Message
+from trainer.serve.reader import Prompt, Reader
+from vocabulary.actions import Click, TypeText
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, ImagePart, TextPart
+from vocabulary.dialects import dialect_named
+from vocabulary.trajectories import Trajectory
+
+DIALECT = dialect_named("ui_tars_1_5")
+CLICK, TYPED = Click(x=512, y=388), TypeText(text="final.txt\n")
+REPLY = (10, 20, 300, 40, 258)
+"""What a policy drew; 300 is a token without a text."""
+LOGPROBS = (-0.5, -1.5, -2.5, -0.25, -0.125)
+
+
+def read(picture: BlobRef) -> bytes:
+    """A real picture for each reference: its size and its shade follow from what it is called."""
+    first, second = bytes.fromhex(picture.sha256[:4])
+    data = io.BytesIO()
+    Image.new("RGB", (56 + first % 3 * 28, 56 + second % 3 * 28), (first, second, 90)).save(data, "PNG")
+    return data.getvalue()
+
+
+def sample(number: int, *, pictures: int = 1, target: str = "Action: wait()", weight: float = 1.0) -> Sample:
+    """A short one; different numbers say and show different things."""
+    look = [ImagePart(image=picture(f"{number} {place}")) for place in range(pictures)]
+    messages = (
+        ChatMessage(role="user", content=(TextPart(text=f"Task {number}" * (number + 1)),)),
+        ChatMessage(role="assistant", content=(TextPart(text="Action: click()"),)),
+        ChatMessage(role="user", content=(TextPart(text="Now: "), *look)),
+    )
+    return Sample(f"trajectory-{number}", 0, messages, target, "human", "override", weight)
+
+
+def picture(name: str) -> BlobRef:
+    """A reference; `read` has its bytes."""
+    return BlobRef(sha256=hashlib.sha256(name.encode()).hexdigest(), media_type="image/png", size=1)
+
+
+def accepted(reader: Reader, **fields: object) -> Trajectory:
+    """An accepted step, whose tokens the server told, and a step that a person worded."""
+    (first,) = samples_of(trajectory(CLICK), DIALECT)
+    drawn: dict[str, object] = {
+        "prompt_token_ids": as_served(reader, first).ids,
+        "completion_token_ids": REPLY,
+        "logprobs": LOGPROBS,
+        **fields,
+    }
+    offer = proposal(1, CLICK).model_copy(update=drawn)
+    taken = step(0, CLICK, actor="policy", decision="accept", proposal_id=offer.id)
+    return trajectory(steps=(taken, step(1, TYPED)), proposals=((offer,), ()), task=TASK)
+
+
+def as_served(reader: Reader, sample: Sample) -> Prompt:
+    """The prompt a server makes of a sample's conversation, as a policy's client sends it."""
+
+    async def bytes_of(ref: BlobRef) -> bytes:
+        return read(ref)
+
+    async def sent() -> list[Message]:
+        return [Message.model_validate(await written(message, bytes_of)) for message in sample.messages]
+
+    return reader.read(asyncio.run(sent()))

@@ -1,0 +1,114 @@
+"""Samples become the tokens that are served, and only what the assistant said at a step is learned."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from tests.integration.servers.checkpoint import token_id
+from tests.trainer.making import CLICK, DIALECT, LOGPROBS, REPLY, TYPED, accepted, as_served, read, sample
+from tests.unit.vocabulary.examples import trajectory
+from trainer.checkpoints import Checkpoint
+from trainer.rendering import Renderer, SampleForeign, SampleTooLong, SampleUnreadable, rendered_of
+from trainer.samples import samples_of
+from trainer.serve.reader import Reader
+from vocabulary.blobs import BlobRef
+from vocabulary.proposals import ImageLimits
+
+CONTEXT = 32_768
+END = token_id("im_end")
+
+
+@pytest.fixture
+def renderer(checkpoint: Checkpoint) -> Renderer:
+    return Renderer(checkpoint, context=CONTEXT)
+
+
+@pytest.fixture
+def reader(checkpoint: Checkpoint) -> Reader:
+    """A server's, with room for a whole prompt in bytes."""
+    return Reader(checkpoint, max_images=5, context=CONTEXT)
+
+
+def test_what_is_read_is_what_a_server_is_asked(renderer: Renderer, reader: Reader) -> None:
+    for one in samples_of(trajectory(CLICK, TYPED, CLICK), DIALECT):
+        rendered, served = renderer.worded(one, read), as_served(reader, one)
+        reply = [token for token, learned in zip(rendered.ids, rendered.mask, strict=True) if learned]
+        assert rendered.ids == (*served.ids, *reply)
+        assert [shown.sha256 for shown in rendered.pictures] == [shown.sha256 for shown in served.pictures]
+        assert renderer.text(reply) == f"{one.target}<|im_end|>"
+
+
+def test_only_the_reply_is_learned_and_it_has_the_weight(renderer: Renderer) -> None:
+    rendered = renderer.worded(sample(3, target="wait()", weight=0.25), read)
+    assert rendered.mask == (False,) * (len(rendered.ids) - 7) + (True,) * 7
+    assert rendered.weights == (0.0,) * (len(rendered.ids) - 7) + (0.25,) * 7
+    assert (rendered.ids[-1], rendered.logprobs, rendered.exact) == (END, None, False)
+    places = sum(picture.tokens for picture in rendered.pictures)
+    assert rendered.ids.count(token_id("image_pad")) == places > 0
+
+
+def test_the_policys_own_tokens_are_kept(renderer: Renderer, reader: Reader) -> None:
+    first, second = rendered_of(accepted(reader), DIALECT, renderer, read=read, weights={0: 0.5, 1: 2.0})
+    assert first.ids[-len(REPLY) :] == REPLY, "300 has no text, so no tokenizer could have made it"
+    assert sum(first.mask) == len(REPLY)
+    assert (first.actor, first.logprobs, first.exact) == ("policy", LOGPROBS, True)
+    assert (second.actor, second.logprobs, second.exact) == ("human", None, False)
+    assert (first.weights[-1], second.weights[-1]) == (0.5, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"prompt_token_ids": (1, 2, 3)}, SampleForeign),
+        ({"completion_token_ids": (1, 2, 3, 4, 512)}, SampleForeign),
+        ({"completion_token_ids": (1, 2, 3, 4, token_id("image_pad"))}, SampleUnreadable),
+    ],
+)
+def test_tokens_of_another_model_are_refused_or_counted(
+    renderer: Renderer, reader: Reader, fields: dict[str, object], error: type[Exception]
+) -> None:
+    whole = accepted(reader, **fields)
+    with pytest.raises(error, match="trajectory-1 step 0"):
+        list(rendered_of(whole, DIALECT, renderer, read=read))
+    left_out: Counter[str] = Counter()
+    assert [one.index for one in rendered_of(whole, DIALECT, renderer, read=read, left_out=left_out)] == [1]
+    assert left_out == {vars(error)["code"]: 1}
+
+
+def test_tokens_of_another_dialect_are_worded_anew(renderer: Renderer, reader: Reader) -> None:
+    whole = accepted(reader)
+    (offer,), _ = whole.proposals
+    other = offer.model_copy(update={"policy": offer.policy.model_copy(update={"dialect": "opencua"})})
+    first, _ = rendered_of(whole.model_copy(update={"proposals": ((other,), ())}), DIALECT, renderer, read=read)
+    assert first.logprobs is None
+
+
+def test_nothing_is_cut_short(checkpoint: Checkpoint, renderer: Renderer) -> None:
+    whole = renderer.worded(sample(1), read)
+    assert Renderer(checkpoint, context=len(whole.ids)).worded(sample(1), read).ids == whole.ids
+    with pytest.raises(SampleTooLong, match=f"has {len(whole.ids)} tokens; at most {len(whole.ids) - 1} fit"):
+        Renderer(checkpoint, context=len(whole.ids) - 1).worded(sample(1), read)
+
+
+@pytest.mark.parametrize("words", ["done<|im_end|>", "<|image_pad|>", "<|video_pad|>"])
+def test_a_person_cannot_end_a_reply_or_show_a_picture_by_words(renderer: Renderer, words: str) -> None:
+    with pytest.raises(SampleUnreadable):
+        renderer.worded(sample(1, target=words), read)
+
+
+def test_a_picture_that_is_none_is_refused(renderer: Renderer) -> None:
+    def broken(_: BlobRef) -> bytes:
+        return b"no picture"
+
+    with pytest.raises(SampleUnreadable, match="cannot be read"):
+        renderer.worded(sample(1), broken)
+
+
+def test_the_sizes_of_pictures_are_told(renderer: Renderer) -> None:
+    assert renderer.limits == ImageLimits(min_pixels=56 * 56, max_pixels=28 * 28 * 64)
+
+
+def test_samples_may_have_no_picture(renderer: Renderer) -> None:
+    one = replace(sample(1, pictures=0), target="wait()")
+    assert renderer.worded(one, read).pictures == ()

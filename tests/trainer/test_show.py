@@ -1,0 +1,108 @@
+"""What is trained on can be read, and nothing in it steers a terminal."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.integration.servers.checkpoint import token_id
+from tests.trainer.making import CLICK, TYPED, accepted, read, sample
+from tests.unit.trainer.folders import manifest_write
+from tests.unit.vocabulary.examples import at, trajectory
+from trainer.checkpoints import Checkpoint
+from trainer.rendering import Renderer
+from trainer.serve.reader import Reader
+from trainer.show import HUMAN, NOTHING, OWN, READ, main, shown
+from vocabulary.exports import TRAJECTORIES, Counts, ExportedFile, Manifest, image_path, pictures_of
+from vocabulary.trajectories import Trajectory
+
+PAD = token_id("image_pad")
+Folder = Callable[[Trajectory], Path]
+
+
+@pytest.fixture
+def renderer(checkpoint: Checkpoint) -> Renderer:
+    return Renderer(checkpoint, context=32_768)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """Writes an export whose pictures are real, though not the bytes their names were made of."""
+
+    def write(whole: Trajectory) -> Path:
+        renamed = whole.model_dump_json()
+        contents: dict[str, bytes] = {}
+        for picture in pictures_of(whole):
+            data = read(picture)
+            renamed = renamed.replace(picture.sha256, hashlib.sha256(data).hexdigest())
+            contents[image_path(picture.model_copy(update={"sha256": hashlib.sha256(data).hexdigest()}))] = data
+        contents[TRAJECTORIES] = renamed.encode() + b"\n"
+        for name, data in contents.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_bytes(data)
+        files = tuple(
+            ExportedFile(path=name, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+            for name, data in contents.items()
+        )
+        counts = Counts(trajectories=1, steps=len(whole.steps), images=len(contents) - 1)
+        manifest_write(tmp_path, Manifest(created_at=at(0), counts=counts, files=files))
+        return tmp_path
+
+    return write
+
+
+def test_colours_say_who_said_what(renderer: Renderer) -> None:
+    one = renderer.worded(sample(1, target="wait()"), read)
+    text = shown(one, renderer, pad=PAD, colour=True)
+    assert text.splitlines()[0].endswith("7 learned (weight 1), pictures: 1, worded by the person")
+    assert f"{HUMAN}wait()<|im_end|>" in text
+    assert f"{READ}<|im_start|>user\n" in text
+    assert "[picture of 8 x 8 patches: 16 tokens]" in text
+    assert f"{HUMAN}{NOTHING}wait()" in shown(
+        renderer.worded(sample(1, target="wait()", weight=0), read), renderer, pad=PAD, colour=True
+    )
+    assert OWN in shown(replace(one, actor="policy"), renderer, pad=PAD, colour=True)
+
+
+def test_without_colour_brackets_say_it(renderer: Renderer) -> None:
+    text = shown(renderer.worded(sample(1, target="wait()"), read), renderer, pad=PAD, colour=False)
+    assert "⟦wait()<|im_end|>⟧" in text
+    assert "\x1b" not in text
+
+
+def test_control_characters_are_escaped(renderer: Renderer) -> None:
+    text = shown(renderer.worded(sample(1, target="\x1b[2J\x07é\n最"), read), renderer, pad=PAD, colour=False)
+    assert "⟦\\x1b[2J\\x07é\n最<|im_end|>⟧" in text
+
+
+def test_a_folder_is_shown_and_counted(
+    folder: Folder, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder(trajectory(CLICK, TYPED, CLICK))
+    assert main([str(path), str(checkpoint.path), "--most", "1", "--colour", "never"]) == 0
+    printed = capsys.readouterr().out
+    assert "trajectory-1 step 0:" in printed
+    assert "trajectory-1 step 1:" not in printed
+    assert printed.splitlines()[-1].startswith("3 samples, ")
+    assert printed.splitlines()[-1].endswith("left out: none")
+
+
+def test_what_is_too_long_or_foreign_is_counted(
+    folder: Folder, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader = Reader(checkpoint, max_images=5, context=32_768)
+    path = folder(accepted(reader, prompt_token_ids=(1, 2, 3)))
+    assert main([str(path), str(checkpoint.path), "--context", "100"]) == 0
+    counted = capsys.readouterr().out.splitlines()[-1]
+    assert counted.startswith("0 samples")
+    assert "'sample_foreign': 1" in counted
+    assert "'sample_too_long': 1" in counted
+
+
+def test_what_cannot_be_used_is_said(
+    checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path / "nothing"), str(checkpoint.path)]) == 1
+    assert "folder_unknown" in capsys.readouterr().err

@@ -1,0 +1,200 @@
+"""Samples as tokens: what a policy read and said, as the model that is trained takes it.
+
+Conversations become tokens by the very code that serves (`trainer.serve.reader`). Where a policy spoke for itself the
+tokens it drew are kept, never made again from their text; where a person wrote, the dialect's words are tokenised and
+end as a reply ends. Nothing is ever cut short: what does not fit is an error, or left out and counted.
+"""
+
+import base64
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from trainer.checkpoints import Checkpoint
+from trainer.errors import TrainerError
+from trainer.samples import SERVED, Sample, Sampled, sampled_of, samples_of
+from trainer.serve.protocol import Message, Refused
+from trainer.serve.reader import Picture, Prompt, Reader
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, Dialect, ImagePart, TextPart
+from vocabulary.memory import Budget
+from vocabulary.prompts import Prompt as Asked
+from vocabulary.proposals import ImageLimits
+from vocabulary.steps import Actor
+from vocabulary.trajectories import Trajectory
+
+UNBOUNDED = 1 << 30
+
+ReadPicture = Callable[[BlobRef], bytes]
+
+
+class SampleError(TrainerError):
+    """A sample cannot be trained on as it is."""
+
+    code = "sample_error"
+
+
+class SampleTooLong(SampleError):
+    code = "sample_too_long"
+
+
+class SampleUnreadable(SampleError):
+    """A picture or a text of it that the model cannot take."""
+
+    code = "sample_unreadable"
+
+
+class SampleForeign(SampleError):
+    """A policy read this conversation as other tokens: its tokenizer, chat template or picture sizes are others."""
+
+    code = "sample_foreign"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """One sample as tokens. `ids`, `mask` and `weights` have one entry a token."""
+
+    trajectory_id: str
+    index: int
+    actor: Actor
+    ids: tuple[int, ...]
+    """Every place of every picture is written out."""
+    mask: tuple[bool, ...]
+    """Which tokens the assistant said at this step: the ones that are learned."""
+    weights: tuple[float, ...]
+    """How much each counts; 0 outside the mask."""
+    pictures: tuple[Picture, ...]
+    logprobs: tuple[float, ...] | None
+    """What the server said of each token under the mask; None where the policy did not draw them."""
+    exact: bool = False
+    """Whether a trainer's own log-probabilities can be compared with those."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return f"{self.trajectory_id} step {self.index}"
+
+
+class Renderer:
+    """Makes tokens of samples for one checkpoint; `context` bounds a sample's tokens."""
+
+    def __init__(self, checkpoint: Checkpoint, *, context: int) -> None:
+        model, self._tokenizer, self._images = checkpoint.model, checkpoint.tokenizer, checkpoint.images
+        self._reader = Reader(checkpoint, max_images=UNBOUNDED, context=UNBOUNDED)
+        self._vocabulary: int = model.config.text_config.vocab_size
+        self._end: int = self._tokenizer.eos_token_id
+        self._pictures = {model.config.image_token_id, model.config.video_token_id}
+        self._context = context
+
+    @property
+    def limits(self) -> ImageLimits:
+        """The sizes this checkpoint's pictures are scaled to: a dialect that names pixels presupposes its own."""
+        size = self._images.size
+        return ImageLimits(min_pixels=size["shortest_edge"], max_pixels=size["longest_edge"])
+
+    def worded(self, sample: Sample, read: ReadPicture) -> Rendered:
+        """A step by the dialect's words. Raises SampleError."""
+        reply: list[int] = self._tokenizer.encode(sample.target, add_special_tokens=False)
+        if not (self._pictures | {self._end}).isdisjoint(reply):
+            raise SampleUnreadable(f"{_name(sample)}: a reply holds a token that ends one or stands for a picture")
+        prompt = self._prompt(sample, sample.messages, read)
+        return self._whole(sample, sample.actor, prompt, (*reply, self._end), sample.weight)
+
+    def drawn(self, said: Sampled, messages: tuple[ChatMessage, ...], read: ReadPicture, weight: float) -> Rendered:
+        """A step by the tokens the policy drew in this conversation. Raises SampleError."""
+        prompt = self._prompt(said, messages, read)
+        if prompt.ids != said.prompt_token_ids:
+            raise SampleForeign(f"{_name(said)}: {said.policy.name} read this conversation as other tokens")
+        if max(said.completion_token_ids) >= self._vocabulary:
+            raise SampleForeign(f"{_name(said)}: {said.policy.name} said tokens that this model does not have")
+        if not self._pictures.isdisjoint(said.completion_token_ids):
+            raise SampleUnreadable(f"{_name(said)}: the reply holds a place for a picture")
+        return self._whole(said, "policy", prompt, said.completion_token_ids, weight, said.logprobs, said.exact)
+
+    def text(self, ids: Sequence[int]) -> str:
+        """What tokens say, special ones by their names."""
+        words: str = self._tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        return words
+
+    def _prompt(self, of: Sample | Sampled, messages: tuple[ChatMessage, ...], read: ReadPicture) -> Prompt:
+        try:
+            return self._reader.read([_served(message, read) for message in messages])
+        except Refused as refusal:
+            raise SampleUnreadable(f"{_name(of)}: {refusal}") from None
+
+    def _whole(
+        self,
+        of: Sample | Sampled,
+        actor: Actor,
+        prompt: Prompt,
+        reply: tuple[int, ...],
+        weight: float,
+        logprobs: tuple[float, ...] | None = None,
+        exact: bool = False,
+    ) -> Rendered:
+        before, tokens = len(prompt.ids), len(prompt.ids) + len(reply)
+        if tokens > self._context:
+            raise SampleTooLong(f"{_name(of)} has {tokens} tokens; at most {self._context} fit")
+        return Rendered(
+            trajectory_id=of.trajectory_id,
+            index=of.index,
+            actor=actor,
+            ids=(*prompt.ids, *reply),
+            mask=(False,) * before + (True,) * len(reply),
+            weights=(0.0,) * before + (weight,) * len(reply),
+            pictures=prompt.pictures,
+            logprobs=logprobs,
+            exact=exact,
+        )
+
+
+def rendered_of(
+    trajectory: Trajectory,
+    dialect: Dialect,
+    renderer: Renderer,
+    *,
+    read: ReadPicture,
+    budget: Budget = SERVED,
+    language: str = "English",
+    prompts: Callable[[BlobRef], Asked | None] = lambda _: None,
+    weights: Mapping[int, float] | None = None,
+    left_out: Counter[str] | None = None,
+) -> Iterator[Rendered]:
+    """Every sample of an attempt as tokens; a step's weight is its sample's times what `weights` has by its index.
+
+    Raises SampleError at one that cannot be used; where `left_out` is given, it is counted there by its code instead.
+    """
+    own = {said.index: said for said in sampled_of(trajectory) if said.policy.dialect == dialect.name}
+    for sample in samples_of(trajectory, dialect, budget=budget, language=language, prompts=prompts):
+        weight = sample.weight * (weights or {}).get(sample.index, 1.0)
+        said = own.get(sample.index)
+        try:
+            if said is None:
+                yield renderer.worded(replace(sample, weight=weight), read)
+            else:
+                asked = prompts(said.prompt) if said.prompt else None
+                yield renderer.drawn(said, asked.messages if asked else sample.messages, read, weight)
+        except SampleError as error:
+            if left_out is None:
+                raise
+            left_out[error.code] += 1
+
+
+def _served(message: ChatMessage, read: ReadPicture) -> Message:
+    """A turn as a policy's client sends it: text alone is one string, pictures are the bytes that were stored."""
+    texts = [part.text for part in message.content if isinstance(part, TextPart)]
+    if len(texts) == len(message.content):
+        return Message(role=message.role, content="".join(texts))
+    parts = [_part(part, read) for part in message.content]
+    return Message.model_validate({"role": message.role, "content": parts})
+
+
+def _part(part: TextPart | ImagePart, read: ReadPicture) -> dict[str, object]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    data = base64.b64encode(read(part.image)).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:{part.image.media_type};base64,{data}"}}
+
+
+def _name(of: Sample | Sampled) -> str:
+    return f"{of.trajectory_id} step {of.index}"

@@ -1,0 +1,109 @@
+"""Shows what is trained on, token by token.
+
+`python -m trainer.show FOLDER CHECKPOINT`: grey is read, green is learned and the policy's own, yellow is learned and
+a person's; a line under a token that counts for nothing. Pictures are their size; what is no printing character is
+escaped.
+"""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from trainer.checkpoints import checkpoint_load
+from trainer.errors import TrainerError
+from trainer.rendering import Rendered, Renderer, rendered_of
+from trainer.trajectories import TrajectoryFolder, folder_open
+from vocabulary.dialect import Dialect
+from vocabulary.dialects import dialect_named, dialect_names
+
+READ, OWN, HUMAN, NOTHING, PLAIN = "\x1b[90m", "\x1b[32m", "\x1b[33m", "\x1b[4m", "\x1b[0m"
+
+
+def shown(sample: Rendered, renderer: Renderer, *, pad: int, colour: bool) -> str:
+    """A sample for people: what it is, then its text."""
+    learned, weights = sum(sample.mask), sorted({w for w, m in zip(sample.weights, sample.mask, strict=True) if m})
+    told = ", ".join(f"{weight:g}" for weight in weights)
+    words = "drawn" if sample.logprobs is not None else "worded"
+    head = (
+        f"{sample.name}: {len(sample.ids)} tokens, {learned} learned (weight {told}), "
+        f"pictures: {len(sample.pictures)}, {words} by the {'policy' if sample.actor == 'policy' else 'person'}"
+    )
+    return "\n".join([head, "".join(_painted(sample, renderer, pad, colour)), ""])
+
+
+def _painted(sample: Rendered, renderer: Renderer, pad: int, colour: bool) -> Iterator[str]:
+    pictures = iter(sample.pictures)
+    tokens = zip(sample.ids, sample.mask, sample.weights, strict=True)
+    for (picture, learned, weight), run in groupby(tokens, lambda one: (one[0] == pad, one[1], one[2])):
+        ids = [token for token, _, _ in run]
+        if picture:
+            _, rows, columns = next(pictures).grid[0].tolist()
+            text = f"[picture of {rows} x {columns} patches: {len(ids)} tokens]"
+        else:
+            text = _printing(renderer.text(ids))
+        if not colour:
+            yield f"⟦{text}⟧" if learned else text
+        elif learned:
+            paint = HUMAN if sample.actor == "human" else OWN
+            yield f"{paint}{NOTHING if weight == 0 else ''}{text}{PLAIN}"
+        else:
+            yield f"{READ}{text}{PLAIN}"
+
+
+def _printing(text: str) -> str:
+    """Text that cannot steer a terminal."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
+
+
+def _samples(
+    folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer, left_out: Counter[str]
+) -> Iterator[Rendered]:
+    for trajectory in folder.trajectories():
+        yield from rendered_of(
+            trajectory,
+            dialect,
+            renderer,
+            read=lambda picture: folder.image(picture).read_bytes(),
+            prompts=folder.prompt,
+            left_out=left_out,
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Show a folder's samples, then count them."""
+    parser = argparse.ArgumentParser(prog="python -m trainer.show", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--dialect", choices=dialect_names(), default="ui_tars_1_5")
+    parser.add_argument("--most", type=int, default=4, help="how many samples are shown; all are counted")
+    parser.add_argument("--context", type=int, default=32_768, help="how many tokens a sample may have")
+    parser.add_argument("--colour", choices=("auto", "always", "never"), default="auto")
+    given = parser.parse_args(arguments)
+    colour = given.colour == "always" or (
+        given.colour == "auto" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    )
+    try:
+        folder, checkpoint = folder_open(given.folder), checkpoint_load(given.checkpoint)
+        renderer, dialect = Renderer(checkpoint, context=given.context), dialect_named(given.dialect)
+        if renderer.limits != dialect.limits:
+            print(f"note: the checkpoint scales pictures to {renderer.limits}, {dialect.name} to {dialect.limits}")
+        pad = checkpoint.model.config.image_token_id
+        left_out: Counter[str] = Counter()
+        count = tokens = learned = 0
+        for sample in _samples(folder, dialect, renderer, left_out):
+            if count < given.most:
+                print(shown(sample, renderer, pad=pad, colour=colour))
+            count, tokens, learned = count + 1, tokens + len(sample.ids), learned + sum(sample.mask)
+        print(f"{count} samples, {tokens} tokens, {learned} learned; left out: {dict(left_out) or 'none'}")
+    except TrainerError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
