@@ -56,6 +56,15 @@ def test_only_attempts_with_the_same_seed_are_pairs() -> None:
     assert compare(tries("new", a="x"), apart).overall.pairs == 0
 
 
+def test_attempts_with_one_seed_are_pairs_in_their_order() -> None:
+    def twice(run: str) -> Attempts:
+        won = ((True, f"{run}-1"), (False, f"{run}-2"))
+        return attempts_of((Path(run), tried("a", success, id=name)) for success, name in won)
+
+    overall = compare(twice("new"), twice("old")).overall
+    assert (overall.pairs, overall.won, overall.lost) == (2, 0, 0)
+
+
 def test_tasks_of_one_side_are_named_and_not_compared() -> None:
     comparison = compare(tries("new", a="x", b="x"), tries("old", b="x", c="x"))
     assert [task.name for task in comparison.tasks] == ["b"]

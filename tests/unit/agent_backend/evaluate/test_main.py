@@ -10,7 +10,10 @@ from agent_backend.evaluate import keep
 from agent_backend.evaluate.__main__ import main
 from agent_backend.evaluate.folders import FolderUnusable, trajectories_read
 from agent_backend.evaluate.keep import verified_keep
+from agent_backend.policy.fake import FakePolicy
+from agent_backend.rollout import Folder, trajectory_of
 from tests.unit.agent_backend.evaluate.tries import tried
+from tests.unit.agent_backend.test_pilot import SAID, flown
 from tests.unit.trainer.folders import folder_write
 from trainer.trajectories import folder_open
 from vocabulary.evaluations import Evaluation
@@ -90,6 +93,22 @@ def test_folders_that_cannot_be_trusted_are_refused(
     assert main([str(rollouts), "--out", str(tmp_path / "report.json")]) == 1
     assert not (tmp_path / "report.json").exists()
     assert capsys.readouterr().err.count("folder_unusable") == 3
+
+
+async def test_a_rollouts_own_folder_is_evaluated_and_kept(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "s4")
+    folder.begin()
+    for policy in (FakePolicy(SAID), FakePolicy()):
+        store = await flown(policy, max_steps=2)
+        named = trajectory_of(store).model_copy(update={"id": f"try-{len(folder.lines)}"})
+        folder.add(named, store.blobs)
+    folder.finish()
+    assert main([str(folder.target), "--out", str(tmp_path / "report.json")]) == 0
+    report = Evaluation.model_validate_json((tmp_path / "report.json").read_bytes())
+    assert [(task.successes.successes, task.successes.attempts) for task in report.tasks] == [(1, 2)]
+    assert [one.rate for one in report.tasks[0].pass_at] == [0.5, 1]
+    verified_keep([folder.target], tmp_path / "kept", at=NOON)
+    assert [one.id for one in folder_open(tmp_path / "kept").trajectories()] == ["try-0"]
 
 
 def test_only_what_a_verifier_believed_is_kept(rollouts: Path, tmp_path: Path) -> None:

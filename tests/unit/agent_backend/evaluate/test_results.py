@@ -133,6 +133,16 @@ def test_the_curve_says_what_fewer_steps_would_have_come_to() -> None:
     assert curve[5].score == pytest.approx((1 + 0.25 + 0) / 3)
 
 
+def test_an_attempt_that_was_stopped_at_a_success_was_not_cut_off() -> None:
+    attempts = read(tried("a", True, steps=2, terminated=False, truncated=True), tried("a", False, steps=4, seed=1))
+    assert task_results(attempts, {})[0].scaling[-1].cut_off == 0
+
+
+def test_attempts_are_in_order_of_their_seeds() -> None:
+    attempts = read(*(tried("a", True, seed=seed) for seed in (10, 9, 100)))
+    assert [[attempt.seed for attempt in tries] for tries in attempts.by_task().values()] == [[9, 10, 100]]
+
+
 def test_a_curve_never_falls_and_ends_at_the_rate() -> None:
     attempts = read(*(tried("a", seed % 3 == 0, steps=1 + seed % 9, seed=seed) for seed in range(40)))
     result = task_results(attempts, {})[0]
