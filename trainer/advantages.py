@@ -33,6 +33,13 @@ class Rollout:
     tail: Tensor
     """Of each attempt, the value of where it stopped (`tail_values`)."""
 
+    def __post_init__(self) -> None:
+        """Raises ValueError where the tensors do not fit each other, or attempts lie in one another."""
+        if len({len(one) for one in (self.rewards, self.values, self.written, self.owner, self.turn)}) > 1:
+            raise ValueError("a rollout has one reward, value, owner and turn a token")
+        if bool((self.owner.diff() < 0).any()) or (len(self.owner) and int(self.owner[-1]) >= len(self.tail)):
+            raise ValueError("attempts lie end to end, each with its tail")
+
 
 @dataclass(frozen=True)
 class Advantages:
@@ -78,8 +85,8 @@ def adaptive_lambda(
         group = rollout.owner
     else:
         group = torch.stack([rollout.owner, rollout.turn]).unique_consecutive(dim=1, return_inverse=True)[1]
-    lengths = torch.zeros(int(group.max()) + 1 if len(group) else 0, dtype=rollout.values.dtype, device=group.device)
-    lengths = lengths.index_add(0, group, rollout.written.to(lengths.dtype))
+    written = rollout.written.to(_precise(rollout.values).dtype)
+    lengths = written.new_zeros(int(group.max()) + 1 if len(group) else 0).index_add(0, group, written)
     return (1 - 1 / (alpha * lengths.clamp(min=1))).clamp(least, most)[group]
 
 
@@ -92,11 +99,11 @@ def token_advantages(
 ) -> Advantages:
     """Every token the policy wrote is a moment. Advantages by one λ, the critic's targets by another (decoupled GAE).
 
-    A λ is one number or one of each token.
+    A λ is one number or one of each token. All is computed in single precision or better, whatever the critic's.
     """
     at = rollout.written.nonzero()[:, 0]
     rewards = _credited(rollout, at)
-    values, owner = rollout.values[at].detach(), rollout.owner[at]
+    values, owner = _precise(rollout.values[at]), rollout.owner[at]
     advantages = _gae(rewards, values, owner, rollout.tail, gamma, _at(policy_lambda, at))
     returns = values + _gae(rewards, values, owner, rollout.tail, gamma, _at(critic_lambda, at))
     return Advantages(_spread(rollout, at, advantages), _spread(rollout, at, returns), rollout.written.clone())
@@ -114,9 +121,9 @@ def turn_advantages(
     owner, turn = rollout.owner[at], rollout.turn[at]
     _, step, sizes = torch.stack([owner, turn]).unique_consecutive(dim=1, return_inverse=True, return_counts=True)
     first = sizes.cumsum(0) - sizes
-    rewards = torch.zeros(len(sizes), dtype=rollout.values.dtype, device=at.device)
-    rewards = rewards.index_add(0, step, _credited(rollout, at))
-    values = rollout.values[at[first]].detach()
+    credited = _credited(rollout, at)
+    rewards = credited.new_zeros(len(sizes)).index_add(0, step, credited)
+    values = _precise(rollout.values[at[first]])
     advantages = _gae(rewards, values, owner[first], rollout.tail, gamma, policy_lambda)
     returns = values + _gae(rewards, values, owner[first], rollout.tail, gamma, critic_lambda)
     anchored = torch.zeros_like(rollout.written)
@@ -172,9 +179,8 @@ def _credited(rollout: Rollout, at: Tensor) -> Tensor:
     place = rollout.written.long().cumsum(0) - 1
     known = place >= 0
     known[known.clone()] &= rollout.owner[at[place[known]]] == rollout.owner[known]
-    return torch.zeros(len(at), dtype=rollout.values.dtype, device=at.device).index_add(
-        0, place[known], rollout.rewards[known].to(rollout.values.dtype)
-    )
+    rewards = _precise(rollout.rewards)
+    return rewards.new_zeros(len(at)).index_add(0, place[known], rewards[known])
 
 
 def _gae(rewards: Tensor, values: Tensor, owner: Tensor, tail: Tensor, gamma: float, decay: float | Tensor) -> Tensor:
@@ -193,7 +199,7 @@ def _gae(rewards: Tensor, values: Tensor, owner: Tensor, tail: Tensor, gamma: fl
 
 
 def _spread(rollout: Rollout, at: Tensor, found: Tensor) -> Tensor:
-    return torch.zeros_like(rollout.values, requires_grad=False).index_copy(0, at, found)
+    return found.new_zeros(len(rollout.values)).index_copy(0, at, found)
 
 
 def _at(decay: float | Tensor, at: Tensor) -> float | Tensor:
@@ -204,3 +210,7 @@ def _variance(values: Tensor, weights: Tensor) -> float:
     seen = moments(values, weights)
     mean = seen.first / seen.weight
     return float((torch.where(weights != 0, values.double() - mean, 0).square() * weights).sum() / seen.weight)
+
+
+def _precise(values: Tensor) -> Tensor:
+    return values.detach().to(torch.promote_types(values.dtype, torch.float32))

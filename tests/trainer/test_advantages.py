@@ -223,6 +223,28 @@ def test_single_precision_holds_over_long_attempts() -> None:
     assert torch.allclose(found.double(), expected, atol=1e-4, rtol=1e-5)
 
 
+def test_a_critic_in_half_precision_is_no_reason_to_reckon_in_it() -> None:
+    values = torch.randn(300, generator=torch.Generator().manual_seed(0)).bfloat16()
+    whole = rollout([0.001] * 300, values.tolist(), "x" * 300)
+    half = replace(whole, values=values, rewards=whole.rewards.float(), tail=torch.zeros(1).bfloat16())
+    expected, found = token_advantages(whole), token_advantages(half)
+    assert found.advantages.dtype == found.returns.dtype == torch.float32
+    assert torch.allclose(found.returns.double(), expected.returns, atol=1e-5)
+    assert adaptive_lambda(half).dtype == torch.float32
+
+
+def test_a_rollout_that_does_not_fit_together_is_refused() -> None:
+    whole = rollout([0, 1], [0.5, 0.5], "xx")
+    zeros = torch.zeros(2, dtype=torch.long)
+    for wrong in (
+        {"rewards": doubles(1)},
+        {"owner": torch.tensor([1, 0]), "tail": doubles(0, 0)},
+        {"owner": zeros + 1},
+    ):
+        with pytest.raises(ValueError):
+            replace(whole, **wrong)
+
+
 def test_an_attempt_without_a_word_is_no_error() -> None:
     silent = rollout([1, 1], [0.5, 0.5], "..")
     assert token_advantages(silent).advantages.tolist() == [0, 0]

@@ -263,8 +263,9 @@ def test_good_and_bad_replies_are_told_from_the_drift() -> None:
     pull = 2.0 * seen * (1 - seen) / 2
     assert logprobs.grad is not None
     assert logprobs.grad.tolist() == pytest.approx([-pull, 3 * pull])
-    below = desirability_loss(logprobs, reference, desirable, -7.0, 2)
-    assert below.item() == desirability_loss(logprobs, reference, desirable, 0.0, 2).item()
+    good = torch.tensor([True, True])
+    nothing, below = (desirability_loss(logprobs, reference, good, drift, 2) for drift in (0.0, -7.0))
+    assert below.item() == nothing.item()
 
 
 def test_a_sequence_is_the_sum_of_what_counts() -> None:
