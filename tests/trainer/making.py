@@ -3,11 +3,13 @@
 import asyncio
 import hashlib
 import io
+from pathlib import Path
 
 from PIL import Image
 
 from agent_backend.policy.openai import written
-from tests.unit.vocabulary.examples import TASK, proposal, step, trajectory
+from tests.unit.trainer.folders import manifest_write
+from tests.unit.vocabulary.examples import TASK, at, proposal, step, trajectory
 from trainer.samples import Sample, samples_of
 from trainer.serve.protocol import Message
 from trainer.serve.reader import Prompt, Reader
@@ -15,6 +17,7 @@ from vocabulary.actions import Click, TypeText
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.dialects import dialect_named
+from vocabulary.exports import TRAJECTORIES, Counts, ExportedFile, Manifest, image_path, pictures_of
 from vocabulary.trajectories import Trajectory
 
 DIALECT = dialect_named("ui_tars_1_5")
@@ -72,3 +75,24 @@ def as_served(reader: Reader, sample: Sample) -> Prompt:
         return [Message.model_validate(await written(message, bytes_of)) for message in sample.messages]
 
     return reader.read(asyncio.run(sent()))
+
+
+def folder_write(path: Path, whole: Trajectory) -> Path:
+    """An export of one attempt whose pictures are real: each is called by the bytes that `read` has for it."""
+    line, contents = whole.model_dump_json(), {}
+    for shot in pictures_of(whole):
+        data = read(shot)
+        called = hashlib.sha256(data).hexdigest()
+        line = line.replace(shot.sha256, called)
+        contents[image_path(shot.model_copy(update={"sha256": called}))] = data
+    contents[TRAJECTORIES] = line.encode() + b"\n"
+    for name, data in contents.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data)
+    files = tuple(
+        ExportedFile(path=name, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+        for name, data in contents.items()
+    )
+    counts = Counts(trajectories=1, steps=len(whole.steps), images=len(contents) - 1)
+    manifest_write(path, Manifest(created_at=at(0), counts=counts, files=files))
+    return path

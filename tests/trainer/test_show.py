@@ -1,56 +1,24 @@
 """What is trained on can be read, and nothing in it steers a terminal."""
 
-import hashlib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.integration.servers.checkpoint import token_id
-from tests.trainer.making import CLICK, TYPED, accepted, read, sample
-from tests.unit.trainer.folders import manifest_write
-from tests.unit.vocabulary.examples import at, trajectory
+from tests.trainer.making import CLICK, TYPED, accepted, folder_write, read, sample
+from tests.unit.vocabulary.examples import trajectory
 from trainer.checkpoints import Checkpoint
 from trainer.rendering import Renderer
 from trainer.serve.reader import Reader
 from trainer.show import HUMAN, NOTHING, OWN, READ, main, shown
-from vocabulary.exports import TRAJECTORIES, Counts, ExportedFile, Manifest, image_path, pictures_of
-from vocabulary.trajectories import Trajectory
 
 PAD = token_id("image_pad")
-Folder = Callable[[Trajectory], Path]
 
 
 @pytest.fixture
 def renderer(checkpoint: Checkpoint) -> Renderer:
     return Renderer(checkpoint, context=32_768)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    """Writes an export whose pictures are real, though not the bytes their names were made of."""
-
-    def write(whole: Trajectory) -> Path:
-        renamed = whole.model_dump_json()
-        contents: dict[str, bytes] = {}
-        for picture in pictures_of(whole):
-            data = read(picture)
-            renamed = renamed.replace(picture.sha256, hashlib.sha256(data).hexdigest())
-            contents[image_path(picture.model_copy(update={"sha256": hashlib.sha256(data).hexdigest()}))] = data
-        contents[TRAJECTORIES] = renamed.encode() + b"\n"
-        for name, data in contents.items():
-            (tmp_path / name).parent.mkdir(exist_ok=True)
-            (tmp_path / name).write_bytes(data)
-        files = tuple(
-            ExportedFile(path=name, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
-            for name, data in contents.items()
-        )
-        counts = Counts(trajectories=1, steps=len(whole.steps), images=len(contents) - 1)
-        manifest_write(tmp_path, Manifest(created_at=at(0), counts=counts, files=files))
-        return tmp_path
-
-    return write
 
 
 def test_colours_say_who_said_what(renderer: Renderer) -> None:
@@ -78,9 +46,9 @@ def test_control_characters_are_escaped(renderer: Renderer) -> None:
 
 
 def test_a_folder_is_shown_and_counted(
-    folder: Folder, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = folder(trajectory(CLICK, TYPED, CLICK))
+    path = folder_write(tmp_path, trajectory(CLICK, TYPED, CLICK))
     assert main([str(path), str(checkpoint.path), "--most", "1", "--colour", "never"]) == 0
     printed = capsys.readouterr().out
     assert "trajectory-1 step 0:" in printed
@@ -90,10 +58,10 @@ def test_a_folder_is_shown_and_counted(
 
 
 def test_what_is_too_long_or_foreign_is_counted(
-    folder: Folder, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     reader = Reader(checkpoint, max_images=5, context=32_768)
-    path = folder(accepted(reader, prompt_token_ids=(1, 2, 3)))
+    path = folder_write(tmp_path, accepted(reader, prompt_token_ids=(1, 2, 3)))
     assert main([str(path), str(checkpoint.path), "--context", "100"]) == 0
     counted = capsys.readouterr().out.splitlines()[-1]
     assert counted.startswith("0 samples")
