@@ -78,8 +78,8 @@ def test_a_token_counts_the_same_however_sequences_are_cut(checkpoint: Checkpoin
         train(checkpoint.path, four, cut, tmp_path / name)
         losses.append(log(tmp_path / name)[0])
     assert losses[0]["tokens"] == losses[1]["tokens"]
-    assert losses[0]["loss"] == pytest.approx(losses[1]["loss"], abs=1e-5)
-    assert losses[0]["gradient"] == pytest.approx(losses[1]["gradient"], rel=1e-4)
+    assert losses[0]["loss"] == pytest.approx(losses[1]["loss"], abs=1e-4)
+    assert losses[0]["gradient"] == pytest.approx(losses[1]["gradient"], rel=1e-3)
 
 
 def test_what_cannot_be_trained_on_is_said(
