@@ -144,9 +144,16 @@ def _ask(user: User, question: Callable[[FleetClient], Awaitable[T]]) -> T:
 
 
 async def _read(fleet: FleetClient) -> Fleet:
-    machines, hosts, images, queue, losses, quotas = await asyncio.gather(
-        fleet.machines(), fleet.hosts(), fleet.images(), fleet.queue(), fleet.losses(), fleet.quotas()
-    )
+    task = asyncio.ensure_future
+    first = task(fleet.machines()), task(fleet.hosts()), task(fleet.images())
+    others = task(fleet.queue()), task(fleet.losses()), task(fleet.quotas())
+    # Where one fails the others are heard to their end too: their connections must not outlive the client.
+    await asyncio.wait((*first, *others))
+    for failed in [one.exception() for one in (*first, *others)]:
+        if failed is not None:
+            raise failed
+    machines, hosts, images = await asyncio.gather(*first)
+    queue, losses, quotas = await asyncio.gather(*others)
     return Fleet(
         at=datetime.now(UTC),
         machines=tuple(map(_machine, machines)),

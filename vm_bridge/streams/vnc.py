@@ -37,6 +37,21 @@ class Gateway(WebSocketProxy):  # type: ignore[misc]
         super().__init__(
             ViewOnlyHandler, listen_host=config.vnc_bind.host, listen_port=config.vnc_bind.port, heartbeat=HEARTBEAT
         )
+        self._listener = os.getpid()
+        self._ending = False
+
+    def terminate(self) -> None:
+        """Called by a signal. Who listens ends at its next `poll`: raised in the middle of a log line it would be lost.
+        A handler's process ends at once."""
+        if os.getpid() == self._listener:
+            self._ending = True
+        else:
+            super().terminate()
+
+    def poll(self) -> None:
+        """Called every second while listening."""
+        if self._ending:
+            raise self.Terminate
 
 
 class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
