@@ -9,6 +9,7 @@ import os
 import random
 import sys
 import time
+from typing import Any
 
 import browsergym.miniwob  # noqa: F401
 import gymnasium
@@ -23,7 +24,7 @@ REACH = (160, 210)
 def main(address: str, task: str, delays: str, seconds: float) -> None:
     os.environ["MINIWOB_URL"] = f"{address}/miniwob/"
     act = HighLevelActionSet(subsets=["coord"]).to_python_code
-    given = {} if delays == "delays" else QUICK
+    given: dict[str, Any] = {} if delays == "delays" else QUICK
     environment = gymnasium.make(
         f"browsergym/miniwob.{task}", viewport=VIEWPORT, action_mapping=act, disable_env_checker=True, **given
     )

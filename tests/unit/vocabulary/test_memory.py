@@ -91,7 +91,9 @@ def test_the_oldest_notes_are_left_out() -> None:
     assert recall(past, notes, Budget(notes=100)).steps == past[4:]
 
 
-@pytest.mark.parametrize("budget", [Budget(), Budget(images=3, stride=2, working=4, episode=4), Budget(characters=1_000)])
+@pytest.mark.parametrize(
+    "budget", [Budget(), Budget(images=3, stride=2, working=4, episode=4), Budget(characters=1_000)]
+)
 def test_a_prompt_grows_at_its_end_but_for_one_step_in_some(budget: Budget) -> None:
     past = steps(*(f"thought {number}" for number in range(40)))
     notes: tuple[Memory, ...] = ()
