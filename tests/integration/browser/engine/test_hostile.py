@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, HTML, Pages, click, kinds, opened
 from vm_bridge.browser import BrowserFailed, Engine, Happening, Response, Session
-from vm_bridge.browser.session import MOST_PAGES
+from vm_bridge.browser.news import MOST_PAGES
 
 NEIGHBOUR = {"/": "<script>let n = 0; setInterval(() => n++, 100)</script>"}
 PATIENCE = 6.0
