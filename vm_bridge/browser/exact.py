@@ -16,8 +16,8 @@ from vm_bridge.browser.time import FRAME_MS, PATIENCE, Look, Tick, boundary_afte
 if TYPE_CHECKING:
     from vm_bridge.browser.session import Session
 
-LEAST = 0.001
-"""What two frames are apart between which no time passes (ms): the least the browser counts."""
+LEAST = 1
+"""What two frames are apart between which no time passes (microseconds): the least the browser counts."""
 MOST_TRIES = 50
 """Frames that are drawn at most until a document has drawn one."""
 LOOK = "globalThis.__pilothouse ? __pilothouse.look() : null"
@@ -31,10 +31,10 @@ class ExactTime:
         self.patience = PATIENCE
         self._session = session
         self._keeper: Page | None = None
-        self._base = 0.0
-        """The browser's own ticks when time began (ms)."""
-        self._drawn = -1.0
-        """When the last frame was, by its own count (ms); the browser drops a frame that is not later."""
+        self._base = 0
+        """The browser's own ticks when time began (microseconds)."""
+        self._drawn = -1
+        """When the last frame was, from there (microseconds); the browser never answers a frame not later."""
         self._expired = asyncio.Event()
         self._workers = False
         """Whether pages have workers, whose time must be moved."""
@@ -50,7 +50,7 @@ class ExactTime:
         """
         start = self._session.start_time
         told = await keeper.call("Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=start)
-        self._base = float(told["virtualTimeTicksBase"])
+        self._base = round(float(told["virtualTimeTicksBase"]) * 1000)
         self._keeper = keeper
 
     @property
@@ -176,8 +176,9 @@ class ExactTime:
 
     async def _begin(self, page: Page, at: float, more: Told) -> Told:
         async with self._session.engine.drawing:
-            self._drawn = max(at, self._drawn + LEAST)
-            ticks = self._base + self._drawn
+            self._drawn = max(round(at * 1000), self._drawn + LEAST)
+            # The browser cuts what is below a microsecond, so what floats lose must not count.
+            ticks = (self._base + self._drawn + 0.25) / 1000
             answer = page.send("HeadlessExperimental.beginFrame", frameTimeTicks=ticks, interval=FRAME_MS, **more)
             try:
                 return await bounded(answer, "a frame", self.patience)
