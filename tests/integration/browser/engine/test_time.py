@@ -130,3 +130,13 @@ async def test_settle_waits_for_timers_and_no_longer(engine: Engine) -> None:
     assert rest.settled
     assert rest.took_ms < 600
     assert await session.evaluate("p.textContent") == "after"
+
+
+async def test_every_frame_is_answered_though_no_time_passes(exact: Engine) -> None:
+    session = await opened(exact, {"/": GAME})
+    before = await state(session)
+    for _ in range(600):
+        await session.refresh()
+    after = await state(session)
+    assert abs(float(str(after.pop("css"))) - float(str(before.pop("css")))) < 0.1, "less than a millisecond's worth"
+    assert after == before
