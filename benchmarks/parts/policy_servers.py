@@ -20,6 +20,7 @@ import simplejpeg
 
 from agent_backend.policy.completions import Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
+from agent_backend.policy.reload import ModelServer
 from benchmarks.parts.figures import percentile, say
 from tests.integration.servers.environment import EnvironmentUnavailable
 from tests.integration.servers.starting import ROOT, Server, checkpoint_write, trainer_server, vllm_server
@@ -86,7 +87,7 @@ def asked(
         found: dict[str, Any] = asyncio.run(proposals(server))
         found["parity"] = parity(server, checkpoint, python)
         if other is not None:
-            reload(server, other)
+            asyncio.run(reloaded(server, other))
             found["parity_after_reload"] = parity(server, other, python)
     return found
 
@@ -224,15 +225,10 @@ def parity(server: Server, checkpoint: Path, python: Path) -> float:
     return max(differences)
 
 
-def reload(server: Server, checkpoint: Path) -> None:
-    """Other weights while it runs, in the order that is safe (docs/serving.md)."""
-    load = {"method": "reload_weights", "kwargs": {"weights_path": str(checkpoint)}, "timeout": 60}
-    resets: list[tuple[str, dict[str, Any]]] = [(f"/reset_{name}_cache", {}) for name in ("prefix", "mm", "encoder")]
-    calls: list[tuple[str, dict[str, Any]]] = [
-        ("/pause?mode=keep", {}),
-        ("/collective_rpc", load),
-        *resets,
-        ("/resume", {}),
-    ]
-    for path, body in calls:
-        httpx.post(f"{server.url}{path}", json=body, timeout=BOUND, trust_env=False).raise_for_status()
+async def reloaded(server: Server, checkpoint: Path) -> None:
+    """Other weights while it runs."""
+    changing = ModelServer(server.url)
+    try:
+        await changing.reload(str(checkpoint), "other")
+    finally:
+        await changing.aclose()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import simplejpeg
 
+from agent_backend.policy.reload import main
 from tests.integration.servers.starting import ROOT, Server
 
 CLOSE = 1e-5
@@ -103,34 +104,23 @@ def test_a_prompt_that_was_read_before_gives_the_same(
     assert difference(trainer_python, checkpoint, asked(client, images), images) <= CLOSE
 
 
-def reload(client: httpx.Client, folder: Path, version: str) -> None:
-    """Other weights, in the order that is safe."""
-    steps: list[tuple[str, dict[str, object]]] = [
-        ("/pause?mode=keep", {}),
-        ("/collective_rpc", {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}, "timeout": 60}),
-        ("/update_weight_version", {"new_version": version}),
-        ("/reset_prefix_cache", {}),
-        ("/reset_mm_cache", {}),
-        ("/reset_encoder_cache", {}),
-        ("/resume", {}),
-    ]
-    for path, body in steps:
-        answer = client.post(path, json=body)
-        assert answer.is_success, f"{path}: {answer.text}"
+def reload(server: Server, folder: Path, version: str) -> None:
+    """Other weights, as `agent_backend.policy.reload` loads them."""
+    assert main(["--server", server.url, "--weights", str(folder), "--version", version]) == 0
 
 
 def test_other_weights_are_loaded_while_it_runs(
-    client: httpx.Client, trainer_python: Path, checkpoint: Path, other_checkpoint: Path
+    server: Server, client: httpx.Client, trainer_python: Path, checkpoint: Path, other_checkpoint: Path
 ) -> None:
     images = (picture(7),)
     before = asked(client, images)
-    reload(client, other_checkpoint, "two")
+    reload(server, other_checkpoint, "two")
     try:
         after = asked(client, images)
         assert client.get("/weight_info").json()["weight_version"] == "two"
         assert difference(trainer_python, other_checkpoint, after, images) <= CLOSE
         assert difference(trainer_python, checkpoint, after, images) > 100 * CLOSE, "the weights are others indeed"
     finally:
-        reload(client, checkpoint, "one")
+        reload(server, checkpoint, "one")
     again = asked(client, images)
     assert [c["token_ids"] for c in again["choices"]] == [c["token_ids"] for c in before["choices"]]
