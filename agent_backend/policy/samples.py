@@ -13,8 +13,13 @@ class _Chunk(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-class TokenLogprob(_Chunk):
+class Alternative(_Chunk):
+    token: str = ""
     logprob: float = Field(allow_inf_nan=False)
+
+
+class TokenLogprob(Alternative):
+    top_logprobs: list[Alternative] | None = None
 
 
 class Logprobs(_Chunk):
@@ -54,6 +59,8 @@ class Sample:
     text: str = ""
     token_ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    alternatives: list[TokenLogprob] = field(default_factory=list)
+    """Its tokens with what else stood at their places, where that was asked for."""
     finish_reason: str | None = None
 
     def add(self, choice: Choice) -> None:
@@ -61,7 +68,9 @@ class Sample:
         self.text += choice.delta.content or ""
         self.token_ids += choice.token_ids or []
         if choice.logprobs is not None:
-            self.logprobs += [token.logprob for token in choice.logprobs.content or []]
+            tokens = choice.logprobs.content or []
+            self.logprobs += [token.logprob for token in tokens]
+            self.alternatives += [token for token in tokens if token.top_logprobs]
         self.finish_reason = choice.finish_reason or self.finish_reason
 
     @property
