@@ -1,0 +1,61 @@
+"""Changing episodes: the only writers of their tables.
+
+Every durable change is one event: built from its class, applied to the row by `state_apply`, and published
+after commit. So `state_apply(old snapshot, event) == new snapshot` holds by construction.
+"""
+
+from annotation_app.episodes.services.blobs import blob_add, blob_keep, blob_link
+from annotation_app.episodes.services.course import (
+    episode_change,
+    episode_claim,
+    episode_next,
+    lease_expire,
+    lease_renew,
+    leases_expire,
+)
+from annotation_app.episodes.services.review import episode_review
+from annotation_app.episodes.services.row import Fenced
+from annotation_app.episodes.services.runner import (
+    machine_set,
+    runner_acquire,
+    runner_attend,
+    runner_release,
+    runner_take,
+    runners_renew,
+)
+from annotation_app.episodes.services.steps import (
+    act_begin,
+    command_record,
+    proposal_mark,
+    proposals_add,
+    proposals_withdraw,
+    step_append,
+    step_undo,
+)
+
+__all__ = [
+    "Fenced",
+    "act_begin",
+    "blob_add",
+    "blob_keep",
+    "blob_link",
+    "command_record",
+    "episode_change",
+    "episode_claim",
+    "episode_next",
+    "episode_review",
+    "lease_expire",
+    "lease_renew",
+    "leases_expire",
+    "machine_set",
+    "proposal_mark",
+    "proposals_add",
+    "proposals_withdraw",
+    "runner_acquire",
+    "runner_attend",
+    "runner_release",
+    "runner_take",
+    "runners_renew",
+    "step_append",
+    "step_undo",
+]

@@ -1,0 +1,32 @@
+"""The pictures and files of an episode."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from annotation_app.blobs.services import blob_record, blob_write
+from annotation_app.episodes.models import EpisodeBlob
+from annotation_app.episodes.services.row import row_locked
+from vocabulary.blobs import BlobRef
+
+
+def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None:
+    """Store bytes and let whoever sees this episode see them. Raises Invalid, TooLarge, Fenced."""
+    blob_write(ref=ref, data=data)
+    with transaction.atomic(durable=True):
+        row_locked(episode_id, token)
+        blob_link(episode_id=episode_id, ref=ref)
+
+
+def blob_keep(*, episode_id: UUID, ref: BlobRef, data: bytes) -> None:
+    """Store bytes a person brought, and let whoever sees this episode see them. Raises Invalid, TooLarge."""
+    blob_write(ref=ref, data=data)
+    with transaction.atomic(durable=True):
+        blob_link(episode_id=episode_id, ref=ref)
+
+
+def blob_link(*, episode_id: UUID, ref: BlobRef) -> None:
+    """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
+    blob_record(ref=ref)
+    link = EpisodeBlob(episode_id=episode_id, blob_id=ref.sha256)
+    EpisodeBlob.objects.bulk_create([link], ignore_conflicts=True)

@@ -1,0 +1,131 @@
+"""The course of an episode: claimed, changed, ended, or abandoned."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.episodes import selectors
+from annotation_app.episodes.models import Desk, Episode
+from annotation_app.episodes.services.row import event_record, row_locked
+from annotation_app.errors import Forbidden
+from annotation_app.policies.selectors import policy_ref
+from annotation_app.tasks.models import AssignmentState
+from annotation_app.tasks.selectors import may_annotate, revision_of
+from annotation_app.tasks.services import assignment_claim, assignment_end, lease_end
+from vocabulary.messages import (
+    DurableEvent,
+    EpisodeChanged,
+)
+
+LEFT_AS: dict[str, AssignmentState] = {
+    "skipped": AssignmentState.SKIPPED,
+    "broken": AssignmentState.BROKEN,
+    "": AssignmentState.RELEASED,
+}
+"""How an assignment ends when its episode was left with this outcome."""
+
+
+def episode_next(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
+    """What this person works on next, once abandoned tasks are back in their pools; see `episode_claim`."""
+    leases_expire()
+    return episode_claim(user=user, pool_id=pool_id, practice=practice)
+
+
+@transaction.atomic(durable=True)
+def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
+    """What this person works on next: what they have open, else a task claimed now, else None.
+
+    Two calls at once give one episode. Raises Forbidden.
+    """
+    if not may_annotate(user):
+        raise Forbidden("Only annotators claim tasks.")
+    User.objects.select_for_update().get(pk=user.pk)
+    opened = user.episodes.filter(status__in=("warming", "running"), task__pool__practice=practice)
+    if pool_id is not None:
+        opened = opened.filter(task__pool_id=pool_id)
+    current = opened.first()
+    if current is not None:
+        return current
+    assignment = assignment_claim(user=user, pool_id=pool_id, practice=practice)
+    if assignment is None:
+        return None
+    episode_id = uuid4()
+    policy = revision_of(assignment.task.pool, episode_id)
+    episode = Episode.objects.create(
+        id=episode_id,
+        task=assignment.task,
+        annotator=user,
+        assignment=assignment,
+        policy=policy,
+        desk=Desk(policy=policy_ref(policy)),
+    )
+    audit_record(actor=user, verb="task.claimed", subject=f"episode:{episode.id}")
+    return episode
+
+
+def _end_assignment(episode: Episode) -> None:
+    """Let the task go where the episode's end leads."""
+    if episode.assignment.state != AssignmentState.ACTIVE:
+        return
+    state = AssignmentState.DONE if episode.status == "finished" else LEFT_AS[episode.outcome]
+    assignment_end(assignment=episode.assignment, state=state)
+    audit_record(actor=episode.annotator, verb=f"episode.{episode.status}", subject=f"episode:{episode.id}")
+
+
+@transaction.atomic(durable=True)
+def episode_change(*, episode_id: UUID, token: int | None, fields: dict[str, Any]) -> DurableEvent:
+    """Change what EpisodeChanged names; an end ends the assignment, a pause stretches it."""
+    episode = row_locked(episode_id, token)
+    status = fields.get("status")
+    if status in ("paused", "running") and "lease_expires_at" not in fields and episode.status != status:
+        fields = {**fields, "lease_expires_at": lease_end(episode.task.pool, paused=status == "paused")}
+    if status in selectors.ENDED_STATUSES and "finished_at" not in fields:
+        fields = {**fields, "finished_at": timezone.now()}
+    event = EpisodeChanged.model_validate({"version": episode.version + 1, **fields})
+    event_record(episode, event)
+    if episode.status in selectors.ENDED_STATUSES:
+        _end_assignment(episode)
+    return event
+
+
+@transaction.atomic(durable=True)
+def lease_renew(*, episode_id: UUID) -> bool:
+    """Keep an open episode's task for its annotator; True when so much of the lease was used up that it was
+    stretched. That is no event: the runner's record does not depend on it."""
+    episode = row_locked(episode_id)
+    if episode.status not in selectors.OPEN_STATUSES:
+        return False
+    now, until = timezone.now(), lease_end(episode.task.pool, paused=episode.status == "paused")
+    if episode.assignment.expires_at - now > (until - now) / 2:
+        return False
+    episode.assignment.expires_at = until
+    episode.assignment.save(update_fields=["expires_at"])
+    return True
+
+
+@transaction.atomic(durable=True)
+def lease_expire(*, episode_id: UUID) -> bool:
+    """Give an abandoned task back to its pool; whether there was anything to give back."""
+    episode = row_locked(episode_id)
+    if episode.status not in selectors.OPEN_STATUSES or episode.assignment.expires_at > timezone.now():
+        return False
+    episode.runner_token += 1
+    episode.runner = ""
+    episode.save(update_fields=["runner_token", "runner"])
+    error = "The lease ran out; the task went back to its pool."
+    event_record(
+        episode,
+        EpisodeChanged(version=episode.version + 1, status="left", error=error, finished_at=timezone.now()),
+    )
+    assignment_end(assignment=episode.assignment, state=AssignmentState.EXPIRED)
+    audit_record(actor=None, verb="lease.expired", subject=f"episode:{episode.id}")
+    return True
+
+
+def leases_expire() -> int:
+    """Give every abandoned task back; how many there were."""
+    return sum(lease_expire(episode_id=episode_id) for episode_id in selectors.episodes_abandoned())

@@ -1,0 +1,45 @@
+"""What a reviewer decides."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.episodes.models import Episode, Review
+from annotation_app.episodes.services.row import row_locked
+from annotation_app.errors import Conflict, Forbidden
+from annotation_app.tasks.services import assignment_return
+
+
+@transaction.atomic(durable=True)
+def episode_review(*, reviewer: User, episode_id: UUID, accept: bool, reason: str = "") -> Episode:
+    """Accept a finished episode, or return it to its annotator with a reason. Raises Conflict, Forbidden."""
+    if not reviewer.has_role("reviewer", "admin"):
+        raise Forbidden("Only reviewers decide this.")
+    episode = row_locked(episode_id)
+    if episode.annotator_id == reviewer.pk:
+        raise Forbidden("Nobody reviews their own work.", code="own_work")
+    if episode.task.pool.practice:
+        raise Conflict("Practice is not reviewed.", code="practice")
+    if episode.status != "finished":
+        raise Conflict("Only finished episodes are reviewed.", code="not_finished")
+    if episode.review != Review.PENDING:
+        raise Conflict("This episode was reviewed before.", code="already_reviewed")
+    if not accept and not reason.strip():
+        raise Conflict("Say why it goes back.", code="reason_required")
+    episode.review = Review.ACCEPTED if accept else Review.RETURNED
+    episode.review_reason = reason
+    episode.reviewer = reviewer
+    episode.reviewed_at = timezone.now()
+    episode.save(update_fields=["review", "review_reason", "reviewer", "reviewed_at"])
+    if not accept:
+        assignment_return(assignment=episode.assignment)
+    audit_record(
+        actor=reviewer,
+        verb="episode.accepted" if accept else "episode.returned",
+        subject=f"episode:{episode.id}",
+        details={"reason": reason},
+    )
+    return episode

@@ -1,0 +1,139 @@
+"""What the loop writes: commands, steps, and what was offered."""
+
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from annotation_app.audit.services import audit_record
+from annotation_app.episodes.models import Command, Episode, Proposal, Step, Undoing
+from annotation_app.episodes.services.row import event_record, row_locked
+from annotation_app.errors import Conflict, NotFound
+from vocabulary.messages import (
+    DurableEvent,
+    PendingAct,
+    ProposalMarked,
+    ProposalsReady,
+    ProposalsWithdrawn,
+    StepAdded,
+    StepStarted,
+    StepUndone,
+)
+from vocabulary.observations import Observation
+from vocabulary.proposals import Mark, PolicyRef
+from vocabulary.proposals import Proposal as Offer
+from vocabulary.steps import Step as StepValue
+
+
+def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -> Command:
+    try:
+        return Command.objects.create(episode=episode, command_id=command_id, digest=digest, **more)
+    except IntegrityError as error:
+        raise Conflict("This command_id was used before.", code="command_conflict") from error
+
+
+@transaction.atomic(durable=True)
+def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "") -> None:
+    """Remember a command that is not an act, and log what was said with it. Raises Conflict for an id that was
+    used."""
+    episode, note = row_locked(episode_id, token), note.replace("\x00", "")
+    _command_make(episode, command_id, digest, note=note)
+    if note:
+        audit_record(
+            actor=episode.annotator, verb="episode.noted", subject=f"episode:{episode.id}", details={"note": note}
+        )
+
+
+@transaction.atomic(durable=True)
+def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct, intent: str) -> DurableEvent:
+    """Store what is about to be done. Raises Conflict while another act is under way."""
+    episode = row_locked(episode_id, token)
+    if episode.pending_id is not None:
+        raise Conflict("Another act is under way.", code="act_pending")
+    episode.pending = _command_make(episode, pending.command_id, digest, intent=intent)
+    event = StepStarted(version=episode.version + 1, pending=pending)
+    event_record(episode, event)
+    return event
+
+
+@transaction.atomic(durable=True)
+def step_append(*, episode_id: UUID, token: int, step: StepValue) -> DurableEvent:
+    """Store an executed step; it completes the pending act and closes the offers. Raises ValueError for a
+    step that does not follow the last one."""
+    episode = row_locked(episode_id, token)
+    count = episode.steps.count()
+    if step.index != count:
+        raise ValueError(f"step {step.index} cannot follow {count} steps")
+    Step.objects.create(
+        episode=episode,
+        index=step.index,
+        command_id=step.command_id,
+        actor=step.actor,
+        decision=step.decision,
+        document=step,
+    )
+    _offers_close(episode)
+    episode.pending = None
+    event = StepAdded(version=episode.version + 1, step=step)
+    event_record(episode, event)
+    return event
+
+
+@transaction.atomic(durable=True)
+def step_undo(*, episode_id: UUID, token: int, index: int, observation: Observation) -> DurableEvent:
+    """Note that a step was taken back; the offers since are void. Raises ValueError where there is no such step."""
+    episode = row_locked(episode_id, token)
+    step = episode.steps.filter(index=index, undoing__isnull=True).first()
+    if step is None:
+        raise ValueError(f"there is no step {index} to take back")
+    Undoing.objects.create(step=step)
+    _offers_close(episode)
+    event = StepUndone(version=episode.version + 1, index=index, observation=observation)
+    event_record(episode, event)
+    return event
+
+
+def _offers_close(episode: Episode) -> None:
+    Proposal.objects.filter(episode=episode, open=True).update(open=False)
+
+
+@transaction.atomic(durable=True)
+def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...], policy: PolicyRef) -> DurableEvent:
+    """Store what is offered at the present step, in place of earlier offers."""
+    episode = row_locked(episode_id, token)
+    _offers_close(episode)
+    index = episode.steps.count()
+    Proposal.objects.bulk_create(
+        Proposal(
+            episode=episode,
+            key=offer.id,
+            index=index,
+            policy=f"{offer.policy.name} {offer.policy.revision}",
+            mark=offer.mark or "",
+            document=offer,
+        )
+        for offer in proposals
+    )
+    event = ProposalsReady(version=episode.version + 1, proposals=proposals, policy=policy)
+    event_record(episode, event)
+    return event
+
+
+@transaction.atomic(durable=True)
+def proposals_withdraw(*, episode_id: UUID, token: int, reason: str) -> DurableEvent:
+    """Void the pending offers; their rows stay."""
+    episode = row_locked(episode_id, token)
+    _offers_close(episode)
+    event = ProposalsWithdrawn(version=episode.version + 1, reason=reason)
+    event_record(episode, event)
+    return event
+
+
+@transaction.atomic(durable=True)
+def proposal_mark(*, episode_id: UUID, token: int, proposal_id: str, mark: Mark | None) -> DurableEvent:
+    """Judge an offer. Raises NotFound."""
+    episode = row_locked(episode_id, token)
+    if not Proposal.objects.filter(episode=episode, key=proposal_id).update(mark=mark or ""):
+        raise NotFound("There is no such proposal.", code="unknown_proposal")
+    event = ProposalMarked(version=episode.version + 1, proposal_id=proposal_id, mark=mark)
+    event_record(episode, event)
+    return event
