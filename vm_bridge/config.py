@@ -82,6 +82,8 @@ class Config(Frozen):
     """Processes that share the browser machines; half the processors by default."""
     browser_gpu: bool = False
     """Whether they draw with a GPU; they prove that they do when they start."""
+    browser_without_walls: bool = False
+    """Whether they may run as this user, with its files and network, where no walls can be put around them."""
     max_machines: int = Field(default=8, ge=1, le=10_000)
     warm: Annotated[dict[str, int], BeforeValidator(_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""
@@ -105,6 +107,7 @@ class Config(Frozen):
         return self
 
 
+BOOLEAN: TypeAdapter[bool] = TypeAdapter(bool)
 CONFIG: TypeAdapter[Config] = TypeAdapter(Config)
 PREFIX = "PILOTHOUSE_"
 
@@ -123,6 +126,15 @@ def config_read(environment: Mapping[str, str]) -> Config:
     except ValidationError as error:
         problems = "; ".join(_variable(e["loc"]) + e["msg"] for e in error.errors())
         raise ConfigError(problems) from None
+
+
+def without_walls(environment: Mapping[str, str]) -> bool:
+    """`browser_without_walls` for who runs browsers without a bridge. Raises ConfigError."""
+    name = f"{PREFIX}BROWSER_WITHOUT_WALLS"
+    try:
+        return BOOLEAN.validate_python(environment.get(name, False))
+    except ValidationError as error:
+        raise ConfigError(f"{name}: {error.errors()[0]['msg']}") from None
 
 
 def _variable(place: tuple[int | str, ...]) -> str:

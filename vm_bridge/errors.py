@@ -9,6 +9,7 @@ BridgeError                 every error of this package; `code` is stable
 ├── CommandConflict         a command_id was resent with another body
 ├── OutcomeUnknown          a crash left open whether the act happened
 ├── NoMachine               nothing free within the wait
+│   └── Unwalled            this machine can put no walls around it, and nobody said to do without
 ├── UnknownClaim            nobody knows this request for a machine, or no longer
 ├── UnknownHost             no such host
 ├── UnknownTask             no such suite or task
@@ -71,6 +72,10 @@ class NoMachine(BridgeError):
     status = 503
 
 
+class Unwalled(NoMachine):
+    code = "no_walls"
+
+
 class UnknownClaim(BridgeError):
     code = "unknown_claim"
     status = 404
@@ -127,6 +132,7 @@ ERRORS: dict[str, type[BridgeError]] = {
         CommandConflict,
         OutcomeUnknown,
         NoMachine,
+        Unwalled,
         UnknownClaim,
         UnknownHost,
         UnknownTask,

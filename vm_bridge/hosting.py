@@ -119,7 +119,13 @@ def host_of(config: Config) -> Host:
         return FakeHost(capacity=config.max_machines, journal=config.journal)
     hosts: list[Host] = [
         PhoneHost(LocalHost(config.data, SUITES, tools=config.tools), config.data, SUITES),
-        BrowserHost(config.data / "browsers", WEB_SUITES, engines=config.browsers, gpu=config.browser_gpu),
+        BrowserHost(
+            config.data / "browsers",
+            WEB_SUITES,
+            engines=config.browsers,
+            gpu=config.browser_gpu,
+            bare=config.browser_without_walls,
+        ),
     ]
     if config.adb_devices:
         hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 
 from redis.exceptions import RedisError
 
-from vm_bridge.errors import BridgeError, MachineGone
+from vm_bridge.errors import BridgeError, MachineGone, NoMachine
 from vm_bridge.ledger import Ledger
 from vm_bridge.ledger.shelves import Shelves, Work
 from vm_bridge.machine import Machine
@@ -173,7 +173,8 @@ class Pool:
         except (BridgeError, OSError) as error:
             logger.warning("no new %s: %s", image, error)
             self._retry_at[image] = time.monotonic() + RETRY_AFTER
-            await self._shelves.fail(image, name, str(error))
+            failure = error if isinstance(error, NoMachine) else NoMachine(str(error))
+            await self._shelves.fail(image, name, failure)
             return
         finally:
             self._begun.discard(name)

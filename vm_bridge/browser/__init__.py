@@ -1,7 +1,7 @@
 """A real browser whose time is in our hands: one Chromium process, sessions in it, and their pages."""
 
 from vm_bridge.browser.engine import Engine
-from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung, ScriptFailed
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, NoWalls, PageHung, ScriptFailed
 from vm_bridge.browser.happenings import Happening
 from vm_bridge.browser.session import Rest, Session
 from vm_bridge.browser.site import Folder, Request, Response, Site
@@ -14,6 +14,7 @@ __all__ = [
     "Engine",
     "Folder",
     "Happening",
+    "NoWalls",
     "PageHung",
     "Request",
     "Response",

@@ -4,11 +4,12 @@ import asyncio
 import logging
 from pathlib import Path
 
-from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.errors import BrowserFailed, NoWalls
 from vm_bridge.browser.pipe import Pipe, Told
 from vm_bridge.browser.process import Process
 from vm_bridge.browser.session import Session
 from vm_bridge.browser.site import Request, Response, Site
+from vm_bridge.browser.walls import walls_try
 from vm_bridge.browser.words import Clock
 
 RENDERER = """(() => {
@@ -47,27 +48,40 @@ class Engine:
         process.pipe.listen("", self._told)
 
     @classmethod
-    async def start(cls, folder: Path, *, exact: bool, gpu: bool = False) -> "Engine":
-        """A browser; where it cannot make time exactly, one with the script's clock, and where it cannot draw with a
-        graphics card, one that draws without. Raises BrowserFailed."""
+    async def start(cls, folder: Path, *, exact: bool, gpu: bool = False, bare: bool = False) -> "Engine":
+        """A browser behind walls; where it cannot make time exactly, one with the script's clock, and where it cannot
+        draw with a graphics card, one that draws without. `bare` has it started where no walls can be made.
+
+        Raises BrowserFailed, NoWalls.
+        """
+        confined = await cls._walled(bare=bare)
         if gpu:
             try:
-                return await cls._start_some(folder / "gpu", exact=exact, gpu=True)
+                return await cls._start_some(folder / "gpu", exact=exact, gpu=True, confined=confined)
             except BrowserFailed as why:
                 logger.warning("no graphics card for browsers here: %s", why)
-        return await cls._start_some(folder, exact=exact, gpu=False)
+        return await cls._start_some(folder, exact=exact, gpu=False, confined=confined)
 
     @classmethod
-    async def _start_some(cls, folder: Path, *, exact: bool, gpu: bool) -> "Engine":
+    async def _walled(cls, *, bare: bool) -> bool:
+        try:
+            await walls_try()
+        except NoWalls as why:
+            if not bare:
+                raise
+            logger.warning("browsers run without walls here, as this user, with this machine's files: %s", why)
+            return False
+        return True
+
+    @classmethod
+    async def _start_some(cls, folder: Path, *, exact: bool, gpu: bool, confined: bool) -> "Engine":
         failed = BrowserFailed("nothing was tried")
         for clock in (Clock.EXACT, Clock.SCRIPT) if exact else (Clock.SCRIPT,):
-            for confined in (True, False):
-                try:
-                    return await cls._start(folder / f"{clock}-{confined:d}", clock, gpu, confined)
-                except BrowserFailed as why:
-                    failed = why
-                    lacks = "walls around the browser" if confined else f"{clock} clock"
-                    logger.warning("no %s here: %s", lacks, why)
+            try:
+                return await cls._start(folder / clock, clock, gpu, confined)
+            except BrowserFailed as why:
+                failed = why
+                logger.warning("no %s clock here: %s", clock, why)
         raise failed
 
     @classmethod
@@ -114,6 +128,11 @@ class Engine:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        """What of this machine it may take without a bound: cpu, memory, pids; `walls` where it has none."""
+        return (*self._process.groups.missing, *(() if self._process.confined else ("walls",)))
 
     @property
     def sessions(self) -> int:

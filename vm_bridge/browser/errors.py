@@ -1,6 +1,7 @@
 """What can go wrong with a browser.
 
 BrowserFailed           the browser refused a call or did not answer it in time
+├── NoWalls             this machine can put none around a browser, and nobody said to do without
 ├── BrowserEnded        its process has ended
 ├── PageHung            a page does not come to its end in the real time it is given
 └── ScriptFailed        a script threw, took too long or gave too much
@@ -9,6 +10,10 @@ BrowserFailed           the browser refused a call or did not answer it in time
 
 class BrowserFailed(Exception):
     """Base of all; the message is for people."""
+
+
+class NoWalls(BrowserFailed):
+    pass
 
 
 class BrowserEnded(BrowserFailed):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.look import DREW, Look
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import Told
 
@@ -32,6 +33,7 @@ class News:
             "Runtime.executionContextCreated": self._context,
             "Runtime.executionContextDestroyed": lambda page, told: self._context_gone(page, told),
             "Runtime.executionContextsCleared": lambda page, told: page.contexts.clear(),
+            "Runtime.bindingCalled": self._drew,
             "Runtime.consoleAPICalled": self._said,
             "Runtime.exceptionThrown": self._threw,
             "Page.frameRequestedNavigation": self._leaves,
@@ -97,6 +99,11 @@ class News:
     def _context_gone(self, page: Page, told: Told) -> None:
         page.contexts.pop(told["executionContextId"], None)
 
+    def _drew(self, page: Page, told: Told) -> None:
+        look = Look.read(told["payload"])
+        if look is not None and told["name"] == DREW:
+            self._session.time.drew(page, look)
+
     def _said(self, page: Page, told: Told) -> None:
         if not self._heard(page) or told["type"] not in LEVELS:
             return
@@ -138,7 +145,7 @@ class News:
         if frame["id"] != page.id:
             return
         page.url = frame["url"] + frame.get("urlFragment", "")
-        page.fresh, page.leaving, page.own_world, page.beats = True, False, None, 0
+        page.fresh, page.leaving, page.own_world, page.look = True, False, None, Look()
         self._session.happen("navigated", page.url, page)
 
     def _moved(self, page: Page, told: Told) -> None:

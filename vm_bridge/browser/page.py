@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from vm_bridge.browser.errors import BrowserFailed, ScriptFailed
+from vm_bridge.browser.look import Look
 from vm_bridge.browser.pipe import CALL_SECONDS, Pipe, Told, bounded
 
 SCRIPT_SECONDS = 10.0
@@ -32,8 +33,8 @@ class Page:
         """Whether it was asked to go elsewhere and has not begun to."""
         self.fresh = True
         """Whether its document has not been drawn yet; until then the browser drops input."""
-        self.beats = 0
-        """Frames its document has drawn, as far as is known."""
+        self.look = Look()
+        """How its document stood when it last drew a frame."""
         self.crashed = False
         self.ready = asyncio.Event()
         """Set when everything was told to it that must precede its first script."""

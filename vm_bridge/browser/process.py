@@ -12,9 +12,8 @@ from pathlib import Path
 
 from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.pipe import Pipe
-from vm_bridge.hosts.confine import HOST_FOLDERS
+from vm_bridge.browser.walls import HOME, MIB, walls
 from vm_bridge.hosts.limits import Groups, Limits
-from vm_bridge.hosts.tree import FIRST_USER, USERS
 
 SHELL = "chromium-headless-shell"
 WHOLE = "chromium"
@@ -29,10 +28,6 @@ PLUMB = (
 )
 """Joins control groups and puts the ends of a pipe where the browser expects them; only bash takes numbers of several
 digits. Its arguments are data, never text."""
-HOME = "/home/user"
-MIB = 1024 * 1024
-WRITABLE = {HOME: 512 * MIB, "/tmp": 512 * MIB, "/run": 16 * MIB, "/var": 16 * MIB}
-"""All that a confined browser can write, in memory, and how much (bytes)."""
 LIMITS = Limits(cores=float(os.cpu_count() or 1), memory=4096 * MIB, processes=1000)
 """Of one browser with all its sessions, where the host may set any."""
 COMMON = (
@@ -70,6 +65,8 @@ class Process:
     pipe: Pipe
     folder: Path
     groups: Groups
+    confined: bool
+    """Whether it is behind walls."""
     _ended: bool = False
 
     @property
@@ -116,7 +113,7 @@ class Process:
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
-        return cls(process, await Pipe.open(ours_in, ours_out), folder, groups)
+        return cls(process, await Pipe.open(ours_in, ours_out), folder, groups, confined)
 
     async def end(self) -> None:
         """Returns when it has ended. Idempotent."""
@@ -145,29 +142,6 @@ class Process:
         with suppress(OSError):
             return " ".join((self.folder / "errors").read_text(errors="replace").split())[-400:]
         return ""
-
-
-def walls(*, gpu: bool = False) -> list[str]:
-    """The words before a command that make it an unprivileged user, who sees programs and fonts, and no network; with
-    `gpu` also the graphics cards."""
-    if not shutil.which("bwrap"):
-        raise BrowserFailed("bubblewrap is not installed")
-    become: list[str] = []
-    if os.geteuid() == 0:
-        user = FIRST_USER + secrets.randbelow(USERS)
-        become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
-    options = ["--unshare-all", "--die-with-parent", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL"]
-    options += ["--ro-bind", "/usr", "/usr"]
-    for name in ("bin", "sbin", "lib", "lib64"):
-        options += ["--symlink", f"usr/{name}", f"/{name}"]
-    options += ["--proc", "/proc", "--dev", "/dev"]
-    for path, size in WRITABLE.items():
-        options += ["--size", str(size), "--tmpfs", path]
-    for host_path in HOST_FOLDERS:
-        options += ["--ro-bind-try", host_path, host_path]
-    for device in [*sorted(Path("/dev").glob("nvidia*")), Path("/dev/dri")] if gpu else ():
-        options += ["--dev-bind-try", str(device), str(device)]
-    return [*become, "bwrap", *options, "--remount-ro", "/", "--chdir", HOME]
 
 
 def browser_find(*, exact: bool) -> str:

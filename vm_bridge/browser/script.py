@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.look import ASK, Look
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import Told
 from vm_bridge.browser.site import Response
-from vm_bridge.browser.time import PATIENCE, Look, Tick, boundary_after
+from vm_bridge.browser.time import PATIENCE, Tick, boundary_after
 
 if TYPE_CHECKING:
     from vm_bridge.browser.session import Session
 
-LOOK = "globalThis.__pilothouse ? __pilothouse.look() : null"
 DRAWN = "globalThis.__pilothouse ? __pilothouse.drawn() : null"
 LOAD_SECONDS = 10.0
 
@@ -47,6 +47,9 @@ class ScriptTime:
 
     def kept(self) -> None:
         """Nothing waits for it here."""
+
+    def drew(self, page: Page, look: Look) -> None:
+        """Not of this clock."""
 
     def broke(self, failed: BrowserFailed) -> None:
         """Whoever waits for a page that ended is told by the answer itself."""
@@ -114,8 +117,8 @@ class ScriptTime:
 
     async def _look(self) -> Look:
         page = self._session.active
-        said = None if page.leaving else await self._session.heard(page, page.ask(LOOK))
-        if said is None:
-            return Look(workers=False, soon=1e9)
-        page.title = said[3]
-        return Look(workers=bool(said[1]), soon=said[2])
+        look = None if page.leaving else Look.read(await self._session.heard(page, page.ask(ASK)))
+        if look is None:
+            return Look()
+        page.title = look.title
+        return look

@@ -13,6 +13,7 @@ from vm_bridge.browser.exact import ExactTime
 from vm_bridge.browser.happenings import MOST_TEXT, Happening, Happenings
 from vm_bridge.browser.inputs import Inputs
 from vm_bridge.browser.live import Live
+from vm_bridge.browser.look import DREW
 from vm_bridge.browser.news import MOST_PAGES, News
 from vm_bridge.browser.page import Page, value
 from vm_bridge.browser.pipe import Told
@@ -375,6 +376,7 @@ class Session(Inputs):
         calls = [
             page.send("Page.enable"),
             page.send("Runtime.enable"),
+            page.send("Runtime.addBinding", name=DREW),
             page.send("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0),
             page.send("Fetch.enable", patterns=[{"urlPattern": "*"}]),
             page.send("Page.addScriptToEvaluateOnNewDocument", source=self._prelude(), runImmediately=True),

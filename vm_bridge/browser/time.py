@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.look import Look
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.site import Response
 
@@ -20,14 +21,6 @@ class Tick:
     """Whether anything new was drawn."""
     soon: float
     """Game time until the next single timer of a page is due (ms)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What documents said after a frame."""
-
-    workers: bool
-    soon: float
 
 
 class Time(Protocol):
@@ -52,6 +45,10 @@ class Time(Protocol):
 
     def kept(self) -> None:
         """An answer is delayed."""
+        ...
+
+    def drew(self, page: Page, look: Look) -> None:
+        """A page tells of a frame that its document has begun to draw."""
         ...
 
     def broke(self, failed: BrowserFailed) -> None:

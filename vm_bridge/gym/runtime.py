@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
+from vm_bridge.config import without_walls
 from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
 from vm_bridge.suites.bundled import WEB_SUITES
 
@@ -30,7 +31,7 @@ class Runtime:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="pilothouse-gym", daemon=True)
         self._thread.start()
-        self._host = BrowserHost(self._folder, WEB_SUITES, engines=engines)
+        self._host = BrowserHost(self._folder, WEB_SUITES, engines=engines, bare=without_walls(os.environ))
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of something done on the loop. Raises what it raises, and TimeoutError."""

@@ -12,11 +12,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from vm_bridge.browser import BrowserFailed, Clock, Session, Site
+from vm_bridge.browser import BrowserFailed, Clock, NoWalls, Session, Site
 from vm_bridge.drivers.browser import Browser
 from vm_bridge.drivers.browser_machine import BrowserMachine
 from vm_bridge.drivers.browser_start import start_scene
-from vm_bridge.errors import NoMachine
+from vm_bridge.errors import NoMachine, Unwalled
 from vm_bridge.hosts.browser_engines import Engines
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.network.outside import Outside
@@ -30,6 +30,7 @@ IDLE_SECONDS = 600.0
 """How long a session is kept for a machine nobody acts on or watches."""
 COLLECT_EVERY = 30.0
 HEALTH_SECONDS = 4.0
+BARE = "or set PILOTHOUSE_BROWSER_WITHOUT_WALLS, and pages that break out of the browser have this machine"
 
 
 class BrowserSandbox:
@@ -49,7 +50,7 @@ class BrowserSandbox:
 
     @property
     def capabilities(self) -> Capabilities:
-        return self.browser.capabilities
+        return self.browser.capabilities.model_copy(update={"unbounded": self._engines.unbounded})
 
     def bind(self, fencing_token: int) -> Machine:
         return BrowserMachine(self.browser, fencing_token)
@@ -111,9 +112,16 @@ class BrowserHost:
     images: tuple[str, ...] = (IMAGE,)
 
     def __init__(
-        self, data: Path, suites: Mapping[str, WebSuite] | None = None, *, engines: int = 1, gpu: bool = False
+        self,
+        data: Path,
+        suites: Mapping[str, WebSuite] | None = None,
+        *,
+        engines: int = 1,
+        gpu: bool = False,
+        bare: bool = False,
     ) -> None:
-        self.engines = Engines(data / "engines", most=engines, gpu=gpu)
+        """`bare` where browsers may run without walls."""
+        self.engines = Engines(data / "engines", most=engines, gpu=gpu, bare=bare)
         self.machines = data / "machines"
         """A folder for each."""
         self._suites = suites or {}
@@ -123,6 +131,8 @@ class BrowserHost:
     async def create(self, image: str) -> Sandbox:
         try:
             await self._try()
+        except NoWalls as failure:
+            raise Unwalled(f"{failure}; {BARE}") from failure
         except BrowserFailed as failure:
             raise NoMachine(str(failure)) from failure
         return self._sandbox(f"{IMAGE}-{secrets.token_hex(4)}")

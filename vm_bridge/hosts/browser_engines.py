@@ -23,8 +23,10 @@ class Engines:
     """At most `most` processes for each clock: pictures of one process are drawn one after another, so several are
     faster where there are several processors, and each costs memory."""
 
-    def __init__(self, folder: Path, *, most: int, gpu: bool = False) -> None:
-        self._folder, self._most, self._gpu = folder, most, gpu
+    def __init__(self, folder: Path, *, most: int, gpu: bool = False, bare: bool = False) -> None:
+        self._folder, self._most, self._gpu, self._bare = folder, most, gpu, bare
+        self.unbounded: tuple[str, ...] = ()
+        """See `Engine.unbounded`, of the last one that was started."""
         self._running: dict[bool, list[Engine]] = {True: [], False: []}
         """By whether they were asked for the exact clock."""
         self._costs: dict[Engine, tuple[float, Usage]] = {}
@@ -73,7 +75,8 @@ class Engines:
         if not self._number:  # what a killed bridge left
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
         self._number += 1
-        engine = await Engine.start(self._folder / str(self._number), exact=exact, gpu=self._gpu)
+        engine = await Engine.start(self._folder / str(self._number), exact=exact, gpu=self._gpu, bare=self._bare)
+        self.unbounded = engine.unbounded
         self._running[exact].append(engine)
 
     async def _bury(self, engine: Engine) -> None:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, cast
 
 from redis.asyncio import Redis
 
+from vm_bridge.errors import NoMachine
 from vm_bridge.ledger.scripts import PREFIX, Scripts
 from vm_bridge.sandbox import Sandbox
 
@@ -55,9 +56,9 @@ class Shelves:
         """Whether another machine is wanted, where `urgent` only by those who wait; it counts as coming as `name`."""
         return bool(await self.scripts.run("begin", self.host, image, name, int(urgent)))
 
-    async def fail(self, image: str, name: str, reason: str) -> None:
+    async def fail(self, image: str, name: str, error: NoMachine) -> None:
         """The machine begun as `name` could not be made; the first who waits for one is told why."""
-        await self.scripts.run("fail", name, image, reason)
+        await self.scripts.run("fail", name, image, error.code, str(error))
 
     async def shelve(self, sandbox: Sandbox, *, above: int, begun: str = "") -> None:
         """A machine is free for whoever comes next, under a token higher than `above`."""

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import os
 import re
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vm_bridge.browser import Engine
+from vm_bridge.config import without_walls
 from vm_bridge.suites.web import GAMES, SITES, FolderSuite
 from vm_bridge.suites.web.check import Report, check
 from vm_bridge.suites.web.folder import Folder
@@ -94,7 +96,7 @@ def _write(folder: Folder, report: Report) -> None:
 @asynccontextmanager
 async def _engine(options: argparse.Namespace) -> AsyncIterator[Engine]:
     with tempfile.TemporaryDirectory(prefix="suites-") as folder:
-        engine = await Engine.start(Path(folder), exact=not options.script_clock)
+        engine = await Engine.start(Path(folder), exact=not options.script_clock, bare=without_walls(os.environ))
         try:
             yield engine
         finally:

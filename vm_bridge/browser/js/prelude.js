@@ -3,6 +3,8 @@
 // clocks and timers; workers, whose timers it does not move, and pages without it get those of `clockwork`.
 (function prelude(settings) {
   const scope = globalThis;
+  const tell = scope.__pilothouse_drawn;
+  delete scope.__pilothouse_drawn;  // pages must not tell of frames that were not drawn
   if (Object.hasOwn(scope, "__pilothouse")) return;
   const isWorker = typeof WorkerGlobalScope !== "undefined";
   const FRAME = 1000 / 60;
@@ -67,7 +69,7 @@
 
   // -- Time
   const native = {
-    now: Performance.prototype.now.bind(performance), Date,
+    now: Performance.prototype.now.bind(performance), Date, date: Date.now,
     setTimeout: scope.setTimeout.bind(scope), clearTimeout: scope.clearTimeout.bind(scope),
     request: scope.requestAnimationFrame?.bind(scope),
   };
@@ -81,7 +83,8 @@
   }
   const wall = () => settings.start + now;
   // By the browser a document begins where its navigation did, which is real time.
-  const began = native.now(), dated = native.Date.now();
+  const began = native.now(), dated = native.date();
+  const present = () => (faked || isWorker ? now : native.date() - settings.start);
   const reading = (time = native.now()) => (faked ? now - born : Math.round(time - began));
   named(Performance.prototype, "now", function () { return reading(); });
   getter(Performance.prototype, "timeOrigin", () => (faked ? settings.start + born : dated));
@@ -232,7 +235,7 @@
           end: () => { workers.delete(handle); waiting.splice(0).forEach((resolve) => resolve()); },
         };
         port1.onmessage = () => waiting.shift()?.();
-        const time = isWorker || faked ? now : native.Date.now() - settings.start;
+        const time = present();
         super.postMessage({ __pilothouse: port2, now: time }, [port2]);
         this.addEventListener("message", () => { traffic++; });
         this.addEventListener("error", (event) => { if (!event.lineno) handle.end(); });
@@ -243,7 +246,7 @@
       postMessage(...told) {
         traffic++;
         super.postMessage(...told);
-        spin(native.Date.now() - settings.start);
+        spin(present());
       }
       terminate() { handles.get(this).end(); return super.terminate(); }
     };
@@ -273,21 +276,28 @@
   }
 
   // -- What the engine asks of a document
+  // How many frames it has drawn, how many workers wait to be moved, in how many ms the next single timer is due, what
+  // time it is, and its title.
   let soon = () => Infinity, beats = 0, renew = () => {};
+  const look = () =>
+    `${beats} ${workers.size} ${Math.min(soon(), 1e9)} ${present()} ${document.title.slice(0, 300)}`;
   if (!isWorker && settings.exact) {
     // One call a game frame: what is drawn without time passing must not move a game that counts its frames.
     // The browser is asked for every frame, so that it draws each one it is told to, and the engine sees that it did.
     let waiting = new Map(), running = waiting, number = 0, last = -1;
+    const told = tell && scope.parent === scope ? () => tell(look()) : () => {};
     const frame = () => {
       beats++;
       native.request(frame);
       // By the clock: the frames' own stamps move a little where no time passes.
-      const at = native.Date.now() - dated;
-      if (at <= last) return;
-      last = at;
-      running = waiting;
-      waiting = new Map();
-      for (const [id, callback] of running) if (running.delete(id)) run(callback, last);
+      const at = native.date() - dated;
+      if (at > last) {
+        last = at;
+        running = waiting;
+        waiting = new Map();
+        for (const [id, callback] of running) if (running.delete(id)) run(callback, last);
+      }
+      told();
     };
     let asking = null;
     renew = () => {
@@ -321,11 +331,9 @@
   }
   Object.defineProperty(scope, "__pilothouse", {
     value: Object.freeze({
-      // How many frames it has drawn, how many workers wait to be moved, in how many ms the next single timer is due,
-      // and its title.
       look: () => {
         renew();
-        return [beats, workers.size, Math.min(soon(), 1e9), document.title.slice(0, 300)];
+        return look();
       },
       now: () => now,
       drawn: () => new Promise((resolve) => native.request(() => native.request(resolve))),

@@ -8,7 +8,7 @@ local function told()
     local id = string.match(answer, '^leased (.+)$')
     if not id then
         -- Who is told that none could be made may ask again; what ended has ended.
-        if string.match(answer, '^no_machine') then redis.call('DEL', key('claim', request)) end
+        if string.match(answer, '^no_') then redis.call('DEL', key('claim', request)) end
         return {'refused', answer}
     end
     redis.call('ZADD', LEASES, now + ttl, id)

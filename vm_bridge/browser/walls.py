@@ -1,0 +1,59 @@
+"""The walls around a browser: an unprivileged user in namespaces, who sees programs and fonts, and no network."""
+
+import asyncio
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from vm_bridge.browser.errors import NoWalls
+from vm_bridge.hosts.advice import explain
+from vm_bridge.hosts.confine import HOST_FOLDERS
+from vm_bridge.hosts.tree import FIRST_USER, USERS
+
+HOME = "/home/user"
+MIB = 1024 * 1024
+WRITABLE = {HOME: 512 * MIB, "/tmp": 512 * MIB, "/run": 16 * MIB, "/var": 16 * MIB}
+"""All that a confined browser can write, in memory, and how much (bytes)."""
+TRY_SECONDS = 10.0
+
+
+def walls(*, gpu: bool = False) -> list[str]:
+    """The words before a command that put it behind them; with `gpu` it sees the graphics cards too."""
+    become: list[str] = []
+    if os.geteuid() == 0:
+        user = FIRST_USER + secrets.randbelow(USERS)
+        become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+    options = ["--unshare-all", "--die-with-parent", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL"]
+    options += ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib64"):
+        options += ["--symlink", f"usr/{name}", f"/{name}"]
+    options += ["--proc", "/proc", "--dev", "/dev"]
+    for path, size in WRITABLE.items():
+        options += ["--size", str(size), "--tmpfs", path]
+    for host_path in HOST_FOLDERS:
+        options += ["--ro-bind-try", host_path, host_path]
+    for device in [*sorted(Path("/dev").glob("nvidia*")), Path("/dev/dri")] if gpu else ():
+        options += ["--dev-bind-try", str(device), str(device)]
+    return [*become, "bwrap", *options, "--remount-ro", "/", "--chdir", HOME]
+
+
+async def walls_try() -> None:
+    """See that this machine can make them. Raises NoWalls with what to do."""
+    if not shutil.which("bwrap"):
+        raise NoWalls("bubblewrap is not installed: install the package bubblewrap")
+    process = await asyncio.create_subprocess_exec(
+        *(*walls(), "/usr/bin/true"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(TRY_SECONDS):
+            _, said = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise NoWalls(f"bubblewrap does not come to its end within {TRY_SECONDS:.0f} s") from None
+    if process.returncode:
+        raise NoWalls(f"bubblewrap makes no namespaces: {explain(said.decode(errors='replace'))}")
