@@ -147,3 +147,8 @@ class Evaluation(Frozen):
     suites: tuple[SuiteResult, ...] = ()
     tasks: tuple[TaskResult, ...] = ()
     comparison: Comparison | None = None
+
+
+def evaluation_bytes(evaluation: Evaluation) -> bytes:
+    """The report as canonical JSON: the same report gives the same bytes, whoever wrote it and however indented."""
+    return evaluation.model_dump_json().encode()

@@ -30,3 +30,14 @@ class Task(Frozen):
     network: Annotated[tuple[HostPattern, ...], Field(max_length=64)] = ()
     """Hosts the sandbox may reach; none, and it has no network."""
     max_steps: int = Field(default=30, ge=1, le=1_000)
+
+
+def kind_named(suite: str, name: str, level: int = 1) -> str:
+    """The kind of task that attempts with different seeds have in common, as text."""
+    return "/".join(part for part in (suite, name) if part) + (f" level {level}" if level > 1 else "")
+
+
+def kind_of(task: Task) -> str:
+    """The kind of a task; one of no suite is a kind of its own."""
+    level = task.parameters.get("level", 1)
+    return kind_named(task.suite or "", task.name or task.id, level if isinstance(level, int) else 1)

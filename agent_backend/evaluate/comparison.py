@@ -3,11 +3,8 @@
 from collections.abc import Iterable
 
 from agent_backend.evaluate.attempts import Attempt, Attempts
-from agent_backend.evaluate.statistics import fisher, holm, rate_of, signs
-from vocabulary.evaluations import Comparison, Finding, Overall, Rate, TaskChange
-
-ALARM = 0.05
-"""What is less likely than this by chance is found to be more."""
+from vocabulary.evaluations import Comparison, Overall, Rate, TaskChange
+from vocabulary.statistics import finding_of, fisher, holm, rate_of, signs
 
 
 def compare(after: Attempts, before: Attempts) -> Comparison:
@@ -26,7 +23,7 @@ def compare(after: Attempts, before: Attempts) -> Comparison:
             after=now,
             chance=chance,
             adjusted=adjusted,
-            finding=_finding(now.rate - was.rate, adjusted),
+            finding=finding_of(now.rate - was.rate, adjusted),
         )
         for task, (was, now), chance, adjusted in zip(both, rates, chances, holm(chances), strict=True)
     ]
@@ -50,18 +47,12 @@ def _rate(tries: list[Attempt]) -> Rate:
     return rate_of(sum(attempt.success for attempt in tries), len(tries))
 
 
-def _finding(difference: float, chance: float) -> Finding:
-    if difference == 0 or chance > ALARM:
-        return "chance"
-    return "better" if difference > 0 else "worse"
-
-
 def _overall(tasks: Iterable[tuple[list[Attempt], list[Attempt]]]) -> Overall:
     pairs = [pair for old, new in tasks for pair in _pairs(old, new)]
     won = sum(now.success and not was.success for was, now in pairs)
     lost = sum(was.success and not now.success for was, now in pairs)
     chance = signs(won, lost)
-    return Overall(pairs=len(pairs), won=won, lost=lost, chance=chance, finding=_finding(won - lost, chance))
+    return Overall(pairs=len(pairs), won=won, lost=lost, chance=chance, finding=finding_of(won - lost, chance))
 
 
 def _pairs(old: list[Attempt], new: list[Attempt]) -> list[tuple[Attempt, Attempt]]:

@@ -10,9 +10,9 @@ from pydantic import Field, ValidationError
 
 from agent_backend.errors import AgentError
 from agent_backend.evaluate.attempts import Attempt, Attempts, TaskKey
-from agent_backend.evaluate.statistics import pass_at, rate_of, spread_of
 from vocabulary.base import Frozen
 from vocabulary.evaluations import Allowed, PassAt, Rate, SuiteResult, TaskChange, TaskResult
+from vocabulary.statistics import pass_at, rate_of, spread_of
 
 
 class ReferencesUnreadable(AgentError):

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from math import comb, sqrt
 from statistics import NormalDist, fmean, stdev
 
-from vocabulary.evaluations import Rate, Spread
+from vocabulary.evaluations import Finding, Rate, Spread
 
 CONFIDENCE = 0.95
+ALARM = 0.05
+"""What is less likely than this by chance is found to be more."""
 
 
 def rate_of(successes: int, attempts: int) -> Rate:
@@ -39,12 +41,24 @@ def spread_of(values: Sequence[float]) -> Spread:
 
 def fisher(won: int, of: int, won_other: int, of_other: int) -> float:
     """Fisher's exact test, two-sided: how likely two sets of attempts of one policy differ at least as much."""
-    total, most = won + won_other, of + of_other
-    ways = [
-        comb(of, here) * comb(of_other, total - here) for here in range(max(0, total - of_other), min(of, total) + 1)
-    ]
-    seen = comb(of, won) * comb(of_other, won_other)
-    return sum(way for way in ways if way <= seen) / comb(most, total)
+    return fisher_over([(won, of, won_other, of_other)])
+
+
+def fisher_over(tables: Sequence[tuple[int, int, int, int]]) -> float:
+    """The same over several tasks at once (the exact Mantel-Haenszel test): attempts are compared only with those at
+    the same task, so that easy tasks tried more often are no advantage."""
+    ways, least, all_won, deals = [1], 0, 0, 1
+    for won, of, won_other, of_other in tables:
+        total = won + won_other
+        lowest, highest = max(0, total - of_other), min(of, total)
+        here = [comb(of, count) * comb(of_other, total - count) for count in range(lowest, highest + 1)]
+        together = [0] * (len(ways) + len(here) - 1)
+        for sum_before, way_before in enumerate(ways):
+            for count, way in enumerate(here):
+                together[sum_before + count] += way_before * way
+        ways, least, all_won, deals = together, least + lowest, all_won + won, deals * comb(of + of_other, total)
+    seen = ways[all_won - least]
+    return sum(way for way in ways if way <= seen) / deals
 
 
 def signs(won: int, lost: int) -> float:
@@ -62,3 +76,10 @@ def holm(chances: Sequence[float]) -> tuple[float, ...]:
         highest = max(highest, min(1.0, (len(chances) - rank) * chances[index]))
         adjusted[index] = highest
     return tuple(adjusted)
+
+
+def finding_of(difference: float, chance: float) -> Finding:
+    """What a difference with such a likelihood by chance says."""
+    if difference == 0 or chance > ALARM:
+        return "chance"
+    return "better" if difference > 0 else "worse"

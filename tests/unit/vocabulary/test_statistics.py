@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import pytest
 
-from agent_backend.evaluate.statistics import fisher, holm, pass_at, rate_of, signs, spread_of
+from vocabulary.statistics import fisher, fisher_over, holm, pass_at, rate_of, signs, spread_of
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,23 @@ def test_fisher_counts_every_way_to_deal_the_successes(of: int, of_other: int) -
         counts = Counter(sum(card < won + won_other for card in hand) for hand in hands)
         as_rare = sum(count for count in counts.values() if count <= counts[won])
         assert fisher(won, of, won_other, of_other) == pytest.approx(as_rare / len(hands))
+
+
+def test_fisher_over_tasks_counts_every_way_to_deal_each_of_them() -> None:
+    tables = [(2, 3, 0, 3), (1, 2, 1, 4), (3, 3, 1, 2)]
+    deals: Counter[int] = Counter()
+    for hands in product(*(combinations(range(of + other), of) for _, of, _, other in tables)):
+        pairs = zip(hands, tables, strict=True)
+        deals[sum(sum(card < won + won_other for card in hand) for hand, (won, _, won_other, _) in pairs)] += 1
+    seen = deals[sum(won for won, *_ in tables)]
+    as_rare = sum(count for count in deals.values() if count <= seen)
+    assert fisher_over(tables) == pytest.approx(as_rare / deals.total())
+    assert fisher_over([]) == 1
+
+
+def test_many_small_losses_are_found_together_though_none_is_alone() -> None:
+    assert fisher(0, 1, 1, 1) == 1
+    assert fisher_over([(0, 1, 1, 1)] * 6) == pytest.approx(2 / 2**6)
 
 
 def test_the_sign_test_counts_every_row_of_tosses() -> None:
