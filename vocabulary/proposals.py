@@ -35,6 +35,16 @@ class ParseError(Frozen):
     message: str
 
 
+class Reply(Frozen):
+    """A sampled reply as tokens. Its logprobs are those of the distribution at its temperature, from which it was
+    drawn."""
+
+    token_ids: tuple[int, ...]
+    logprobs: tuple[float, ...] | None = None
+    temperature: float | None = None
+    finish_reason: str | None = None
+
+
 class Proposal(Frozen):
     """One candidate (thought, action); either `action` or `error` is set.
 
@@ -58,6 +68,8 @@ class Proposal(Frozen):
     prompt_token_ids: tuple[int, ...] | None = None
     completion_token_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
+    others: tuple[Reply, ...] = ()
+    """The replies beside the one it speaks with that said the same, as tokens; without their text."""
     prompt: BlobRef | None = None
     """What was asked, word for word: a `vocabulary.prompts.Prompt`."""
     image_limits: ImageLimits | None = None

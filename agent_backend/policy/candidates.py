@@ -12,7 +12,10 @@ from agent_backend.policy.samples import Sample, Samples
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import Parsed, Unparsed
 from vocabulary.equivalence import equivalent
-from vocabulary.proposals import ImageLimits, PolicyRef, Proposal
+from vocabulary.proposals import ImageLimits, PolicyRef, Proposal, Reply
+
+MOST_TOKENS = 32_768
+"""Tokens of other replies that are kept with one candidate; whole replies, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,8 @@ class Vote:
     sample: Sample
     reply: Parsed | Unparsed
     weight: float | None
-    """Its probability a token, up to a factor all votes share; None where some vote has no logprobs."""
+    """Its probability a token, up to a factor all votes share; None where some vote has no logprobs, or was drawn at
+    another temperature: such probabilities are not of one distribution."""
 
     def agrees(self, other: "Vote") -> bool:
         """Whether two replies are one candidate: equivalent actions, or the same unreadable text."""
@@ -45,7 +49,8 @@ def candidates(
     """The candidates of one request, most likely first and unreadable ones last.
 
     A candidate speaks with its likeliest reply. Its likelihood is the share of its replies' weights among all
-    readable ones, so that votes and the model's own certainty both count; without logprobs the votes decide.
+    readable ones, so that votes and the model's own certainty both count; without logprobs, and over several
+    temperatures, the votes decide, and a candidate speaks with its coolest reply.
     """
     groups = sorted(merged(votes(samples, parse)), key=rank_of)
     total = sum(weight_of(group) or 0.0 for group in groups if isinstance(group[0].reply, Parsed))
@@ -62,10 +67,11 @@ def candidates(
             count=len(group),
             likelihood=likelihood_of(group, total),
             policy=policy,
-            sampling=sampling,
+            sampling=sampling if (drawn := group[0].sample.temperature) is None else sampling | {"temperature": drawn},
             prompt_token_ids=None if samples.prompt_token_ids is None else tuple(samples.prompt_token_ids),
             completion_token_ids=tuple(group[0].sample.token_ids) or None,
             logprobs=tuple(group[0].sample.logprobs) or None,
+            others=others_of(group),
             prompt=prompt,
             image_limits=image_limits,
             weight_versions=samples.weight_versions,
@@ -78,15 +84,15 @@ def candidates(
 
 
 def votes(samples: Samples, parse: Callable[[str], Parsed | Unparsed]) -> list[Vote]:
-    """Every reply read, the likeliest first."""
+    """Every reply read, the coolest and among these the likeliest first."""
     finished = samples.finished()
     certainties = [sample.mean_logprob for sample in finished]
     known = [certainty for certainty in certainties if certainty is not None]
     weights: list[float | None] = [None] * len(finished)
-    if known and len(known) == len(finished):
+    if known and len(known) == len(finished) and len({sample.temperature for sample in finished}) == 1:
         weights = [math.exp(certainty - max(known)) for certainty in known]
     read = [Vote(sample, parse(sample.text), weight) for sample, weight in zip(finished, weights, strict=True)]
-    return sorted(read, key=lambda vote: -(vote.weight or 0.0))
+    return sorted(read, key=lambda vote: (vote.sample.temperature or 0.0, -(vote.sample.mean_logprob or 0.0)))
 
 
 def merged(read: list[Vote]) -> list[list[Vote]]:
@@ -100,6 +106,26 @@ def merged(read: list[Vote]) -> list[list[Vote]]:
         else:
             groups.append([vote])
     return groups
+
+
+def others_of(group: list[Vote]) -> tuple[Reply, ...]:
+    """The replies of a candidate beside its own, as tokens; what would outgrow the bound is left out."""
+    others: list[Reply] = []
+    left = MOST_TOKENS
+    for sample in (vote.sample for vote in group[1:]):
+        left -= len(sample.token_ids)
+        if left < 0:
+            break
+        if sample.token_ids:
+            others.append(
+                Reply(
+                    token_ids=tuple(sample.token_ids),
+                    logprobs=tuple(sample.logprobs) or None,
+                    temperature=sample.temperature,
+                    finish_reason=sample.finish_reason,
+                )
+            )
+    return tuple(others)
 
 
 def weight_of(group: list[Vote]) -> float | None:

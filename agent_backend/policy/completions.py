@@ -69,8 +69,9 @@ class Completions:
             trust_env=False,  # the address is the model's own; a proxy of the environment is for other things
         )
 
-    async def sample(self, request: dict[str, Any], heard: Heard) -> Samples:
-        """Ask once and listen to the end; `heard` hears the samples grow.
+    async def sample(self, request: dict[str, Any], heard: Heard, *others: dict[str, Any]) -> Samples:
+        """Ask once and listen to the end; `heard` hears the samples grow. `others` are requests with the same prompt
+        that go out beside it; all are answered, or none.
 
         Raises PolicyUnavailable when no answer comes in time, PolicyRejected when the server will not have the
         request. Cancelling closes the request, and the server stops generating.
@@ -80,7 +81,7 @@ class Completions:
             async with asyncio.timeout(self._waits.total):
                 before = asyncio.create_task(self.weight_version())
                 try:
-                    samples = await self._learn(request, heard)
+                    samples = await self._beside(heard, request, *others)
                     if not samples.weight_versions:
                         samples.meet(await before)
                         samples.meet(await self.weight_version())
@@ -111,6 +112,26 @@ class Completions:
     async def aclose(self) -> None:
         """Close every connection."""
         await self._client.aclose()
+
+    async def _beside(self, heard: Heard, *requests: dict[str, Any]) -> Samples:
+        """The replies to all requests; the first that fails ends the others."""
+        parts = [Samples() for _ in requests]
+
+        async def one(place: int, request: dict[str, Any]) -> None:
+            async def hear(samples: Samples) -> None:
+                parts[place] = samples
+                await heard(Samples.together(parts))
+
+            parts[place] = await self._learn(request, hear)
+
+        asked = [asyncio.create_task(one(place, request)) for place, request in enumerate(requests)]
+        try:
+            await asyncio.gather(*asked)
+        finally:
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        return Samples.together(parts)
 
     async def _learn(self, request: dict[str, Any], heard: Heard) -> Samples:
         """Ask with every field the server may know; what it refuses is left out, and remembered once that helps."""
@@ -144,7 +165,8 @@ class Completions:
         raise AssertionError("the last attempt returns or raises")
 
     async def _listen(self, body: dict[str, JsonValue], heard: Heard) -> Samples:
-        samples = Samples()
+        temperature = body.get("temperature")
+        samples = Samples(temperature=temperature if isinstance(temperature, int | float) else None)
         async with self._client.stream("POST", "chat/completions", json=body) as response:
             await check(response)
             async for chunk in chunks(response):

@@ -33,6 +33,7 @@ from vocabulary.tools import Tool
 HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
 LONGEST_NOTE = 4_000
 """Characters of a note that are kept."""
+MOST_REPLIES = 16
 ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
 
 
@@ -40,13 +41,27 @@ class Sampling(Frozen):
     """How replies are drawn. `top_p`, `top_k` and `min_p` are off by default: a truncated distribution's logprobs
     are renormalised, and no trainer could compare them with its own."""
 
-    n: int = Field(default=4, ge=1, le=16)
+    n: int = Field(default=4, ge=1, le=MOST_REPLIES)
     temperature: float = Field(default=0.8, ge=0)
+    temperatures: tuple[Annotated[float, Field(ge=0)], ...] = Field(default=(), max_length=MOST_REPLIES)
+    """Where given, the n replies are drawn at these in turn instead, in one request for each."""
     top_p: float = Field(default=1.0, gt=0, le=1)
     top_k: int = -1
     min_p: float = Field(default=0.0, ge=0, le=1)
     max_tokens: int = Field(default=512, ge=1)
     seed: int | None = None
+
+    def requests(self) -> tuple[dict[str, Any], ...]:
+        """The fields of each request; no two share a reply's randomness."""
+        drawn = self.model_dump(exclude={"temperatures"}, exclude_none=True)
+        ladder = self.temperatures[: self.n] or (self.temperature,)
+        shares = [len(range(place, self.n, len(ladder))) for place in range(len(ladder))]
+        return tuple(
+            drawn
+            | {"temperature": temperature, "n": share}
+            | ({} if self.seed is None else {"seed": self.seed + place * MOST_REPLIES})
+            for place, (temperature, share) in enumerate(zip(ladder, shares, strict=True))
+        )
 
 
 def an_address(url: str) -> str:
@@ -135,7 +150,8 @@ class OpenAIPolicy:
             await partial(samples.partials())
 
         try:
-            samples = await self._completions.sample(await self._request(messages, blob), heard)
+            request, *others = await self._requests(messages, blob)
+            samples = await self._completions.sample(request, heard, *others)
             await (keeping or keep(prompt, data))
         finally:
             if keeping is not None and not keeping.done():
@@ -180,17 +196,16 @@ class OpenAIPolicy:
         """Close the connections to the server."""
         await self._completions.aclose()
 
-    async def _request(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> dict[str, Any]:
-        drawn = {name: value for name, value in self._endpoint.sampling.model_dump().items() if value is not None}
-        return {
+    async def _requests(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> list[dict[str, Any]]:
+        asked = {
             "model": self._endpoint.model,
             "messages": await asyncio.gather(*(written(message, blob) for message in messages)),
             "stream": True,
             "logprobs": True,
             "top_logprobs": 0,
             "return_token_ids": True,
-            **drawn,
         }
+        return [asked | drawn for drawn in self._endpoint.sampling.requests()]
 
 
 async def _no_pictures(ref: BlobRef) -> bytes:

@@ -1,5 +1,6 @@
 """One sampled reply on its way: what a stream of completion chunks adds up to."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -62,6 +63,7 @@ class Sample:
     alternatives: list[TokenLogprob] = field(default_factory=list)
     """Its tokens with what else stood at their places, where that was asked for."""
     finish_reason: str | None = None
+    temperature: float | None = None
 
     def add(self, choice: Choice) -> None:
         """Take one chunk's share."""
@@ -87,18 +89,31 @@ class Samples:
     by_index: dict[int, Sample] = field(default_factory=dict)
     weight_versions: tuple[str, ...] = ()
     """The names of the weights that answered, as they were met."""
+    temperature: float | None = None
 
     def add(self, chunk: Chunk) -> None:
         """Take one chunk."""
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
         self.meet(chunk.weight_version)
         for choice in chunk.choices:
-            self.by_index.setdefault(choice.index, Sample()).add(choice)
+            self.by_index.setdefault(choice.index, Sample(temperature=self.temperature)).add(choice)
 
     def meet(self, weight_version: str | None) -> None:
         """Note the name of weights that took part."""
         if weight_version and weight_version not in self.weight_versions:
             self.weight_versions += (weight_version,)
+
+    @classmethod
+    def together(cls, parts: "Sequence[Samples]") -> "Samples":
+        """The replies to several requests with one prompt, dealt in turn."""
+        if len(parts) == 1:
+            return parts[0]
+        whole = cls(prompt_token_ids=next((part.prompt_token_ids for part in parts if part.prompt_token_ids), None))
+        for place, part in enumerate(parts):
+            whole.by_index |= {index * len(parts) + place: sample for index, sample in part.by_index.items()}
+            for version in part.weight_versions:
+                whole.meet(version)
+        return whole
 
     def partials(self) -> tuple[Partial, ...]:
         """The texts so far, for people."""

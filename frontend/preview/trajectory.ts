@@ -52,6 +52,7 @@ const proposal = (step: number, rank: number, action: Action | null, patch: Part
   prompt: null,
   image_limits: null,
   weight_versions: [],
+  others: [],
   finish_reason: null,
   latency_ms: 320,
   created_at: time(step * 9),

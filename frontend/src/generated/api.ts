@@ -47,6 +47,7 @@ export type {
   Proposal,
   ReadFile,
   Release,
+  Reply,
   RightClick,
   RunCode,
   RunCommand,

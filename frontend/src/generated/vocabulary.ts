@@ -770,6 +770,7 @@ export interface Proposal {
   prompt_token_ids: number[] | null;
   completion_token_ids: number[] | null;
   logprobs: number[] | null;
+  others: Reply[];
   prompt: BlobRef | null;
   image_limits: ImageLimits | null;
   weight_versions: string[];
@@ -784,6 +785,16 @@ export interface Proposal {
 export interface ParseError {
   code: string;
   message: string;
+}
+/**
+ * A sampled reply as tokens. Its logprobs are those of the distribution at its temperature, from which it was
+ * drawn.
+ */
+export interface Reply {
+  token_ids: number[];
+  logprobs: number[] | null;
+  temperature: number | null;
+  finish_reason: string | null;
 }
 /**
  * Between which sizes a model's processor scales a picture (pixels in all): serving and training must agree.

@@ -84,3 +84,28 @@ def test_impossible_logprobs_do_not_break_the_ranking() -> None:
     best, worst = offered(("wait", [-1.0]), ("10,10", [-1e9]))
     assert best.likelihood == pytest.approx(1.0)
     assert worst.likelihood == pytest.approx(0.0)
+
+
+def test_all_replies_of_a_candidate_are_kept_as_tokens() -> None:
+    (only,) = offered(("10,10", [-2.0]), ("12,9", [-1.0, -1.0]))
+    (other,) = only.others
+    assert (other.token_ids, other.logprobs) == ((0,), (-2.0,))
+
+
+def test_what_is_kept_of_replies_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent_backend.policy.candidates.MOST_TOKENS", 3)
+    (only,) = offered(*[("wait", [-1.0, -1.0])] * 4)
+    assert (only.count, len(only.others)) == (4, 1)
+
+
+def test_over_several_temperatures_votes_decide_and_the_coolest_speaks() -> None:
+    samples = Samples()
+    drawn = [("10,10", -0.1, 1.5), ("wait", -3.0, 1.5), ("wait", -1.0, 0.5), ("20,20", -0.2, 0.5)]
+    for index, (text, logprob, temperature) in enumerate(drawn):
+        samples.by_index[index] = Sample(text=text, token_ids=[index], logprobs=[logprob], temperature=temperature)
+    best, second, third = candidates(samples, parse, policy=REF, sampling={"temperature": 0.8}, latency_ms=3.0)
+    assert (best.action, best.count) == (Wait(), 2)
+    assert (second.action, third.action) == (Click(x=20, y=20), Click(x=10, y=10))
+    assert best.sampling["temperature"] == 0.5
+    assert [(other.token_ids, other.temperature) for other in best.others] == [((1,), 1.5)]
+    assert best.likelihood is None, "their logprobs are of several distributions"

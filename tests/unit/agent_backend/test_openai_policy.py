@@ -1,10 +1,12 @@
 """What a model is asked, and what becomes of its replies."""
 
+import asyncio
 import base64
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import httpx
 import pytest
 
 from agent_backend.errors import PolicyError
@@ -60,7 +62,7 @@ def past(count: int) -> tuple[Step, ...]:
     )
 
 
-async def ask(server: ModelServer, steps: tuple[Step, ...] = ()) -> tuple[Proposal, ...]:
+async def ask(server: ModelServer, steps: tuple[Step, ...] = (), endpoint: Endpoint = ENDPOINT) -> tuple[Proposal, ...]:
     kept = {seen(number).screenshot: picture(number) for number in range(9)}
 
     async def blob(ref: BlobRef) -> bytes:
@@ -69,7 +71,7 @@ async def ask(server: ModelServer, steps: tuple[Step, ...] = ()) -> tuple[Propos
     async def partial(partials: object) -> None:
         """Nobody listens."""
 
-    policy = OpenAIPolicy(ENDPOINT, transport=server.transport)
+    policy = OpenAIPolicy(endpoint, transport=server.transport)
     read: Callable[[BlobRef], Awaitable[bytes]] = blob
     task = Task(id="t1", instruction="Open the report")
     kinds = frozenset({"click", "finish"})
@@ -123,6 +125,30 @@ async def test_replies_are_read_in_the_pixels_of_the_screen() -> None:
     assert proposal.sampling["temperature"] == 0.7
     assert (proposal.completion_token_ids, proposal.logprobs) == ((7,), (-0.5,))
     assert proposal.policy.revision == "r1"
+
+
+async def test_several_temperatures_are_as_many_requests() -> None:
+    server = ModelServer(Events([chunk(0, CLICK, ids=[7], logprobs=[-0.5]), chunk(1, CLICK, ids=[8], logprobs=[-0.5])]))
+    ladder = ENDPOINT.model_copy(update={"sampling": Sampling(n=4, temperatures=(0.5, 1.0), seed=5)})
+    (proposal,) = await ask(server, endpoint=ladder)
+    asked = sorted((body["temperature"], body["n"], body["seed"]) for body in server.asked)
+    assert asked == [(0.5, 2, 5), (1.0, 2, 21)]
+    assert all("temperatures" not in body for body in server.asked)
+    assert (proposal.count, proposal.sampling["temperature"]) == (4, 0.5)
+    assert [other.temperature for other in proposal.others] == [0.5, 1.0, 1.0]
+
+
+async def test_a_temperature_that_fails_fails_the_question() -> None:
+    server = ModelServer(httpx.Response(401, text="no"), Events([chunk(0, CLICK)], asyncio.Event()))
+    ladder = ENDPOINT.model_copy(update={"sampling": Sampling(n=2, temperatures=(0.5, 1.0))})
+    with pytest.raises(PolicyError, match="401"):
+        await ask(server, endpoint=ladder)
+
+
+@pytest.mark.parametrize(("n", "expected"), [(1, [1]), (2, [1, 1]), (5, [2, 2, 1])])
+def test_replies_are_dealt_to_temperatures_in_turn(n: int, expected: list[int]) -> None:
+    requests = Sampling(n=n, temperatures=(0.3, 0.7, 1.0)).requests()
+    assert [request["n"] for request in requests] == expected
 
 
 async def test_a_key_is_never_shown() -> None:

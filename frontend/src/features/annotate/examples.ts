@@ -79,6 +79,7 @@ export function proposal(rank: number, action: Action | null, changed: Partial<P
     prompt_token_ids: null,
     completion_token_ids: null,
     logprobs: null,
+    others: [],
     prompt: null,
     image_limits: null,
     weight_versions: [],
