@@ -1,5 +1,6 @@
 """Checkpoints: folders in the ordinary Hugging Face layout, read whole or not at all."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from transformers import AutoImageProcessor, AutoTokenizer, Qwen2_5_VLForConditi
 
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
 
+STATE = "trainer.json"
+"""Where a run stood when it kept a checkpoint."""
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -21,6 +24,11 @@ class Checkpoint:
     tokenizer: Any
     images: Any
     """Its image processor."""
+
+    def write(self, folder: Path) -> None:
+        """The weights as they are now, and everything else that lies beside them where they came from."""
+        processors_copy(self.path, folder)
+        self.model.save_pretrained(folder)
 
 
 def checkpoint_load(path: Path, *, dtype: str = "float32", device: str = "cpu") -> Checkpoint:
@@ -56,6 +64,13 @@ def weights_write(model: Any, weights: dict[str, torch.Tensor]) -> None:
     with torch.inference_mode():
         for name, value in model.state_dict().items():
             value.copy_(weights[name])
+
+
+def processors_copy(source: Path, folder: Path) -> None:
+    """What a checkpoint's folder holds beside weights and what a run keeps there."""
+    for file in source.iterdir():
+        if file.is_file() and ".safetensors" not in file.name and file.suffix != ".pt" and file.name != STATE:
+            shutil.copy(file, folder / file.name)
 
 
 def _model_load(path: Path, dtype: str) -> Any:

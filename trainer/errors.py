@@ -6,9 +6,19 @@ TrainerError                every error of this package; `code` is stable
 │   ├── FolderUnknown       it is no folder of trajectories, or of a format this version does not read
 │   ├── FolderDamaged       a file is missing, altered, outside the folder, or does not agree with the others
 │   └── TrajectoryUnreadable  a line is no trajectory
-└── CheckpointError         a checkpoint cannot be used; what runs goes on with the one it has
-    ├── CheckpointUnusable    its folder is missing, unfinished or damaged
-    └── CheckpointMismatched  its weights are of another model
+├── SampleError             a sample cannot be trained on as it is
+│   ├── SampleTooLong       it has more tokens than fit
+│   ├── SampleUnreadable    a picture or a text of it that the model cannot take
+│   ├── SampleForeign       a policy read this conversation as other tokens than this model does
+│   └── NothingToLearn      no sample is left
+├── CheckpointError         a checkpoint cannot be used; what runs goes on with the one it has
+│   ├── CheckpointUnusable    its folder is missing, unfinished or damaged
+│   └── CheckpointMismatched  its weights are of another model, or its run of other settings
+├── ConfigError             a command was told something it cannot do
+│   ├── ConfigUnreadable    the file is missing or no JSON object, or a word is not FIELD=VALUE
+│   ├── ConfigUnknown       there is no such setting
+│   └── ConfigInvalid       a value is of another type, or out of bounds
+└── TrainingDiverged        a gradient is no number; the newest checkpoint is as it was
 """
 
 
@@ -48,3 +58,43 @@ class CheckpointUnusable(CheckpointError):
 
 class CheckpointMismatched(CheckpointError):
     code = "checkpoint_mismatched"
+
+
+class SampleError(TrainerError):
+    code = "sample_error"
+
+
+class SampleTooLong(SampleError):
+    code = "sample_too_long"
+
+
+class SampleUnreadable(SampleError):
+    code = "sample_unreadable"
+
+
+class SampleForeign(SampleError):
+    code = "sample_foreign"
+
+
+class NothingToLearn(SampleError):
+    code = "nothing_to_learn"
+
+
+class ConfigError(TrainerError):
+    code = "config_error"
+
+
+class ConfigUnreadable(ConfigError):
+    code = "config_unreadable"
+
+
+class ConfigUnknown(ConfigError):
+    code = "config_unknown"
+
+
+class ConfigInvalid(ConfigError):
+    code = "config_invalid"
+
+
+class TrainingDiverged(TrainerError):
+    code = "training_diverged"

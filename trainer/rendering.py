@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trainer.checkpoints import Checkpoint
-from trainer.errors import TrainerError
+from trainer.errors import SampleError, SampleForeign, SampleTooLong, SampleUnreadable
 from trainer.samples import SERVED, Sample, Sampled, sampled_of, samples_of
 from trainer.serve.protocol import Message, Refused
 from trainer.serve.reader import Picture, Prompt, Reader
+from trainer.trajectories import TrajectoryFolder
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, Dialect, ImagePart, TextPart
 from vocabulary.memory import Budget
@@ -26,28 +27,6 @@ from vocabulary.trajectories import Trajectory
 UNBOUNDED = 1 << 30
 
 ReadPicture = Callable[[BlobRef], bytes]
-
-
-class SampleError(TrainerError):
-    """A sample cannot be trained on as it is."""
-
-    code = "sample_error"
-
-
-class SampleTooLong(SampleError):
-    code = "sample_too_long"
-
-
-class SampleUnreadable(SampleError):
-    """A picture or a text of it that the model cannot take."""
-
-    code = "sample_unreadable"
-
-
-class SampleForeign(SampleError):
-    """A policy read this conversation as other tokens: its tokenizer, chat template or picture sizes are others."""
-
-    code = "sample_foreign"
 
 
 @dataclass(frozen=True)
@@ -178,6 +157,16 @@ def rendered_of(
             if left_out is None:
                 raise
             left_out[error.code] += 1
+
+
+def folder_rendered(
+    folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer, left_out: Counter[str] | None = None
+) -> Iterator[Rendered]:
+    """Every sample of every attempt in a folder; as `rendered_of`."""
+    for trajectory in folder.trajectories():
+        yield from rendered_of(
+            trajectory, dialect, renderer, read=folder.bytes, prompts=folder.prompt, left_out=left_out
+        )
 
 
 def _served(message: ChatMessage, read: ReadPicture) -> Message:

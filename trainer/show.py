@@ -15,9 +15,8 @@ from pathlib import Path
 
 from trainer.checkpoints import checkpoint_load
 from trainer.errors import TrainerError
-from trainer.rendering import Rendered, Renderer, rendered_of
-from trainer.trajectories import TrajectoryFolder, folder_open
-from vocabulary.dialect import Dialect
+from trainer.rendering import Rendered, Renderer, folder_rendered
+from trainer.trajectories import folder_open
 from vocabulary.dialects import dialect_named, dialect_names
 
 READ, OWN, HUMAN, NOTHING, PLAIN = "\x1b[90m", "\x1b[32m", "\x1b[33m", "\x1b[4m", "\x1b[0m"
@@ -59,20 +58,6 @@ def _printing(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
 
 
-def _samples(
-    folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer, left_out: Counter[str]
-) -> Iterator[Rendered]:
-    for trajectory in folder.trajectories():
-        yield from rendered_of(
-            trajectory,
-            dialect,
-            renderer,
-            read=lambda picture: folder.image(picture).read_bytes(),
-            prompts=folder.prompt,
-            left_out=left_out,
-        )
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Show a folder's samples, then count them."""
     parser = argparse.ArgumentParser(prog="python -m trainer.show", description=__doc__)
@@ -94,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
         pad = checkpoint.model.config.image_token_id
         left_out: Counter[str] = Counter()
         count = tokens = learned = 0
-        for sample in _samples(folder, dialect, renderer, left_out):
+        for sample in folder_rendered(folder, dialect, renderer, left_out):
             if count < given.most:
                 print(shown(sample, renderer, pad=pad, colour=colour))
             count, tokens, learned = count + 1, tokens + len(sample.ids), learned + sum(sample.mask)

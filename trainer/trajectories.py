@@ -56,6 +56,10 @@ class TrajectoryFolder:
         """Where the bytes of a picture lie."""
         return self.path / image_path(picture)
 
+    def bytes(self, picture: BlobRef) -> bytes:
+        """The bytes of a picture."""
+        return self.image(picture).read_bytes()
+
     def prompt(self, ref: BlobRef) -> Prompt | None:
         """What a policy was asked, word for word; None where the folder does not have it. Raises FolderDamaged."""
         path = self.path / image_path(ref)

@@ -9,7 +9,8 @@ from tests.integration.servers.checkpoint import token_id
 from tests.trainer.making import CLICK, DIALECT, LOGPROBS, REPLY, TYPED, accepted, as_served, read, sample
 from tests.unit.vocabulary.examples import trajectory
 from trainer.checkpoints import Checkpoint
-from trainer.rendering import Renderer, SampleForeign, SampleTooLong, SampleUnreadable, rendered_of
+from trainer.errors import SampleForeign, SampleTooLong, SampleUnreadable
+from trainer.rendering import Renderer, rendered_of
 from trainer.samples import samples_of
 from trainer.serve.reader import Reader
 from vocabulary.blobs import BlobRef

@@ -1,0 +1,138 @@
+"""What a command is told: typed settings from a JSON file and from words, each with what it means."""
+
+import json
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+
+from trainer.errors import ConfigInvalid, ConfigUnknown, ConfigUnreadable
+from vocabulary.base import Frozen
+from vocabulary.dialects import dialect_named
+
+
+class Settings(Frozen):
+    """Base of every command's settings; the docstring under a field is what `--help` says of it."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class Training(Settings):
+    """What every command that trains is told."""
+
+    checkpoint: Path
+    """The folder it begins with, in the Hugging Face layout."""
+    out: Path
+    """The run's folder: checkpoints and curves. Started again, a run goes on from the newest checkpoint in it."""
+    updates: int = Field(default=100, ge=1)
+    """How many there are in all."""
+    keep_every: int = Field(default=50, ge=1)
+    """Updates between two checkpoints; the last is always kept."""
+    learning_rate: float = Field(default=1e-5, gt=0)
+    """Of AdamW."""
+    warmup: int = Field(default=10, ge=0)
+    """Updates over which the learning rate grows; it stays where it is after them."""
+    weight_decay: float = Field(default=0.0, ge=0)
+    """Of AdamW."""
+    largest_gradient: float = Field(default=1.0, gt=0)
+    """The norm a gradient is scaled down to."""
+    vision: bool = False
+    """Whether the vision tower learns too. Servers keep what it made of pictures."""
+    device: str = "cpu"
+    """Where it is computed, in torch's words."""
+    seed: int = 0
+    """Of the order of samples."""
+
+
+class Said(Settings):
+    """In which words a policy says what people did."""
+
+    dialect: Annotated[str, AfterValidator(lambda name: dialect_named(name).name)] = "ui_tars_1_5"
+    """The words of the steps that a person worded."""
+
+
+class Packing(Settings):
+    """How samples fill the sequences of an update."""
+
+    sequences: int = Field(default=8, ge=1)
+    """Sequences an update."""
+    tokens: int = Field(default=8192, ge=2)
+    """How many a sequence holds; a longer sample is left out and counted."""
+
+
+Kind = TypeVar("Kind", bound=Settings)
+
+
+def config_read(kind: type[Kind], file: Path | None = None, words: Sequence[str] = ()) -> Kind:
+    """Settings from a file, then from words `field=value`, which win; a value is JSON, or else a text.
+
+    A dot in a field's name leads into its own fields. Raises ConfigUnreadable, ConfigUnknown, ConfigInvalid.
+    """
+    told = _file_read(file) if file else {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals):
+            raise ConfigUnreadable(f"{word!r} is not FIELD=VALUE")
+        _put(told, name.split("."), _value(value))
+    try:
+        return kind.model_validate_json(json.dumps(told))
+    except ValidationError as error:
+        raise _refusal(kind, error) from None
+
+
+def fields_told(kind: type[Settings]) -> str:
+    """Each setting with its type, default and meaning, for people."""
+    lines = ["settings:"]
+    for name, field in kind.model_fields.items():
+        default = "required" if field.is_required() else _written(field.get_default(call_default_factory=True))
+        lines += [f"  {name}: {_type_told(field.annotation)} ({default})", f"      {field.description or ''}".rstrip()]
+    return "\n".join(line for line in lines if line.strip())
+
+
+def _file_read(file: Path) -> dict[str, Any]:
+    try:
+        told = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigUnreadable(f"{file} cannot be read: {error}") from None
+    if not isinstance(told, dict):
+        raise ConfigUnreadable(f"{file} holds no JSON object")
+    return told
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _put(told: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    *outer, last = path
+    for name in outer:
+        within = told.setdefault(name, {})
+        if not isinstance(within, dict):
+            raise ConfigInvalid(f"{name} has no fields of its own")
+        told = within
+    told[last] = value
+
+
+def _refusal(kind: type[Settings], error: ValidationError) -> ConfigUnknown | ConfigInvalid:
+    """The first unknown field, or else everything that is wrong."""
+    found = error.errors(include_url=False)
+    for one in found:
+        if one["type"] == "extra_forbidden":
+            name = ".".join(map(str, one["loc"]))
+            near = get_close_matches(name, kind.model_fields, n=1)
+            return ConfigUnknown(f"there is no setting {name}" + (f"; {near[0]} is one" if near else ""))
+    return ConfigInvalid("; ".join(f"{'.'.join(map(str, one['loc'])) or 'settings'}: {one['msg']}" for one in found))
+
+
+def _type_told(annotation: Any) -> str:
+    plain = annotation.__name__ if isinstance(annotation, type) and not hasattr(annotation, "__args__") else annotation
+    return str(plain).replace("typing.", "").replace("pathlib.", "")
+
+
+def _written(default: Any) -> str:
+    return json.dumps(default.model_dump(mode="json") if isinstance(default, Settings) else default, default=str)

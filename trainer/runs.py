@@ -1,0 +1,110 @@
+"""What runs that train have in common: which weights learn, a step of the optimiser, and checkpoints to go on from.
+
+A run's folder gets `update-000050/` and so on: a whole checkpoint each, with the optimiser and where the run stood.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import JsonValue
+
+from trainer.checkpoints import STATE
+from trainer.config import Training
+from trainer.errors import CheckpointMismatched, TrainingDiverged
+from vocabulary.base import Frozen
+
+OPTIMISER = "optimiser.pt"
+MAY_CHANGE = {"out", "updates", "keep_every", "device"}
+"""Settings that a run may go on with others of."""
+
+
+class State(Frozen):
+    """Where a run is, and of what."""
+
+    update: int = 0
+    place: dict[str, Any] = {}
+    """What comes next, in the command's own words."""
+    data: str
+    """A fingerprint of what is trained on."""
+    config: dict[str, JsonValue]
+
+    def after(self, update: int, place: dict[str, Any]) -> "State":
+        """Where the run is one update later."""
+        return self.model_copy(update={"update": update, "place": place})
+
+
+def state_of(config: Training, data: str, place: dict[str, Any] | None = None) -> State:
+    """A run before its first update."""
+    told = config.model_dump(mode="json", exclude=MAY_CHANGE)
+    return State(data=data, config=told, place=place or {})
+
+
+def newest_of(out: Path) -> Path | None:
+    """The newest checkpoint of a run; None where there is none yet. Makes the run's folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    return max(out.glob("update-??????"), default=None)
+
+
+def resumed(newest: Path | None, fresh: State, optimiser: torch.optim.Optimizer) -> State:
+    """Where the run was at its newest checkpoint, with its optimiser; `fresh` where there is none.
+
+    Raises CheckpointMismatched for a run of other data or settings.
+    """
+    if newest is None:
+        return fresh
+    state = State.model_validate_json((newest / STATE).read_bytes())
+    if state.data != fresh.data:
+        raise CheckpointMismatched(f"{newest.name} is of a run with other data")
+    differ = sorted(name for name in state.config | fresh.config if state.config.get(name) != fresh.config.get(name))
+    if differ:
+        raise CheckpointMismatched(f"{newest.name} is of a run with another {', '.join(differ)}")
+    optimiser.load_state_dict(torch.load(newest / OPTIMISER, weights_only=True))
+    return state
+
+
+def keep(out: Path, state: State, optimiser: torch.optim.Optimizer, write: Callable[[Path], None]) -> Path:
+    """A whole checkpoint, written beside its name and renamed; `write` puts the weights into a folder."""
+    folder = out / f"update-{state.update:06}"
+    making = folder.with_name(folder.name + ".making")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir()
+    write(making)
+    torch.save(optimiser.state_dict(), making / OPTIMISER)
+    (making / STATE).write_text(state.model_dump_json())
+    os.rename(making, folder)
+    return folder
+
+
+def is_kept(update: int, config: Training) -> bool:
+    """Whether a checkpoint follows this update."""
+    return update % config.keep_every == 0 or update == config.updates
+
+
+def learning(model: Any, *, vision: bool) -> list[torch.nn.Parameter]:
+    """The weights that learn; the others want no gradient."""
+    for name, weight in model.named_parameters():
+        weight.requires_grad_(vision or ".visual." not in f".{name}")
+    return [weight for weight in model.parameters() if weight.requires_grad]
+
+
+def optimiser_of(weights: list[torch.nn.Parameter], config: Training) -> torch.optim.Optimizer:
+    """AdamW over these weights."""
+    return torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=config.weight_decay)
+
+
+def stepped(optimiser: torch.optim.Optimizer, update: int, config: Training) -> dict[str, float]:
+    """One step on the gradients there are, which are gone after it. Raises TrainingDiverged."""
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    norm = torch.nn.utils.clip_grad_norm_(weights, config.largest_gradient)
+    if not torch.isfinite(norm):
+        raise TrainingDiverged(f"the gradient of update {update} is {float(norm)}")
+    rate = config.learning_rate * min(1.0, update / max(config.warmup, 1))
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    optimiser.zero_grad()
+    return {"gradient": float(norm), "learning_rate": rate}
