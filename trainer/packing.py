@@ -80,18 +80,22 @@ def positions_of(sample: Rendered, model: Any) -> torch.Tensor:
     return torch.cat([count, rotary])
 
 
+def shown_of(pack: Pack) -> dict[str, torch.Tensor | None]:
+    """The pictures as a model is given them."""
+    return {} if pack.pixels is None else {"pixel_values": pack.pixels, "image_grid_thw": pack.grids}
+
+
 def learned_logits(model: Any, pack: Pack) -> torch.Tensor:
     """What the model would say at each place that is learned, in single precision; shape (T, vocabulary).
 
     Only these rows meet the vocabulary's matrix: screens are many tokens, and a reply is few.
     """
-    shown = {} if pack.pixels is None else {"pixel_values": pack.pixels, "image_grid_thw": pack.grids}
     out = model(
         input_ids=pack.ids,
         position_ids=pack.positions,
         use_cache=False,  # with a cache the positions' count would not be heeded
         logits_to_keep=pack.places - 1,
-        **shown,
+        **shown_of(pack),
     )
     logits: torch.Tensor = out.logits[0].float()
     return logits
