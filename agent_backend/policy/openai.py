@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import httpx
-from pydantic import AfterValidator, Field, HttpUrl, JsonValue, SecretStr, TypeAdapter
+from pydantic import AfterValidator, HttpUrl, JsonValue, SecretStr, TypeAdapter
 
 from agent_backend.errors import PolicyError
 from agent_backend.policy.candidates import candidates
@@ -26,6 +26,7 @@ from vocabulary.messages import Partial
 from vocabulary.observations import Observation
 from vocabulary.prompts import Prompt
 from vocabulary.proposals import PolicyRef, Proposal
+from vocabulary.sampling import Sampling as Sampling
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
@@ -33,35 +34,7 @@ from vocabulary.tools import Tool
 HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
 LONGEST_NOTE = 4_000
 """Characters of a note that are kept."""
-MOST_REPLIES = 16
 ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
-
-
-class Sampling(Frozen):
-    """How replies are drawn. `top_p`, `top_k` and `min_p` are off by default: a truncated distribution's logprobs
-    are renormalised, and no trainer could compare them with its own."""
-
-    n: int = Field(default=4, ge=1, le=MOST_REPLIES)
-    temperature: float = Field(default=0.8, ge=0)
-    temperatures: tuple[Annotated[float, Field(ge=0)], ...] = Field(default=(), max_length=MOST_REPLIES)
-    """Where given, the n replies are drawn at these in turn instead, in one request for each."""
-    top_p: float = Field(default=1.0, gt=0, le=1)
-    top_k: int = -1
-    min_p: float = Field(default=0.0, ge=0, le=1)
-    max_tokens: int = Field(default=512, ge=1)
-    seed: int | None = None
-
-    def requests(self) -> tuple[dict[str, Any], ...]:
-        """The fields of each request; no two share a reply's randomness."""
-        drawn = self.model_dump(exclude={"temperatures"}, exclude_none=True)
-        ladder = self.temperatures[: self.n] or (self.temperature,)
-        shares = [len(range(place, self.n, len(ladder))) for place in range(len(ladder))]
-        return tuple(
-            drawn
-            | {"temperature": temperature, "n": share}
-            | ({} if self.seed is None else {"seed": self.seed + place * MOST_REPLIES})
-            for place, (temperature, share) in enumerate(zip(ladder, shares, strict=True))
-        )
 
 
 def an_address(url: str) -> str:
