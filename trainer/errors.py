@@ -11,6 +11,10 @@ TrainerError                every error of this package; `code` is stable
 │   ├── SampleUnreadable    a picture or a text of it that the model cannot take
 │   ├── SampleForeign       a policy read this conversation as other tokens than this model does
 │   └── NothingToLearn      no sample is left
+├── RolloutError            attempts to improve on cannot be used, or do not come
+│   ├── AttemptUnusable     nobody can say how it ended, or nothing of it can be learned
+│   ├── AttemptStale        weights that are too old drew it, or weights of no version of this run
+│   └── RolloutsMissing     too few came in time
 ├── CheckpointError         a checkpoint cannot be used; what runs goes on with the one it has
 │   ├── CheckpointUnusable    its folder is missing, unfinished or damaged
 │   └── CheckpointMismatched  its weights are of another model, or its run of other settings
@@ -18,6 +22,7 @@ TrainerError                every error of this package; `code` is stable
 │   ├── ConfigUnreadable    the file is missing or no JSON object, or a word is not FIELD=VALUE
 │   ├── ConfigUnknown       there is no such setting
 │   └── ConfigInvalid       a value is of another type, or out of bounds
+├── OutputExists            what is to be made is there already
 └── TrainingDiverged        a gradient is no number; the newest checkpoint is as it was
 """
 
@@ -46,6 +51,22 @@ class FolderDamaged(FolderError):
 
 class TrajectoryUnreadable(FolderError):
     code = "trajectory_unreadable"
+
+
+class RolloutError(TrainerError):
+    code = "rollout_error"
+
+
+class AttemptUnusable(RolloutError):
+    code = "attempt_unusable"
+
+
+class AttemptStale(RolloutError):
+    code = "attempt_stale"
+
+
+class RolloutsMissing(RolloutError):
+    code = "rollouts_missing"
 
 
 class CheckpointError(TrainerError):
@@ -94,6 +115,10 @@ class ConfigUnknown(ConfigError):
 
 class ConfigInvalid(ConfigError):
     code = "config_invalid"
+
+
+class OutputExists(TrainerError):
+    code = "output_exists"
 
 
 class TrainingDiverged(TrainerError):

@@ -1,0 +1,168 @@
+"""A merge is the weighted mean of its parts, tensor by tensor, and other models than the first are refused."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.integration.servers.checkpoint import write
+from trainer.__main__ import main
+from trainer.checkpoints import checkpoint_load
+from trainer.config import config_read
+from trainer.errors import CheckpointMismatched, CheckpointUnusable, ConfigInvalid, OutputExists
+from trainer.merge import HEAD, Config, Part, run
+from trainer.shards import INDEX, SINGLE, Shards, planned
+
+QUERY = "model.layers.0.self_attn.q_proj.weight"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two models of one shape."""
+    folder = tmp_path_factory.mktemp("pair")
+    for seed in (1, 2):
+        write(folder / str(seed), seed=seed)
+    return folder / "1", folder / "2"
+
+
+def merged(out: Path, *parts: tuple[Path, float], **more: Any) -> Path:
+    return run(Config(parts=tuple(Part(checkpoint=path, weight=weight) for path, weight in parts), out=out, **more))
+
+
+def changed(source: Path, target: Path, change: dict[str, torch.Tensor | None], **config: Any) -> Path:
+    """A copy of a checkpoint with other tensors and settings; None leaves a tensor out."""
+    shutil.copytree(source, target)
+    tensors = {**load_file(source / SINGLE), **change}
+    save_file({name: one for name, one in tensors.items() if one is not None}, target / SINGLE, {"format": "pt"})
+    told = json.loads((source / "config.json").read_text())
+    (target / "config.json").write_text(json.dumps({**told, **config}))
+    return target
+
+
+def test_a_merge_is_the_weighted_mean(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    out = merged(tmp_path / "out", (pair[0], 0.25), (pair[1], 0.75))
+    first, second, found = (load_file(folder / SINGLE) for folder in (*pair, out))
+    assert found.keys() == first.keys()
+    for name, tensor in found.items():
+        expected = first[name].double() * 0.25 + second[name].double() * 0.75
+        assert tensor.dtype == torch.bfloat16
+        assert torch.allclose(tensor.double(), expected, rtol=2**-8), name
+    checkpoint_load(out)
+    assert json.loads((out / "merged.json").read_text())["parts"][1]["weight"] == 0.75
+
+
+def test_one_part_is_itself(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    out = merged(tmp_path / "out", (pair[0], 1.0))
+    assert all(torch.equal(load_file(out / SINGLE)[name], one) for name, one in load_file(pair[0] / SINGLE).items())
+
+
+def test_files_are_bounded_and_read_again(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    whole = merged(tmp_path / "whole", (pair[0], 0.5), (pair[1], 0.5))
+    split = merged(tmp_path / "split", (pair[0], 0.5), (pair[1], 0.5), file_bytes=300_000)
+    files = sorted(split.glob("model-*.safetensors"))
+    assert len(files) > 2
+    assert all(file.stat().st_size < 310_000 for file in files)
+    assert set(json.loads((split / INDEX).read_text())["weight_map"]) == set(load_file(whole / SINGLE))
+    again = merged(tmp_path / "again", (split, 1.0))
+    assert (again / SINGLE).read_bytes() == (whole / SINGLE).read_bytes()
+    one, other = (checkpoint_load(folder).model.state_dict() for folder in (whole, split))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_tensor_larger_than_a_file_has_its_own() -> None:
+    assert planned([("a", 5), ("b", 50), ("c", 4), ("d", 6)], 10) == [["a"], ["b"], ["c", "d"]]
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.6), (1.5, -0.5), (0.0, 0.0)])
+def test_weights_are_convex(pair: tuple[Path, Path], tmp_path: Path, weights: tuple[float, float]) -> None:
+    parts = [{"checkpoint": str(path), "weight": weight} for path, weight in zip(pair, weights, strict=True)]
+    with pytest.raises(ConfigInvalid, match=r"sum to|greater than or equal"):
+        config_read(Config, None, [f"parts={json.dumps(parts)}", f"out={tmp_path / 'out'}"])
+
+
+def test_other_models_are_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    weights = load_file(pair[1] / SINGLE)
+    odd = {
+        "another type or shape": changed(pair[1], tmp_path / "shape", {QUERY: torch.zeros(1, dtype=torch.bfloat16)}),
+        "another type": changed(pair[1], tmp_path / "type", {QUERY: weights[QUERY].float()}),
+        "do not both have": changed(pair[1], tmp_path / "less", {QUERY: None}),
+        "ties": changed(pair[1], tmp_path / "tied", {}, tie_word_embeddings=True),
+    }
+    for told, path in odd.items():
+        with pytest.raises(CheckpointMismatched, match=told):
+            merged(tmp_path / "out", (pair[0], 0.5), (path, 0.5))
+    words = changed(pair[1], tmp_path / "words", {})
+    told = json.loads((words / "tokenizer.json").read_text())
+    told["model"]["vocab"]["A"], told["model"]["vocab"]["B"] = told["model"]["vocab"]["B"], told["model"]["vocab"]["A"]
+    (words / "tokenizer.json").write_text(json.dumps(told))
+    with pytest.raises(CheckpointMismatched, match="other tokens"):
+        merged(tmp_path / "out", (pair[0], 0.5), (words, 0.5))
+    (words / SINGLE).write_bytes(b"cut off")
+    with pytest.raises(CheckpointUnusable):
+        merged(tmp_path / "out", (pair[0], 0.5), (words, 0.5))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tied_head_is_not_there_twice(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    bare = changed(pair[0], tmp_path / "bare", {HEAD: None}, tie_word_embeddings=True)
+    twice = changed(pair[1], tmp_path / "twice", {}, tie_word_embeddings=True)
+    out = merged(tmp_path / "out", (bare, 0.5), (twice, 0.5))
+    assert HEAD not in Shards(out).names
+
+
+def test_what_is_there_is_left_alone(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(OutputExists):
+        merged(tmp_path, (pair[0], 1.0))
+
+
+def adapter(folder: Path, tensors: dict[str, torch.Tensor], **config: Any) -> Path:
+    """An adapter in PEFT's layout."""
+    folder.mkdir()
+    save_file(tensors, folder / "adapter_model.safetensors")
+    plain = {"peft_type": "LORA", "r": 2, "lora_alpha": 8, "bias": "none", "use_dora": False, "rank_pattern": {}}
+    (folder / "adapter_config.json").write_text(json.dumps({**plain, **config}))
+    return folder
+
+
+def test_an_adapter_is_folded(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    module = "base_model.model.model.language_model.layers.0.self_attn.q_proj"
+    down, up = torch.randn(2, 128), torch.randn(128, 2)
+    tensors = {f"{module}.lora_A.weight": down, f"{module}.lora_B.weight": up}
+    lora = adapter(tmp_path / "lora", tensors)
+    parts = (Part(checkpoint=pair[0], weight=0.5, adapter=lora), Part(checkpoint=pair[1], weight=0.5))
+    out = run(Config(parts=parts, out=tmp_path / "out"))
+    first, second, found = (load_file(folder / SINGLE) for folder in (*pair, out))
+    expected = 0.5 * (first[QUERY].float() + 4 * up @ down) + 0.5 * second[QUERY].float()
+    assert torch.allclose(found[QUERY].float(), expected, rtol=0.01, atol=0.01)
+    other = "model.layers.0.self_attn.k_proj.weight"
+    assert torch.equal(found[other], (0.5 * first[other].float() + 0.5 * second[other].float()).bfloat16())
+
+
+def test_adapters_that_are_something_else_are_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    module = "base_model.model.model.language_model.layers.0.self_attn.q_proj"
+    half = {f"{module}.lora_A.weight": torch.randn(2, 128)}
+    whole = {**half, f"{module}.lora_B.weight": torch.randn(128, 2)}
+    wide = {**half, f"{module}.lora_B.weight": torch.randn(64, 2)}
+    odd: list[tuple[Path, type[Exception], str]] = [
+        (adapter(tmp_path / "dora", whole, use_dora=True), CheckpointUnusable, "use_dora"),
+        (adapter(tmp_path / "kind", whole, peft_type="IA3"), CheckpointUnusable, "its type"),
+        (adapter(tmp_path / "half", half), CheckpointMismatched, "lacks a factor"),
+        (adapter(tmp_path / "wide", wide), CheckpointMismatched, r"is \(64, 128\)"),
+        (adapter(tmp_path / "lost", {f"{module}x.lora_A.weight": down for down in half.values()}),
+         CheckpointMismatched, "belongs to no weight"),
+        (tmp_path / "nothing", CheckpointUnusable, "is no adapter"),
+    ]  # fmt: skip
+    for path, error, told in odd:
+        with pytest.raises(error, match=told):
+            run(Config(parts=(Part(checkpoint=pair[0], adapter=path),), out=tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_merges(pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = json.dumps([{"checkpoint": str(path), "weight": 0.5} for path in pair])
+    assert main(["merge", "--set", f"parts={parts}", "--set", f"out={tmp_path / 'out'}"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'out'}\n"
