@@ -45,10 +45,16 @@ def said_by(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
 
 
 def revised(memories: tuple[Memory, ...], command: ReviseMemory) -> tuple[Memory, ...]:
-    """The notes with one of them put right. Raises CommandRefused where there is none of this name."""
+    """The notes with one of them put right; given its first words again, it is the policy's own again. Raises
+    CommandRefused where there is none of this name."""
     if all(memory.through != command.through for memory in memories):
         raise CommandRefused("unknown_memory", "there is no such note")
-    right = {"text": command.text, "revised": True}
     return tuple(
-        memory.model_copy(update=right) if memory.through == command.through else memory for memory in memories
+        _reworded(memory, command.text) if memory.through == command.through else memory for memory in memories
     )
+
+
+def _reworded(memory: Memory, text: str) -> Memory:
+    first = memory.original if memory.revised else memory.text
+    own = text == first
+    return memory.model_copy(update={"text": text, "revised": not own, "original": None if own else first})

@@ -187,6 +187,11 @@ class Policy(Protocol):
 class Rememberer(Protocol):
     """A policy that condenses what it no longer reads in full into notes for itself."""
 
+    @property
+    def remembers(self) -> bool:
+        """Whether it writes any."""
+        ...
+
     def condensable(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
         """The steps the next note is due on; none while there is room."""
         ...

@@ -3,7 +3,15 @@
 from collections.abc import Awaitable
 
 from agent_backend.ports import Emit, EpisodeStore
-from vocabulary.messages import DurableEvent, EpisodeState, Partial, ProposalsThinking, Thinking
+from vocabulary.messages import (
+    DurableEvent,
+    EpisodeState,
+    MemoriesNoting,
+    Noting,
+    Partial,
+    ProposalsThinking,
+    Thinking,
+)
 from vocabulary.observations import Observation
 from vocabulary.state import state_apply, state_think
 
@@ -12,7 +20,7 @@ class Record:
     """The state of one episode, kept in step with its store."""
 
     state: EpisodeState
-    """There after `load`; `thinking` included, which no store keeps."""
+    """There after `load`; `thinking` and `noting` included, which no store keeps."""
 
     def __init__(self, store: EpisodeStore, emit: Emit) -> None:
         self.store = store
@@ -26,7 +34,11 @@ class Record:
 
     async def load(self) -> None:
         """Read the state from the store."""
+        before = getattr(self, "state", None)
         self.state = await self.store.load()
+        if before is not None:
+            kept = {"noting": before.noting, "noting_error": before.noting_error}
+            self.state = self.state.model_copy(update=kept)
 
     async def write(self, writing: Awaitable[DurableEvent]) -> None:
         """Wait for a write and follow its event; where somebody else wrote in between, read the state anew."""
@@ -45,3 +57,10 @@ class Record:
         event = ProposalsThinking(thinking=thinking, partials=partials, message=message)
         self.state = state_think(self.state, event)
         await self._emit(event)
+
+    async def tell_noting(self, noting: Noting, message: str = "") -> None:
+        """Tell every viewer how the policy's notes stand, where that is news; this may be lost."""
+        if (noting, message) == (self.state.noting, self.state.noting_error):
+            return
+        self.state = self.state.model_copy(update={"noting": noting, "noting_error": message})
+        await self._emit(MemoriesNoting(noting=noting, message=message))

@@ -26,20 +26,25 @@ class Remembering:
         """Whether a note, or a failure, waits to be taken."""
         return self._task is not None and self._task.done()
 
+    @property
+    def writing(self) -> bool:
+        """Whether a note was asked for and is not taken yet."""
+        return self._task is not None
+
     def ask(self, policy: Policy | None, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> None:
         """Ask for the next note, where this policy writes any and one is due."""
         if self._task is None and isinstance(policy, Rememberer) and policy.condensable(steps, memories):
             self._task = asyncio.create_task(policy.remember(task, steps, memories))
             self._task.add_done_callback(lambda _: self._stir())
 
-    def take(self) -> Memory | None:
-        """The note, once; None where the policy failed."""
+    def take(self) -> Memory | PolicyError:
+        """The note, once, or why there is none."""
         assert self._task is not None
         task, self._task = self._task, None
         try:
             return task.result()
-        except PolicyError:
-            return None
+        except PolicyError as error:
+            return error
 
     async def close(self) -> None:
         """Ask no longer."""

@@ -16,7 +16,7 @@ from agent_backend.acting import Acting, ActingLimits
 from agent_backend.commands import digest_of, refusal, revised, said_by
 from agent_backend.errors import CommandRefused, PolicyError
 from agent_backend.opening import Opening, OpenMachine
-from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Policy
+from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Policy, Rememberer
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering
 from agent_backend.remembering import Remembering
@@ -408,11 +408,24 @@ class EpisodeRunner:
         assert self._thinking.asked is not None
         await self._record.write(self._store.add_proposals(answer, self._thinking.asked))
         self._offered_at = asyncio.get_running_loop().time()
-        self._remembering.ask(self._current_policy(), self.state.task, standing(self.state.steps), self.state.memories)
+        await self._note(self._current_policy())
+
+    async def _note(self, policy: Policy | None) -> None:
+        """Have the next note written, where the policy writes any and one is due."""
+        self._remembering.ask(policy, self.state.task, standing(self.state.steps), self.state.memories)
+        if not isinstance(policy, Rememberer) or not policy.remembers:
+            await self._record.tell_noting("off")
+        elif self._remembering.writing:
+            await self._record.tell_noting("writing")
+        elif self.state.noting != "failed":
+            await self._record.tell_noting("idle")
 
     async def _take_memory(self) -> None:
         memory = self._remembering.take()
-        if memory is not None and any(step.index == memory.through for step in standing(self.state.steps)):
+        if isinstance(memory, PolicyError):
+            return await self._record.tell_noting("failed", str(memory))
+        await self._record.tell_noting("idle")
+        if any(step.index == memory.through for step in standing(self.state.steps)):
             await self._record.change(memories=(*self.state.memories, memory))
 
     def _policy_moved(self) -> bool:

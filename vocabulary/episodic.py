@@ -19,4 +19,6 @@ class Memory(Frozen):
     policy: PolicyRef
     revised: bool = False
     """The annotator put it right."""
+    original: MemoryText | None = None
+    """What the policy wrote, where it was put right."""
     written_at: datetime

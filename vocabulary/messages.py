@@ -181,6 +181,8 @@ COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 EpisodeStatus = Literal["warming", "running", "paused", "finished", "left", "failed"]
 Control = Literal["mine", "other", "nobody"]
 Thinking = Literal["idle", "waiting", "streaming", "ready", "failed", "off"]
+Noting = Literal["off", "idle", "writing", "failed"]
+"""How the policy's notes stand: it writes none, none is due, one is being written, or the last one failed."""
 
 
 class Partial(Frozen):
@@ -225,6 +227,8 @@ class EpisodeState(Frozen):
     pending: PendingAct | None = None
     memories: tuple[Memory, ...] = ()
     """What the policy noted of older steps, for itself."""
+    noting: Noting = "off"
+    noting_error: str = ""
     autopilot: bool = False
     takeover: bool = False
     help_requested: bool = False
@@ -324,6 +328,14 @@ class ProposalsThinking(Frozen):
     message: str = ""
 
 
+class MemoriesNoting(Frozen):
+    """How the policy's notes stand. May be lost."""
+
+    type: Literal["memories.noting"] = "memories.noting"
+    noting: Noting
+    message: str = ""
+
+
 class ControlChanged(Frozen):
     """Who holds the control lease, seen from this socket."""
 
@@ -370,6 +382,7 @@ Event = Annotated[
     | ProposalMarked
     | EpisodeChanged
     | ProposalsThinking
+    | MemoriesNoting
     | ControlChanged
     | Acknowledged
     | Rejected

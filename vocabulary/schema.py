@@ -40,6 +40,7 @@ LITERALS: dict[str, Any] = {
     "EpisodeStatus": messages.EpisodeStatus,
     "Control": messages.Control,
     "Thinking": messages.Thinking,
+    "Noting": messages.Noting,
 }
 
 MODELS: dict[str, Any] = {

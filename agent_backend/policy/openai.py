@@ -144,9 +144,14 @@ class OpenAIPolicy:
             image_limits=limits,
         )
 
+    @property
+    def remembers(self) -> bool:
+        """See `Rememberer.remembers`; a script has no memory."""
+        return bool(self._endpoint.budget.episode) and not self.ref.scripted
+
     def condensable(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
-        """See `Rememberer.condensable`; a script has no memory."""
-        return () if self.ref.scripted else condensable(steps, memories, self._endpoint.budget)
+        """See `Rememberer.condensable`."""
+        return condensable(steps, memories, self._endpoint.budget) if self.remembers else ()
 
     async def remember(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
         """See `Rememberer.remember`."""

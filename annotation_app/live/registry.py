@@ -166,7 +166,8 @@ class Registry:
         state = await in_database(selectors.episode_state, episode_id=desk.episode_id)
         live = desk.driver.state if desk.driver is not None else None
         if live is not None and live.version == state.version:
-            state = state.model_copy(update={"thinking": live.thinking, "thinking_error": live.thinking_error})
+            names = ("thinking", "thinking_error", "noting", "noting_error")
+            state = state.model_copy(update={name: getattr(live, name) for name in names})
         return Snapshot(state=state, control=desk.control_of(seat))
 
     async def close(self) -> None:

@@ -147,6 +147,8 @@ export const snapshot = (running: boolean): Snapshot => ({
     policy: POLICY,
     pending: running ? { command_id: "command-7", action: { kind: "click", x: 640, y: 300 }, thought: "", started_at: time(70) } : null,
     memories: [],
+    noting: "off",
+    noting_error: "",
     autopilot: false,
     takeover: false,
     help_requested: false,

@@ -90,6 +90,7 @@ export type EpisodeStatus = "warming" | "running" | "paused" | "finished" | "lef
 export type Outcome = "success" | "failure" | "infeasible" | "skipped" | "broken";
 export type Platform = "desktop" | "phone" | "browser" | "terminal";
 export type Thinking = "idle" | "waiting" | "streaming" | "ready" | "failed" | "off";
+export type Noting = "off" | "idle" | "writing" | "failed";
 export type Event =
   | Snapshot
   | StepStarted
@@ -100,6 +101,7 @@ export type Event =
   | ProposalMarked
   | EpisodeChanged
   | ProposalsThinking
+  | MemoriesNoting
   | ControlChanged
   | Acknowledged
   | Rejected
@@ -860,6 +862,7 @@ export interface Memory {
   text: string;
   policy: PolicyRef;
   revised: boolean;
+  original: string | null;
   written_at: string;
 }
 /**
@@ -893,6 +896,8 @@ export interface EpisodeState {
   policy: PolicyRef | null;
   pending: PendingAct | null;
   memories: Memory[];
+  noting: Noting;
+  noting_error: string;
   autopilot: boolean;
   takeover: boolean;
   help_requested: boolean;
@@ -949,6 +954,14 @@ export interface ProposalsThinking {
 export interface Partial {
   index: number;
   text: string;
+}
+/**
+ * How the policy's notes stand. May be lost.
+ */
+export interface MemoriesNoting {
+  type: "memories.noting";
+  noting: Noting;
+  message: string;
 }
 /**
  * A command was refused and changed nothing; `code` is stable.

@@ -39,6 +39,8 @@ export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView 
         partials: event.partials,
         episode: { ...view.episode, thinking: event.thinking, thinking_error: event.message },
       };
+    case "memories.noting":
+      return { ...view, episode: { ...view.episode, noting: event.noting, noting_error: event.message } };
     case "pong":
       return event.version > view.episode.version ? { ...view, gap: true } : view;
     case "acknowledged":

@@ -24,6 +24,7 @@ class NotingPolicy(FakePolicy):
     """Notes how many steps it has forgotten; `mute`, it fails instead."""
 
     mute = False
+    remembers = True
 
     def condensable(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
         return condensable(steps, memories, BUDGET)
@@ -61,6 +62,31 @@ async def test_the_annotator_puts_a_note_right(desk: Desk) -> None:
     (memory,) = desk.store.state.memories
     assert (memory.text, memory.revised) == ("Nothing was typed.", True)
     assert await desk.code(ReviseMemory(command_id="revise-02", through=7, text="?")) == "unknown_memory"
+
+
+async def test_what_the_policy_wrote_is_kept_and_can_stand_again(desk: Desk) -> None:
+    await noting(desk, 3)
+    await desk.until(lambda: bool(desk.store.state.memories))
+    for number, text in enumerate(("Nothing was typed.", "Something was typed.")):
+        assert await desk.code(ReviseMemory(command_id=f"revise-{number:02}", through=1, text=text)) == ""
+        (memory,) = desk.store.state.memories
+        assert (memory.text, memory.original) == (text, "I typed 2 times.")
+    assert await desk.code(ReviseMemory(command_id="revise-09", through=1, text="I typed 2 times.")) == ""
+    (memory,) = desk.store.state.memories
+    assert (memory.revised, memory.original) == (False, None)
+
+
+async def test_viewers_hear_how_the_notes_stand(desk: Desk) -> None:
+    policy = await noting(desk, 3, mute=True)
+    await desk.until(lambda: desk.runner.state.noting == "failed")
+    assert desk.runner.state.noting_error == "nobody answers"
+    policy.mute = False
+    await desk.send(act(9))
+    await desk.until(lambda: bool(desk.store.state.memories))
+    await desk.until(lambda: desk.runner.state.noting == "idle")
+    desk.current = FakePolicy(revision="2")
+    desk.runner.wake()
+    await desk.until(lambda: desk.runner.state.noting == "off")
 
 
 async def test_a_note_that_fails_holds_nothing_up(desk: Desk) -> None:

@@ -49,6 +49,8 @@ export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState 
     policy: POLICY,
     pending: null,
     memories: [],
+    noting: "off",
+    noting_error: "",
     autopilot: false,
     takeover: false,
     help_requested: false,
