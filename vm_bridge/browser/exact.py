@@ -8,19 +8,20 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
+from vm_bridge.browser.look import ASK, Look
 from vm_bridge.browser.page import Page, value
 from vm_bridge.browser.pipe import Told, bounded
 from vm_bridge.browser.site import Response
-from vm_bridge.browser.time import FRAME_MS, PATIENCE, Look, Tick, boundary_after
+from vm_bridge.browser.time import FRAME_MS, PATIENCE, Tick, boundary_after
 
 if TYPE_CHECKING:
     from vm_bridge.browser.session import Session
 
+NEVER = 1e9
 LEAST = 1
 """What two frames are apart between which no time passes (microseconds): the least the browser counts."""
 MOST_TRIES = 50
 """Frames that are drawn at most until a document has drawn one."""
-LOOK = "globalThis.__pilothouse ? __pilothouse.look() : null"
 
 
 class ExactTime:
@@ -94,15 +95,16 @@ class ExactTime:
         policy = "advance" if answers.delayed or self._session.refused else "pauseIfNetworkFetchesPending"
         self._give(policy, due - self.now)
         await self._pass(due)
-        clock, others = self.keeper.ask("Date.now()"), self._others()
-        told, look = await self._draw(page, due)
+        others = self._others()
+        told = await self._draw(page, due)
         # Loading moves the browser's time by itself.
-        self.now = max(due, await self._asked(clock))
-        workers, soon = look.workers, look.soon
+        known = page.drawn and not page.busy
+        self.now = max(due, page.look.now if known else await self._asked(self.keeper.ask("Date.now()")))
+        workers, soon = (page.look.workers, page.look.soon) if page.drawn else (0, NEVER)
         for other, answer in others:
-            if said := await self._session.heard(other, answer):
-                workers, soon = workers or bool(said[1]), min(soon, said[2])
-        self._workers = workers
+            if look := Look.read(await self._session.heard(other, answer)):
+                workers, soon = workers + look.workers, min(soon, look.soon)
+        self._workers = workers > 0
         return Tick(bool(told.get("hasDamage")), soon)
 
     async def advance(self, frames: int) -> None:
@@ -119,7 +121,7 @@ class ExactTime:
         screenshot: Told = {"format": kind, "optimizeForSpeed": True}
         if kind != "png":
             screenshot["quality"] = quality
-        told, _ = await self._draw(self._session.active, self.now, screenshot=screenshot)
+        told = await self._draw(self._session.active, self.now, screenshot=screenshot)
         if "screenshotData" not in told:
             raise BrowserFailed("the browser gives no picture")
         return base64.b64decode(told["screenshotData"])
@@ -158,21 +160,25 @@ class ExactTime:
         said = value(await bounded(answer, "the time", PATIENCE))
         return round(float(said) - self._session.start_time * 1000)
 
-    async def _draw(self, page: Page, at: float, **more: Any) -> tuple[Told, Look]:
+    async def _draw(self, page: Page, at: float, **more: Any) -> Told:
         """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had
         nothing to draw before, the browser does not know yet that there is something. Raises PageHung, BrowserEnded."""
         self._session.check()
+        page.drawn = False
         for _ in range(MOST_TRIES):
             told = await self._begin(page, at, more)
-            said = None if page.leaving else await self._session.heard(page, page.ask(LOOK))
-            drawn = said is None or said[0] > page.beats
-            if drawn and ("screenshot" not in more or "screenshotData" in told):
+            if (page.drawn or await self._silent(page)) and ("screenshot" not in more or "screenshotData" in told):
                 break
-        if said is None:
-            return told, Look(workers=False, soon=1e9)
-        page.beats, page.title = said[0], said[3]
-        page.fresh = False
-        return told, Look(bool(said[1]), said[2])
+        return told
+
+    async def _silent(self, page: Page) -> bool:
+        """Whether a page that tells of no frame says none when asked either: it goes, or has no prelude."""
+        if page.leaving:
+            return True
+        look = Look.read(await self._session.heard(page, page.ask(ASK)))
+        if look is not None:
+            page.drew(look)
+        return look is None or page.drawn
 
     async def _begin(self, page: Page, at: float, more: Told) -> Told:
         async with self._session.engine.drawing:
@@ -193,7 +199,7 @@ class ExactTime:
         """What the documents beside the active page's own are asked after time has passed."""
         active = self._session.active
         return [
-            (page, page.ask(LOOK, context))
+            (page, page.ask(ASK, context))
             for page in self._session.pages
             for context, frame in page.contexts.items()
             if not page.leaving and (page is not active or frame != page.id)

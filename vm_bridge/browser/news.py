@@ -100,9 +100,8 @@ class News:
         page.contexts.pop(told["executionContextId"], None)
 
     def _drew(self, page: Page, told: Told) -> None:
-        look = Look.read(told["payload"])
-        if look is not None and told["name"] == DREW:
-            self._session.time.drew(page, look)
+        if told["name"] == DREW and (look := Look.read(told["payload"])):
+            page.drew(look)
 
     def _said(self, page: Page, told: Told) -> None:
         if not self._heard(page) or told["type"] not in LEVELS:

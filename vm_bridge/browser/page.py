@@ -35,6 +35,8 @@ class Page:
         """Whether its document has not been drawn yet; until then the browser drops input."""
         self.look = Look()
         """How its document stood when it last drew a frame."""
+        self.drawn = False
+        """Whether it has drawn one since this was last put to false."""
         self.crashed = False
         self.ready = asyncio.Event()
         """Set when everything was told to it that must precede its first script."""
@@ -51,6 +53,12 @@ class Page:
     def busy(self) -> bool:
         """Whether it is on its way to another document."""
         return self.loading or self.leaving or self.fresh
+
+    def drew(self, look: Look) -> None:
+        """Take note of what its document says, with a frame or because it was asked."""
+        if look.beats > self.look.beats:
+            self.drawn, self.fresh = True, False
+        self.look, self.title = look, look.title
 
     def send(self, method: str, **parameters: Any) -> "asyncio.Future[Told]":
         return self._pipe.send(method, self.session, **parameters)

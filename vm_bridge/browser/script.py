@@ -48,9 +48,6 @@ class ScriptTime:
     def kept(self) -> None:
         """Nothing waits for it here."""
 
-    def drew(self, page: Page, look: Look) -> None:
-        """Not of this clock."""
-
     def broke(self, failed: BrowserFailed) -> None:
         """Whoever waits for a page that ended is told by the answer itself."""
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vm_bridge.browser.errors import BrowserFailed
-from vm_bridge.browser.look import Look
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.site import Response
 
@@ -45,10 +44,6 @@ class Time(Protocol):
 
     def kept(self) -> None:
         """An answer is delayed."""
-        ...
-
-    def drew(self, page: Page, look: Look) -> None:
-        """A page tells of a frame that its document has begun to draw."""
         ...
 
     def broke(self, failed: BrowserFailed) -> None:

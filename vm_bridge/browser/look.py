@@ -1,0 +1,32 @@
+"""How a document stands, as its prelude tells it: asked, or by itself with every frame it draws."""
+
+from dataclasses import dataclass
+
+ASK = "globalThis.__pilothouse ? __pilothouse.look() : null"
+DREW = "__pilothouse_drawn"
+"""By what a document tells of its frames; the prelude takes it away before the page sees it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a document stands, by its prelude."""
+
+    beats: int = 0
+    """Frames it has drawn."""
+    workers: int = 0
+    """Workers whose time must be moved."""
+    soon: float = 1e9
+    """Game time until its next single timer is due (ms)."""
+    now: int = 0
+    """What time it is there (game time, ms)."""
+    title: str = ""
+
+    @classmethod
+    def read(cls, said: object) -> "Look | None":
+        """What a document said; None where it said nothing of that kind."""
+        words = str(said).split(" ", 4)
+        try:
+            beats, workers, soon, now, title = words
+            return cls(int(beats), int(workers), float(soon), int(now), title)
+        except ValueError:
+            return None
