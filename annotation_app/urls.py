@@ -11,12 +11,13 @@ from annotation_app.fleet.api import router as fleet
 from annotation_app.health.api import router as health
 from annotation_app.live.api import router as live
 from annotation_app.live.inside import router as inside
+from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
 from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, page
 
 api = api_make()
-for router in (health, accounts, tasks, live, inside, episodes, recordings, exports, fleet):
+for router in (health, accounts, tasks, promotions, live, inside, episodes, recordings, exports, fleet):
     api.add_router("", router)
 
 urlpatterns = [

@@ -2,11 +2,25 @@
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.http import HttpRequest
 
-from annotation_app.accounts.models import User
+from annotation_app.accounts.models import Token, User
 
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin[User]):
     list_display = ("username", "first_name", "roles", "is_active")
     fieldsets = (*(DjangoUserAdmin.fieldsets or ()), ("Pilothouse", {"fields": ("roles",)}))
+
+
+@admin.register(Token)
+class TokenAdmin(admin.ModelAdmin[Token]):
+    """Tokens are made by `manage.py make_token`; here they are ended."""
+
+    list_display = ("name", "user", "created_at", "expires_at")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False

@@ -1,5 +1,6 @@
 """Users."""
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -28,3 +29,16 @@ class User(AbstractUser):
     def has_role(self, *roles: str) -> bool:
         """Whether they have any of these roles; a superuser has all."""
         return self.is_superuser or any(role in self.roles for role in roles)
+
+
+class Token(models.Model):
+    """What a program shows to act as a person; only its digest is kept. It ends at `expires_at`, or when deleted."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=64, help_text="Which program it is for")
+    sha256 = models.CharField(max_length=64, unique=True, editable=False)
+    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}"

@@ -1,16 +1,20 @@
 """Changing users and signing them in."""
 
 import json
+import secrets
+from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 from django.contrib.auth import authenticate
 from django.core.cache import cache
 from django.db import DataError, transaction
 from django.http import HttpRequest
+from django.utils import timezone
 
-from annotation_app.accounts.models import User
+from annotation_app.accounts.models import Token, User
 from annotation_app.audit.services import audit_record
-from annotation_app.errors import Invalid, TooLarge, TooMany
+from annotation_app.errors import Invalid, NotFound, TooLarge, TooMany
 
 PREFERENCES_LIMIT = 16 * 1024
 """Most bytes of preferences a user may keep."""
@@ -68,3 +72,28 @@ def password_ensure(*, user: User, password: str) -> None:
         user.set_password(password)
         user.save(update_fields=["password"])
         audit_record(actor=None, verb="user.password_set", subject=f"user:{user.username}")
+
+
+@transaction.atomic(durable=True)
+def token_make(*, username: str, name: str, days: int) -> str:
+    """A token for a program that acts as this person; it is shown once and kept nowhere. Raises NotFound."""
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        raise NotFound(f"There is nobody named {username!r}.")
+    token = secrets.token_urlsafe(32)
+    Token.objects.create(user=user, name=name, sha256=_digest(token), expires_at=timezone.now() + timedelta(days=days))
+    audit_record(actor=None, verb="token.made", subject=f"user:{username}", details={"name": name, "days": days})
+    return token
+
+
+def token_user(token: str) -> User | None:
+    """Whom a token stands for at this moment; None where it is none, has ended, or its person may not sign in."""
+    found = Token.objects.select_related("user").filter(
+        sha256=_digest(token), expires_at__gt=timezone.now(), user__is_active=True
+    )
+    held = found.first()
+    return held.user if held else None
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()

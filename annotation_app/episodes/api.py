@@ -8,10 +8,11 @@ from ninja import Path, Query, Router
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.blobs.responses import blob_response
 from annotation_app.endpoint import Plain
 from annotation_app.episodes import selectors, services
-from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, ReviewState
+from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, ReviewState, StateOfNeed
 from annotation_app.errors import NotFound
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef, Sha256
@@ -41,6 +42,14 @@ def episodes_list(
     return selectors.episodes_page(
         user=user_of(request), status=status, review=review, pool=pool, annotator=annotator, page=page
     )
+
+
+@router.get("/pools/{pool_id}/states", response=list[StateOfNeed], auth=SIGNED_IN_OR_TOKEN)
+def states_of_need(
+    request: HttpRequest, pool_id: Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
+) -> list[StateOfNeed]:
+    """Where this pool's active revision was overridden or failed, the most needed first; for admins."""
+    return list(selectors.states_of_need(user=user_of(request), pool_id=pool_id))
 
 
 @router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory)

@@ -120,6 +120,11 @@ class Step(models.Model):
     class Meta:
         ordering = ("index",)
         constraints = [models.UniqueConstraint(fields=("episode", "index"), name="step_once")]
+        indexes = [
+            models.Index(
+                fields=("-id",), condition=models.Q(decision__in=("override", "takeover")), name="step_refused"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.episode_id} {self.index}"

@@ -40,3 +40,19 @@ class EpisodePage(Frozen):
     items: tuple[EpisodeSummary, ...]
     total: int
     next: int | None
+
+
+NeedReason = Literal["overridden", "failed"]
+
+
+class StateOfNeed(Frozen):
+    """The state before a step at which the active revision was overridden, or failed; `weight` is the need of its
+    task. `waiting`: the task is in the queue already."""
+
+    episode: UUID
+    step: int
+    reason: NeedReason
+    weight: float
+    task: int
+    kind: str
+    waiting: bool

@@ -12,11 +12,13 @@ from annotation_app.accounts.selectors import sees_everything
 from annotation_app.blobs.models import Blob
 from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
-from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
+from annotation_app.episodes.models import Step as StepRow
+from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, NeedReason, StateOfNeed
 from annotation_app.errors import Forbidden, NotFound
-from annotation_app.policies.selectors import PolicyServer, policy_server
-from annotation_app.tasks.models import AssignmentState
-from annotation_app.tasks.selectors import may_annotate, revision_of
+from annotation_app.policies.selectors import PolicyServer, policies_admin_check, policy_ref, policy_server
+from annotation_app.tasks.models import AssignmentState, Pool, TaskState
+from annotation_app.tasks.need import REFUSED, Counts, weight_of
+from annotation_app.tasks.selectors import counts_by_kind, may_annotate, revision_of
 from vocabulary.base import Frozen
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
@@ -30,6 +32,8 @@ OPEN_STATUSES = ("warming", "running", "paused", "failed")
 ENDED_STATUSES = ("finished", "left")
 PAGE = 50
 """Episodes on a page."""
+LOOKED_AT = 200
+"""Overridden steps, and failed episodes, that are looked at for states of need: the last ones."""
 
 
 class Access(Frozen):
@@ -133,7 +137,7 @@ def episode_state(*, episode_id: UUID) -> EpisodeState:
         raise NotFound(NO_EPISODE)
     return state_of(
         episode,
-        steps=_steps(episode),
+        steps=steps_of(episode),
         proposals=tuple(_marked(row) for row in episode.proposals.filter(open=True)),
     )
 
@@ -175,11 +179,52 @@ def _marked(row: ProposalRow) -> Proposal:
     return row.document.model_copy(update={"mark": row.mark or None})
 
 
-def _steps(episode: Episode) -> tuple[Step, ...]:
+def steps_of(episode: Episode) -> tuple[Step, ...]:
     """All that was done, in order; what was taken back says so."""
     undone = set(episode.steps.filter(undoing__isnull=False).values_list("index", flat=True))
     steps = (row.document for row in episode.steps.all())
     return tuple(step.model_copy(update={"undone": True}) if step.index in undone else step for step in steps)
+
+
+def succeeded(episode: Episode) -> bool | None:
+    """Whether a finished episode did its task: the verifier's word, else its annotator's; None where nobody says."""
+    if episode.status != "finished":
+        return None
+    verdict = episode.desk.verdict
+    if verdict is not None and verdict.success is not None:
+        return verdict.success
+    return {"success": True, "failure": False}.get(episode.outcome)
+
+
+def states_of_need(*, user: User, pool_id: int, most: int = 50) -> tuple[StateOfNeed, ...]:
+    """Where the active revision was overridden last, or proposed last in an attempt that failed; what is needed most
+    comes first. Raises Forbidden and NotFound."""
+    policies_admin_check(user)
+    pool = Pool.objects.select_related("policy").filter(pk=pool_id).first()
+    if pool is None:
+        raise NotFound("There is no such pool.")
+    active, counts = policy_ref(pool.policy), counts_by_kind(pool)
+    steps = StepRow.objects.filter(episode__task__pool=pool, undoing__isnull=True).select_related("episode__task")
+    refused = steps.filter(decision__in=REFUSED).order_by("-id")[:LOOKED_AT]
+    last = StepRow.objects.filter(episode=OuterRef("episode"), undoing__isnull=True).order_by("-index").values("index")
+    failures = Episode.objects.filter(task__pool=pool, status="finished", outcome="failure").order_by("-created_at")
+    ends = steps.filter(episode__in=failures.values("pk")[:LOOKED_AT], index=Subquery(last[:1]))
+    reasons: tuple[tuple[NeedReason, QuerySet[StepRow]], ...] = (("overridden", refused), ("failed", ends))
+    found = {
+        (row.episode_id, row.index): StateOfNeed(
+            episode=row.episode_id,
+            step=row.index,
+            reason=reason,
+            weight=weight_of(counts.get(row.episode.task.kind, Counts()), row.episode.task.done),
+            task=row.episode.task_id,
+            kind=row.episode.task.kind,
+            waiting=row.episode.task.state == TaskState.WAITING,
+        )
+        for reason, rows in reasons
+        for row in rows
+        if row.document.policy == active
+    }
+    return tuple(sorted(found.values(), key=lambda state: -state.weight)[:most])
 
 
 def episode_status(*, episode_id: UUID) -> str:
@@ -202,7 +247,7 @@ def episode_trajectory(*, episode_id: UUID) -> Trajectory:
 
 def trajectory_of(episode: Episode) -> Trajectory:
     """An episode's steps with everything that was offered at each, whatever became of it."""
-    steps = _steps(episode)
+    steps = steps_of(episode)
     offered = defaultdict(list)
     for row in episode.proposals.all():
         offered[row.index].append(_marked(row))

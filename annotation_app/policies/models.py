@@ -1,6 +1,9 @@
-"""Policy revisions."""
+"""Policy revisions, and what evaluations found of them."""
 
 from django.db import models
+
+import vocabulary.evaluations
+from annotation_app.documents import DocumentField
 
 
 class PolicyRevision(models.Model):
@@ -13,6 +16,9 @@ class PolicyRevision(models.Model):
     model = models.CharField(max_length=200, help_text="Name the server knows the model by")
     checkpoint = models.CharField(
         max_length=500, blank=True, help_text="Where its weights lie, as the server was told; empty: not known"
+    )
+    weight_version = models.CharField(
+        max_length=200, blank=True, help_text="What its server calls these weights; empty: not known"
     )
     sampling = models.JSONField(default=dict, blank=True, help_text="temperature, top_p, max_tokens, …")
     memory = models.JSONField(
@@ -29,3 +35,20 @@ class PolicyRevision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {self.revision}"
+
+
+class Evaluation(models.Model):
+    """A report on a revision, never changed; `kinds` has successes and attempts by kind of task, as it is searched."""
+
+    revision = models.ForeignKey(PolicyRevision, on_delete=models.PROTECT, related_name="evaluations")
+    sha256 = models.CharField(max_length=64, help_text="Of the report as canonical JSON")
+    document: DocumentField[vocabulary.evaluations.Evaluation] = DocumentField(vocabulary.evaluations.Evaluation)
+    kinds = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-id",)
+        constraints = [models.UniqueConstraint(fields=("revision", "sha256"), name="evaluation_once")]
+
+    def __str__(self) -> str:
+        return f"{self.revision} {self.sha256[:12]}"

@@ -2,7 +2,9 @@
 
 import json
 
-from annotation_app.policies.models import PolicyRevision
+from annotation_app.accounts.models import Role, User
+from annotation_app.errors import Forbidden
+from annotation_app.policies.models import Evaluation, PolicyRevision
 from vocabulary.base import Frozen
 from vocabulary.proposals import PolicyRef
 
@@ -45,3 +47,22 @@ def policy_server(revision: PolicyRevision | None, *, candidates: int) -> Policy
         memory=json.dumps(revision.memory, sort_keys=True),
         candidates=candidates,
     )
+
+
+def policies_admin_check(user: User) -> None:
+    """Raises Forbidden for anybody but admins."""
+    if not user.has_role(Role.ADMIN):
+        raise Forbidden("Only admins decide who proposes.")
+
+
+def evaluation_latest(revision: PolicyRevision | None) -> Evaluation | None:
+    """The last report on a revision."""
+    return None if revision is None else Evaluation.objects.filter(revision=revision).first()
+
+
+def kinds_evaluated(revision: PolicyRevision | None) -> dict[str, tuple[int, int]]:
+    """Successes and attempts of a revision's last report, by kind of task."""
+    if revision is None:
+        return {}
+    found = Evaluation.objects.filter(revision=revision).values_list("kinds", flat=True).first()
+    return {kind: (successes, attempts) for kind, (successes, attempts) in (found or {}).items()}

@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "annotation_app.blobs",
     "annotation_app.policies",
     "annotation_app.tasks",
+    "annotation_app.promotions",
     "annotation_app.episodes",
     "annotation_app.recordings",
     "annotation_app.exports",

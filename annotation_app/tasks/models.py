@@ -9,10 +9,18 @@ from django.db.models import Q
 
 import vocabulary.tasks
 from annotation_app.documents import DocumentField
+from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import PolicyRevision
 
 if TYPE_CHECKING:
     from annotation_app.accounts.models import User
+
+
+class Sampling(models.TextChoices):
+    """How the next task of a pool is chosen."""
+
+    IN_ORDER = "in_order"
+    BY_NEED = "by_need"
 
 
 class Pool(models.Model):
@@ -36,6 +44,15 @@ class Pool(models.Model):
     )
     canary_share = models.PositiveSmallIntegerField(
         default=0, validators=[MaxValueValidator(100)], help_text="Percent of the episodes that try it"
+    )
+    gate: DocumentField[Gate | None] = DocumentField(
+        Gate, null=True, blank=True, editable=False, help_text="What an evaluation must show"
+    )
+    sampling = models.CharField(
+        max_length=8,
+        choices=Sampling.choices,
+        default=Sampling.IN_ORDER,
+        help_text="by_need: towards tasks where the active revision is overridden or fails",
     )
     candidates = models.PositiveSmallIntegerField(
         default=3, validators=[MinValueValidator(1), MaxValueValidator(16)], help_text="Proposals asked for"
@@ -80,6 +97,9 @@ class Task(models.Model):
     definition: DocumentField[vocabulary.tasks.Task] = DocumentField(vocabulary.tasks.Task)
     state = models.CharField(max_length=8, choices=TaskState.choices, default=TaskState.WAITING)
     position = models.IntegerField(default=0, help_text="Lower comes first")
+    kind = models.CharField(max_length=400, default="", help_text="What tasks with other seeds have in common")
+    done = models.PositiveIntegerField(default=0, help_text="How often it was done")
+    reopened_at = models.DateTimeField(null=True, help_text="Since when it is to be done again, by anybody")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -89,6 +109,24 @@ class Task(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Tally(models.Model):
+    """What became of a revision's proposals at one kind of task of a pool, over its ended episodes."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="tallies")
+    revision = models.ForeignKey(PolicyRevision, on_delete=models.PROTECT, related_name="tallies")
+    kind = models.CharField(max_length=400)
+    accepted = models.PositiveIntegerField(default=0)
+    overridden = models.PositiveIntegerField(default=0)
+    succeeded = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=("pool", "revision", "kind"), name="tally_once")]
+
+    def __str__(self) -> str:
+        return f"{self.revision} at {self.kind}"
 
 
 class AssignmentState(models.TextChoices):

@@ -1,7 +1,5 @@
 """What is shown of pools."""
 
-from datetime import datetime
-
 from vocabulary.base import Frozen
 from vocabulary.observations import Platform
 from vocabulary.proposals import PolicyRef
@@ -19,15 +17,3 @@ class PoolSummary(Frozen):
     practice: bool
     policy: PolicyRef | None
     paused: bool
-
-
-class RevisionSummary(Frozen):
-    """One revision of a policy, and the pools it proposes in: as the active one, or on trial."""
-
-    id: int
-    policy: PolicyRef
-    model: str
-    checkpoint: str
-    created_at: datetime
-    active_in: tuple[str, ...]
-    tried_in: tuple[str, ...]

@@ -2,15 +2,18 @@
 
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import sees_everything
-from annotation_app.errors import Forbidden
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.policies.selectors import policy_of, policy_ref
-from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Task, TaskState
-from annotation_app.tasks.schemas import PoolSummary, RevisionSummary
+from annotation_app.policies.selectors import kinds_evaluated, policy_ref
+from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Tally, Task, TaskState
+from annotation_app.tasks.need import Counts, weight_of
+from annotation_app.tasks.schemas import PoolSummary
+
+WEIGHED = 2_000
+"""Waiting tasks of a pool that one claim weighs, at most."""
 
 
 def pools_visible(user: User) -> QuerySet[Pool]:
@@ -19,9 +22,13 @@ def pools_visible(user: User) -> QuerySet[Pool]:
 
 
 def tasks_open_to(user: User) -> QuerySet[Task]:
-    """Waiting tasks of their pools that they have not done or skipped before (practice repeats)."""
+    """Waiting tasks of their pools that they have not done or skipped before, or since they were opened again
+    (practice repeats)."""
     met = Assignment.objects.filter(
-        task=OuterRef("pk"), annotator=user, state__in=(AssignmentState.DONE, AssignmentState.SKIPPED)
+        Q(task__reopened_at__isnull=True) | Q(created_at__gt=F("task__reopened_at")),
+        task=OuterRef("pk"),
+        annotator=user,
+        state__in=(AssignmentState.DONE, AssignmentState.SKIPPED),
     )
     return Task.objects.filter(
         Q(pool__practice=True) | ~Exists(met), state=TaskState.WAITING, pool__members=user, pool__paused=False
@@ -61,28 +68,24 @@ def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:
     return pool.policy
 
 
-def policies_admin_check(user: User) -> None:
-    """Raises Forbidden for anybody but admins."""
-    if not user.has_role(Role.ADMIN):
-        raise Forbidden("Only admins decide who proposes.")
-
-
-def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
-    """Every revision, newest first, and the pools it proposes in. Raises Forbidden."""
-    policies_admin_check(user)
-    found = PolicyRevision.objects.prefetch_related("pools", "tried_in")
-    return tuple(
-        RevisionSummary(
-            id=revision.pk,
-            policy=policy_of(revision),
-            model=revision.model,
-            checkpoint=revision.checkpoint,
-            created_at=revision.created_at,
-            active_in=tuple(pool.name for pool in revision.pools.all()),
-            tried_in=tuple(pool.name for pool in revision.tried_in.all()),
+def counts_by_kind(pool: Pool) -> dict[str, Counts]:
+    """What became of the active revision at each kind of task: in this pool's episodes, and in its last evaluation."""
+    columns = ("accepted", "overridden", "succeeded", "failed")
+    rows = Tally.objects.filter(pool=pool, revision_id=pool.policy_id).values_list("kind", *columns)
+    found = {kind: Counts(**dict(zip(columns, counts, strict=True))) for kind, *counts in rows}
+    for kind, (successes, attempts) in kinds_evaluated(pool.policy).items():
+        seen = found.get(kind, Counts())
+        found[kind] = seen.model_copy(
+            update={"succeeded": seen.succeeded + successes, "failed": seen.failed + attempts - successes}
         )
-        for revision in found
-    )
+    return found
+
+
+def weights_of(pool: Pool, waiting: QuerySet[Task]) -> dict[int, float]:
+    """How much each of the first tasks that wait is needed; the others are weighed when those are done."""
+    counts = counts_by_kind(pool)
+    first = waiting.filter(pool=pool).order_by("position", "id").values_list("pk", "kind", "done")[:WEIGHED]
+    return {task: weight_of(counts.get(kind, Counts()), done) for task, kind, done in first}
 
 
 def may_annotate(user: User) -> bool:

@@ -1,19 +1,24 @@
 """Claiming tasks and giving them back."""
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 import vocabulary.tasks
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
-from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Task, TaskState
-from annotation_app.tasks.selectors import policies_admin_check, tasks_open_to
+from annotation_app.policies.selectors import policies_admin_check
+from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Sampling, Tally, Task, TaskState
+from annotation_app.tasks.need import Counts, drawn
+from annotation_app.tasks.selectors import tasks_open_to, weights_of
+from vocabulary.proposals import PolicyRef
+from vocabulary.tasks import kind_of
 
 ENDS: dict[AssignmentState, TaskState] = {
     AssignmentState.DONE: TaskState.DONE,
@@ -23,52 +28,6 @@ ENDS: dict[AssignmentState, TaskState] = {
     AssignmentState.BROKEN: TaskState.BROKEN,
 }
 """Where a task stands after its assignment ended so."""
-
-
-@transaction.atomic(durable=True)
-def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Pool:
-    """Make a revision the one that proposes in a pool (None: nobody does); a trial of it ends with that. Episodes take
-    it up at their next decision point. Raises Forbidden and NotFound."""
-    pool = _pool_locked(user, pool_id)
-    before, pool.policy = pool.policy, _revision(revision_id)
-    if pool.canary_id == pool.policy_id:
-        pool.canary, pool.canary_share = None, 0
-    pool.save(update_fields=["policy", "canary", "canary_share"])
-    details = {"before": str(before or ""), "after": str(pool.policy or "")}
-    audit_record(actor=user, verb="policy.activated", subject=f"pool:{pool.pk}", details=details)
-    return pool
-
-
-@transaction.atomic(durable=True)
-def policy_try(*, user: User, pool_id: int, revision_id: int | None, share: int) -> Pool:
-    """Let a share (percent) of a pool's episodes try a revision; None or 0 ends the trial. Raises Forbidden, NotFound
-    and Invalid."""
-    pool = _pool_locked(user, pool_id)
-    if not 0 <= share <= 100:
-        raise Invalid("A share is 0 to 100 percent.")
-    pool.canary = _revision(revision_id) if share else None
-    pool.canary_share = share if pool.canary else 0
-    pool.save(update_fields=["canary", "canary_share"])
-    details = {"canary": str(pool.canary or ""), "share": pool.canary_share}
-    audit_record(actor=user, verb="policy.tried", subject=f"pool:{pool.pk}", details=details)
-    return pool
-
-
-def _pool_locked(user: User, pool_id: int) -> Pool:
-    policies_admin_check(user)
-    pool = Pool.objects.select_for_update(of=("self",)).select_related("policy", "canary").filter(pk=pool_id).first()
-    if pool is None:
-        raise NotFound("There is no such pool.")
-    return pool
-
-
-def _revision(revision_id: int | None) -> PolicyRevision | None:
-    if revision_id is None:
-        return None
-    found = PolicyRevision.objects.filter(pk=revision_id).first()
-    if found is None:
-        raise NotFound("There is no such revision.")
-    return found
 
 
 def lease_end(pool: Pool, *, paused: bool = False) -> datetime:
@@ -100,13 +59,19 @@ def _waiting_claim(user: User, pool_id: int | None, practice: bool) -> Assignmen
     waiting = tasks_open_to(user).filter(pool__practice=practice)
     if pool_id is not None:
         waiting = waiting.filter(pool_id=pool_id)
-    task = (
-        waiting.select_for_update(skip_locked=True, of=("self",))
-        .select_related("pool")
-        .order_by("position", "id")
-        .first()
-    )
+    free = waiting.select_for_update(skip_locked=True, of=("self",)).select_related("pool__policy")
+    task = free.order_by("position", "id").first()
+    if task is not None and task.pool.sampling == Sampling.BY_NEED:
+        task = _needed(task.pool, waiting, free) or task
     return None if task is None else _assignment_make(user, task)
+
+
+def _needed(pool: Pool, waiting: QuerySet[Task], free: QuerySet[Task]) -> Task | None:
+    """A task of this pool, drawn by need; one that somebody else is claiming at this moment is passed over. The last
+    assignment's number is the seed, so a draw can be repeated from the record."""
+    seed = f"{pool.pk}:{Assignment.objects.aggregate(last=Max('id'))['last'] or 0}"
+    order = drawn(weights_of(pool, waiting), seed)
+    return next((found for key in order if (found := free.filter(pk=key).first()) is not None), None)
 
 
 def _assignment_make(user: User, task: Task) -> Assignment:
@@ -121,7 +86,38 @@ def assignment_end(*, assignment: Assignment, state: AssignmentState) -> None:
     assignment.save(update_fields=["state"])
     task = assignment.task
     task.state = TaskState.WAITING if task.pool.practice and state == AssignmentState.DONE else ENDS[state]
-    task.save(update_fields=["state"])
+    task.done += state == AssignmentState.DONE
+    task.save(update_fields=["state", "done"])
+
+
+def tally_add(*, task: Task, counts: Mapping[PolicyRef, Counts]) -> None:
+    """Count what became of the policies' proposals in an episode of this task that ended. Runs inside the caller's
+    transaction; rows are taken in one order, so that two ends at once do not wait for each other in a circle."""
+    named = {(policy.name, policy.revision): count for policy, count in counts.items()}
+    revisions = PolicyRevision.objects.filter(name__in={name for name, _ in named}).order_by("pk")
+    for revision in revisions:
+        count = named.get((revision.name, revision.revision))
+        if count is not None:
+            row, _ = Tally.objects.get_or_create(pool_id=task.pool_id, revision=revision, kind=task.kind)
+            more = {column: F(column) + value for column, value in count.model_dump().items()}
+            Tally.objects.filter(pk=row.pk).update(**more)
+
+
+@transaction.atomic(durable=True)
+def task_reopen(*, user: User, task_id: int) -> Task:
+    """Let a task be done again, by anybody. One that waits or is being done is left as it is. Raises Forbidden,
+    NotFound, and Conflict for a broken one."""
+    policies_admin_check(user)
+    task = Task.objects.select_for_update(of=("self",)).select_related("pool").filter(pk=task_id).first()
+    if task is None:
+        raise NotFound("There is no such task.")
+    if task.state == TaskState.BROKEN:
+        raise Conflict("The task is broken.", code="task_broken")
+    if task.state == TaskState.DONE:
+        task.state, task.reopened_at = TaskState.WAITING, timezone.now()
+        task.save(update_fields=["state", "reopened_at"])
+        audit_record(actor=user, verb="task.reopened", subject=f"task:{task.pk}")
+    return task
 
 
 def assignment_return(*, assignment: Assignment) -> None:
@@ -149,7 +145,7 @@ def tasks_add(*, pool: Pool, definitions: list[vocabulary.tasks.Task]) -> int:
     last = pool.tasks.aggregate(last=Max("position"))["last"]
     new = [definition for definition in definitions if definition.id not in known]
     Task.objects.bulk_create(
-        Task(pool=pool, key=definition.id, definition=definition, position=position)
+        Task(pool=pool, key=definition.id, definition=definition, position=position, kind=kind_of(definition))
         for position, definition in enumerate(new, start=0 if last is None else last + 1)
     )
     return len(new)

@@ -14,12 +14,14 @@ from annotation_app.episodes.services.row import event_record, row_locked
 from annotation_app.errors import Forbidden
 from annotation_app.policies.selectors import policy_ref
 from annotation_app.tasks.models import AssignmentState
+from annotation_app.tasks.need import counts_of
 from annotation_app.tasks.selectors import may_annotate, revision_of
-from annotation_app.tasks.services import assignment_claim, assignment_end, lease_end
+from annotation_app.tasks.services import assignment_claim, assignment_end, lease_end, tally_add
 from vocabulary.messages import (
     DurableEvent,
     EpisodeChanged,
 )
+from vocabulary.steps import standing
 
 LEFT_AS: dict[str, AssignmentState] = {
     "skipped": AssignmentState.SKIPPED,
@@ -73,7 +75,14 @@ def _end_assignment(episode: Episode) -> None:
         return
     state = AssignmentState.DONE if episode.status == "finished" else LEFT_AS[episode.outcome]
     assignment_end(assignment=episode.assignment, state=state)
+    _tally(episode)
     audit_record(actor=episode.annotator, verb=f"episode.{episode.status}", subject=f"episode:{episode.id}")
+
+
+def _tally(episode: Episode) -> None:
+    """Count what became of the policies' proposals, once, as the episode ends."""
+    steps = standing(selectors.steps_of(episode))
+    tally_add(task=episode.task, counts=counts_of(steps, selectors.succeeded(episode)))
 
 
 @transaction.atomic(durable=True)
@@ -122,6 +131,7 @@ def lease_expire(*, episode_id: UUID) -> bool:
         EpisodeChanged(version=episode.version + 1, status="left", error=error, finished_at=timezone.now()),
     )
     assignment_end(assignment=episode.assignment, state=AssignmentState.EXPIRED)
+    _tally(episode)
     audit_record(actor=None, verb="lease.expired", subject=f"episode:{episode.id}")
     return True
 

@@ -129,16 +129,266 @@ export interface PoolSummary {
   paused: boolean;
 }
 /**
- * One revision of a policy, and the pools it proposes in: as the active one, or on trial.
+ * A report on a revision; `compared` is what it found against the revision it was compared with.
+ */
+export interface EvaluationSummary {
+  id: number;
+  sha256: string;
+  created_at: string;
+  attempts: number;
+  suites: SuiteRate[];
+  compared: ("worse" | "better" | "chance") | null;
+  decisions: GateOutcome[];
+}
+/**
+ * How a revision did at a suite.
+ */
+export interface SuiteRate {
+  suite: string;
+  successes: Rate;
+}
+/**
+ * How many of how many; `low` and `high` are its 95 % Wilson interval.
+ */
+export interface Rate {
+  successes: number;
+  attempts: number;
+  rate: number;
+  low: number;
+  high: number;
+}
+/**
+ * What a pool's gate said of a report.
+ */
+export interface GateOutcome {
+  pool: string;
+  passed: boolean;
+  promoted: boolean;
+  against: PolicyRef | null;
+  reasons: Reason[];
+  created_at: string;
+}
+/**
+ * One thing that keeps a gate shut; `subject` is the task or suite it is about, where there is one.
+ */
+export interface Reason {
+  code:
+    | "nothing_evaluated"
+    | "not_evaluated"
+    | "too_few_attempts"
+    | "success_too_low"
+    | "active_not_evaluated"
+    | "worse"
+    | "worse_task"
+    | "task_dropped";
+  subject: string;
+  found: number | null;
+  wanted: number | null;
+}
+/**
+ * What people did with a revision's proposals in a pool, and how its attempts ended; None where there are none.
+ */
+export interface PoolRates {
+  pool: string;
+  accepted: Rate | null;
+  succeeded: Rate | null;
+}
+/**
+ * One revision of a policy, the pools it proposes in, as the active one or on trial, and how it does.
  */
 export interface RevisionSummary {
   id: number;
   policy: PolicyRef;
+  base_url: string;
   model: string;
   checkpoint: string;
+  weight_version: string;
+  sampling: {
+    [k: string]: JsonValue;
+  };
+  memory: {
+    [k: string]: JsonValue;
+  };
   created_at: string;
   active_in: string[];
   tried_in: string[];
+  rates: PoolRates[];
+  evaluations: EvaluationSummary[];
+}
+/**
+ * A registered revision's number; `new` is False where the very same one was there.
+ */
+export interface RevisionOut {
+  id: number;
+  new: boolean;
+}
+/**
+ * Where a policy is served, under which name, in which dialect, how it is sampled and what it remembers.
+ */
+export interface RevisionIn {
+  name: string;
+  revision: string;
+  dialect: string;
+  base_url: string;
+  model: string;
+  checkpoint?: string;
+  weight_version?: string;
+  sampling?: {
+    [k: string]: JsonValue;
+  };
+  memory?: {
+    [k: string]: JsonValue;
+  };
+  scripted?: boolean;
+}
+/**
+ * What must hold. `over` names suites (`games`) and tasks (`games/2048`); empty, it is all that was evaluated.
+ */
+export interface Gate {
+  /**
+   * @maxItems 200
+   */
+  over?: string[];
+  attempts?: number;
+  success?: number;
+  no_regression?: boolean;
+  promote?: "by_hand" | "automatically";
+}
+/**
+ * Who proposes in a pool, what the next one must show, and how its tasks are chosen; `open_episodes` is how many
+ * a change reaches at once.
+ */
+export interface PoolPolicies {
+  id: number;
+  name: string;
+  active: number | null;
+  canary: number | null;
+  canary_share: number;
+  gate: Gate | null;
+  sampling: "in_order" | "by_need";
+  open_episodes: number;
+}
+/**
+ * What a report led to; `new` is False where it was there already.
+ */
+export interface Registered {
+  evaluation: EvaluationSummary;
+  new: boolean;
+}
+/**
+ * How the attempts stand when so many steps are allowed.
+ */
+export interface Allowed {
+  steps: number;
+  successes: Rate;
+  score?: number | null;
+  cut_off?: number;
+}
+/**
+ * Against another evaluation; tasks that only one has are named, not compared.
+ */
+export interface Comparison {
+  policies: PolicyRef[];
+  overall: Overall;
+  tasks: TaskChange[];
+  only_before?: string[];
+  only_after?: string[];
+}
+/**
+ * Attempts at the same task with the same seed, in pairs: those that only the one or only the other solved.
+ */
+export interface Overall {
+  pairs: number;
+  won: number;
+  lost: number;
+  chance: number;
+  finding: "worse" | "better" | "chance";
+}
+/**
+ * A task before and after. `chance` is how likely a difference as large is for one and the same policy.
+ */
+export interface TaskChange {
+  suite: string;
+  name: string;
+  level?: number;
+  before: Rate;
+  after: Rate;
+  chance: number;
+  adjusted: number;
+  finding: "worse" | "better" | "chance";
+}
+/**
+ * The report.
+ */
+export interface Evaluation {
+  format?: "pilothouse-evaluation-1";
+  created_at: string;
+  policies: PolicyRef[];
+  attempts: number;
+  left_out?: LeftOut;
+  suites?: SuiteResult[];
+  tasks?: TaskResult[];
+  comparison?: Comparison | null;
+}
+/**
+ * Attempts that say nothing of the policy alone.
+ */
+export interface LeftOut {
+  unjudged?: number;
+  broken?: number;
+  assisted?: number;
+}
+/**
+ * One suite's, over all its attempts.
+ */
+export interface SuiteResult {
+  successes: Rate;
+  score?: number | null;
+  normalised?: number | null;
+  normalised_attempts?: number;
+  steps: number;
+  steps_of_successes?: number | null;
+  think_characters: number;
+  reply_tokens?: number | null;
+  pass_at?: PassAt[];
+  scaling?: Allowed[];
+  suite: string;
+  tasks: Spread;
+  runs?: Spread | null;
+}
+/**
+ * The chance that at least one of `k` attempts succeeds, unbiased, over the tasks attempted at least k times.
+ */
+export interface PassAt {
+  k: number;
+  tasks: number;
+  rate: number;
+}
+/**
+ * A value over so many runs or tasks: its mean, and by how much they differ (None for a single one).
+ */
+export interface Spread {
+  count: number;
+  mean: number;
+  deviation?: number | null;
+}
+/**
+ * One task's.
+ */
+export interface TaskResult {
+  successes: Rate;
+  score?: number | null;
+  normalised?: number | null;
+  normalised_attempts?: number;
+  steps: number;
+  steps_of_successes?: number | null;
+  think_characters: number;
+  reply_tokens?: number | null;
+  pass_at?: PassAt[];
+  scaling?: Allowed[];
+  suite: string;
+  name: string;
+  level?: number;
 }
 /**
  * Which revision proposes from now on; None: nobody.
@@ -152,6 +402,18 @@ export interface ActivateIn {
 export interface TryIn {
   revision: number | null;
   share?: number;
+}
+/**
+ * What a report must show; None: nothing is judged.
+ */
+export interface GateIn {
+  gate: Gate | null;
+}
+/**
+ * How the next task is chosen.
+ */
+export interface SamplingIn {
+  sampling: "in_order" | "by_need";
 }
 /**
  * One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
@@ -269,6 +531,19 @@ export interface EpisodePage {
   next: number | null;
 }
 /**
+ * The state before a step at which the active revision was overridden, or failed; `weight` is the need of its
+ * task. `waiting`: the task is in the queue already.
+ */
+export interface StateOfNeed {
+  episode: string;
+  step: number;
+  reason: "overridden" | "failed";
+  weight: number;
+  task: number;
+  kind: string;
+  waiting: boolean;
+}
+/**
  * A reviewer's decision; a return needs a reason.
  */
 export interface ReviewIn {
@@ -332,6 +607,117 @@ export interface ExportIn {
   filters?: ExportFilters;
 }
 /**
+ * A judge that believes from a threshold on, against people. A rate is None where nothing was there to count.
+ */
+export interface Calibration {
+  threshold: number;
+  true_positives: number;
+  false_positives: number;
+  true_negatives: number;
+  false_negatives: number;
+  precision: Rate | null;
+  recall: Rate | null;
+  false_positive_rate: Rate | null;
+  accuracy: Rate | null;
+  f1: number | null;
+}
+/**
+ * What a calibration rests on.
+ */
+export interface Counted {
+  successes: number;
+  failures: number;
+  unsaid_successes: number;
+  unsaid_failures: number;
+}
+/**
+ * A judge there is.
+ */
+export interface JudgeOut {
+  id: number;
+  ref: JudgeRef;
+  model: string;
+  settings: JudgeSettings;
+  created_at: string;
+}
+/**
+ * Which judge: a new prompt, model or setting is a new revision.
+ */
+export interface JudgeRef {
+  kind: "verifier" | "outcome_model" | "reference";
+  name: string;
+  revision: string;
+  scripted: boolean;
+}
+/**
+ * How a model is asked to judge.
+ */
+export interface JudgeSettings {
+  votes: number;
+  combine: "mean" | "majority" | "unanimous";
+  temperature: number;
+  max_tokens: number;
+  images: number;
+}
+/**
+ * A judge in a pool: what it has judged, and how far it agrees with people at its threshold.
+ */
+export interface JudgeRow {
+  pool: PoolName;
+  judge: JudgeOut;
+  threshold: number;
+  finished: number;
+  judged: number;
+  unsaid: number;
+  counted: Counted;
+  at_threshold: Calibration | null;
+  best: number | null;
+  run: RunOut | null;
+}
+/**
+ * A pool a judge may judge in.
+ */
+export interface PoolName {
+  id: number;
+  name: string;
+}
+/**
+ * How far a judge has got with a pool.
+ */
+export interface RunOut {
+  id: string;
+  status: "queued" | "running" | "done" | "cancelled" | "failed";
+  total: number;
+  judged: number;
+  refused: number;
+  error: string;
+  created_at: string;
+  finished_at: string | null;
+}
+/**
+ * All judges, the pools they may judge in, and those that do.
+ */
+export interface JudgesPage {
+  judges: JudgeOut[];
+  pools: PoolName[];
+  rows: JudgeRow[];
+}
+/**
+ * From which score on the judge is believed in the pool.
+ */
+export interface PoolJudgeIn {
+  threshold?: number;
+}
+/**
+ * A judge at every threshold that makes a difference, lowest first; empty where no person said anything.
+ */
+export interface Sweep {
+  judge: JudgeRef;
+  counted: Counted;
+  points: Calibration[];
+  best: number | null;
+}
+/**
  * Everything at `at`; parts of it may be some milliseconds apart.
  */
 export interface Fleet {
@@ -348,7 +734,7 @@ export interface Fleet {
  */
 export interface FleetMachine {
   id: string;
-  kind: ("desktop" | "phone" | "terminal") | null;
+  kind: ("desktop" | "phone" | "browser" | "terminal") | null;
   image: string;
   host: string;
   state: "starting" | "free" | "leased" | "resetting" | "draining" | "stranded";
@@ -374,6 +760,7 @@ export interface HostInfo {
   machines: number;
   draining: boolean;
   last_seen: string;
+  unbounded: ("cpu" | "memory" | "pids" | "walls")[] | null;
 }
 /**
  * How many machines of an image there are for whom.

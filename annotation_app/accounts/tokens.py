@@ -1,0 +1,23 @@
+"""Programs that call the HTTP interface: a token in the Authorization header stands for the person who made it."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja.security import HttpBearer
+
+from annotation_app.accounts import services
+from annotation_app.endpoint import SignedIn
+
+
+class TokenBearer(HttpBearer):
+    """`Authorization: Bearer …`; needs no CSRF token, since no browser sends it by itself."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        user = services.token_user(token)
+        if user is not None:
+            request.user = user
+        return user
+
+
+SIGNED_IN_OR_TOKEN = (TokenBearer(), SignedIn())
+"""For routes that programs call too: a token, or else the session."""

@@ -1,0 +1,57 @@
+"""A revision as it is registered: everything that can be checked before it proposes."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, HttpUrl, JsonValue, StringConstraints, TypeAdapter
+
+from vocabulary.base import Frozen
+from vocabulary.dialects import dialect_named
+from vocabulary.memory import Budget
+from vocabulary.sampling import Sampling
+
+HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
+NAME = r"^[^\x00-\x20](?:[^\x00-\x1f]*[^\x00-\x20])?$"
+"""What a name is made of: no control characters, no space at its ends."""
+
+
+def _dialect(name: str) -> str:
+    dialect_named(name)
+    return name
+
+
+def _address(url: str) -> str:
+    parts = HTTP_URL.validate_python(url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("an address holds no name, password, query or fragment: pages show it")
+    return url
+
+
+def _sampling(settings: dict[str, Any]) -> dict[str, Any]:
+    if "n" in settings:
+        raise ValueError("how many candidates are asked for is the pool's setting")
+    Sampling.model_validate(settings)
+    return settings
+
+
+def _memory(settings: dict[str, Any]) -> dict[str, Any]:
+    Budget.model_validate(settings)
+    return settings
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=NAME)]
+
+
+class RevisionIn(Frozen):
+    """Where a policy is served, under which name, in which dialect, how it is sampled and what it remembers."""
+
+    name: Name
+    revision: Name
+    dialect: Annotated[str, AfterValidator(_dialect)]
+    base_url: Annotated[str, StringConstraints(max_length=500), AfterValidator(_address)]
+    model: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NAME)]
+    checkpoint: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""
+    weight_version: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
+    sampling: Annotated[dict[str, JsonValue], AfterValidator(_sampling)] = {}
+    memory: Annotated[dict[str, JsonValue], AfterValidator(_memory)] = {}
+    scripted: bool = Field(default=False)
+    """No model: answers from a script, and is labelled so."""

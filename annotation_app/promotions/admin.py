@@ -1,0 +1,12 @@
+"""What gates said, in Django's admin: read, never changed."""
+
+from django.contrib import admin
+
+from annotation_app.audit.admin import ReadOnlyAdmin
+from annotation_app.promotions.models import GateDecision
+
+
+@admin.register(GateDecision)
+class GateDecisionAdmin(ReadOnlyAdmin):
+    list_display = ("pool", "evaluation", "active", "passed", "promoted", "created_at")
+    list_filter = ("pool", "passed")

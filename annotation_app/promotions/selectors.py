@@ -1,0 +1,122 @@
+"""Reading who proposes where, and why."""
+
+from collections.abc import Iterable
+
+from django.db.models import Count, Prefetch, Q, Sum
+
+from annotation_app.accounts.models import User
+from annotation_app.policies.gate import Reason
+from annotation_app.policies.models import Evaluation, PolicyRevision
+from annotation_app.policies.selectors import policies_admin_check, policy_of, policy_ref
+from annotation_app.promotions.models import GateDecision
+from annotation_app.promotions.schemas import (
+    EvaluationSummary,
+    GateOutcome,
+    PoolPolicies,
+    PoolRates,
+    RevisionSummary,
+    SuiteRate,
+)
+from annotation_app.tasks.models import AssignmentState, Pool, Tally
+from vocabulary.evaluations import Rate
+from vocabulary.statistics import rate_of
+
+
+def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
+    """Every revision, newest first, and the pools it proposes in. Raises Forbidden."""
+    policies_admin_check(user)
+    found = PolicyRevision.objects.prefetch_related("pools", "tried_in", _evaluations())
+    rates = _rates()
+    return tuple(
+        RevisionSummary(
+            id=revision.pk,
+            policy=policy_of(revision),
+            base_url=revision.base_url,
+            model=revision.model,
+            checkpoint=revision.checkpoint,
+            weight_version=revision.weight_version,
+            sampling=revision.sampling,
+            memory=revision.memory,
+            created_at=revision.created_at,
+            active_in=tuple(pool.name for pool in revision.pools.all()),
+            tried_in=tuple(pool.name for pool in revision.tried_in.all()),
+            rates=rates.get(revision.pk, ()),
+            evaluations=tuple(map(_summary, revision.evaluations.all())),
+        )
+        for revision in found
+    )
+
+
+def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:
+    """Every pool: who proposes there, its gate, and how many episodes are open. Raises Forbidden."""
+    policies_admin_check(user)
+    active = Count("tasks__assignments", filter=Q(tasks__assignments__state=AssignmentState.ACTIVE))
+    return tuple(
+        PoolPolicies(
+            id=pool.pk,
+            name=pool.name,
+            active=pool.policy_id,
+            canary=pool.canary_id,
+            canary_share=pool.canary_share,
+            gate=pool.gate,
+            sampling=pool.sampling,
+            open_episodes=pool.open_episodes,
+        )
+        for pool in Pool.objects.annotate(open_episodes=active)
+    )
+
+
+def evaluation_summary(evaluation_id: int) -> EvaluationSummary:
+    """One report's line. Raises Evaluation.DoesNotExist."""
+    return _summary(Evaluation.objects.prefetch_related(_decisions()).get(pk=evaluation_id))
+
+
+def _decisions() -> Prefetch[str]:
+    return Prefetch("gate_decisions", queryset=GateDecision.objects.select_related("pool", "active"))
+
+
+def _evaluations() -> Prefetch[str]:
+    return Prefetch("evaluations", queryset=Evaluation.objects.prefetch_related(_decisions()))
+
+
+def _summary(evaluation: Evaluation) -> EvaluationSummary:
+    report, decisions = evaluation.document, evaluation.gate_decisions.all()
+    return EvaluationSummary(
+        id=evaluation.pk,
+        sha256=evaluation.sha256,
+        created_at=evaluation.created_at,
+        attempts=report.attempts,
+        suites=tuple(SuiteRate(suite=suite.suite, successes=suite.successes) for suite in report.suites),
+        compared=report.comparison.overall.finding if report.comparison else None,
+        decisions=tuple(map(_outcome, decisions)),
+    )
+
+
+def _outcome(decision: GateDecision) -> GateOutcome:
+    return GateOutcome(
+        pool=decision.pool.name,
+        passed=decision.passed,
+        promoted=decision.promoted,
+        against=policy_ref(decision.active),
+        reasons=tuple(Reason.model_validate(reason) for reason in decision.reasons),
+        created_at=decision.created_at,
+    )
+
+
+def _rates() -> dict[int, tuple[PoolRates, ...]]:
+    """Of each revision, pool by pool."""
+    columns = ("accepted", "overridden", "succeeded", "failed")
+    sums: Iterable[tuple[int, str, int, int, int, int]] = (
+        Tally.objects.values_list("revision_id", "pool__name")
+        .annotate(*(Sum(column) for column in columns))
+        .order_by("pool_id")
+    )
+    found: dict[int, tuple[PoolRates, ...]] = {}
+    for revision, pool, accepted, overridden, succeeded, failed in sums:
+        rates = PoolRates(pool=pool, accepted=_rate(accepted, overridden), succeeded=_rate(succeeded, failed))
+        found[revision] = (*found.get(revision, ()), rates)
+    return found
+
+
+def _rate(good: int, bad: int) -> Rate | None:
+    return rate_of(good, good + bad) if good + bad else None

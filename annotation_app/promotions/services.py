@@ -1,0 +1,138 @@
+"""Deciding who proposes in a pool: one way, whether a person says so or the pool's gate."""
+
+from typing import Literal
+
+from django.db import transaction
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Invalid, NotFound
+from annotation_app.policies.gate import Gate, decide
+from annotation_app.policies.models import Evaluation, PolicyRevision
+from annotation_app.policies.selectors import evaluation_latest, policies_admin_check, policy_ref
+from annotation_app.policies.services import evaluation_keep
+from annotation_app.promotions.models import GateDecision
+from annotation_app.tasks.models import Pool
+from vocabulary.evaluations import Evaluation as Report
+
+
+@transaction.atomic(durable=True)
+def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Pool:
+    """Make a revision the one that proposes in a pool (None: nobody does); a trial of it ends with that. Episodes take
+    it up at their next decision point. Raises Forbidden and NotFound."""
+    policies_admin_check(user)
+    return _activate(_pool_locked(pool_id), None if revision_id is None else _revision(revision_id), actor=user)
+
+
+@transaction.atomic(durable=True)
+def policy_try(*, user: User, pool_id: int, revision_id: int | None, share: int) -> Pool:
+    """Let a share (percent) of a pool's episodes try a revision; None or 0 ends the trial. Raises Forbidden, NotFound
+    and Invalid."""
+    policies_admin_check(user)
+    pool = _pool_locked(pool_id)
+    if not 0 <= share <= 100:
+        raise Invalid("A share is 0 to 100 percent.")
+    pool.canary = _revision(revision_id) if share and revision_id is not None else None
+    pool.canary_share = share if pool.canary else 0
+    pool.save(update_fields=["canary", "canary_share"])
+    details = {"canary": str(pool.canary or ""), "share": pool.canary_share}
+    audit_record(actor=user, verb="policy.tried", subject=f"pool:{pool.pk}", details=details)
+    return pool
+
+
+@transaction.atomic(durable=True)
+def gate_set(*, user: User, pool_id: int, gate: Gate | None) -> None:
+    """Say what a report must show for a revision to be promoted in a pool; None: nothing is judged. Reports that came
+    before are not judged again. Raises Forbidden and NotFound."""
+    policies_admin_check(user)
+    pool = _pool_locked(pool_id)
+    pool.gate = gate
+    pool.save(update_fields=["gate"])
+    details = {"gate": gate.model_dump(mode="json") if gate else None}
+    audit_record(actor=user, verb="policy.gate_set", subject=f"pool:{pool.pk}", details=details)
+
+
+@transaction.atomic(durable=True)
+def sampling_set(*, user: User, pool_id: int, sampling: Literal["in_order", "by_need"]) -> None:
+    """Say how the next task of a pool is chosen. Raises Forbidden and NotFound."""
+    policies_admin_check(user)
+    pool = _pool_locked(pool_id)
+    before, pool.sampling = pool.sampling, sampling
+    pool.save(update_fields=["sampling"])
+    details = {"before": before, "after": sampling}
+    audit_record(actor=user, verb="pool.sampling_set", subject=f"pool:{pool.pk}", details=details)
+
+
+@transaction.atomic(durable=True)
+def evaluation_add(*, user: User, revision_id: int, report: Report) -> tuple[Evaluation, bool]:
+    """Register a report on a revision, and let the gates of the pools judge it that an older revision of the same
+    policy proposes in; those that promote automatically do so at once. The same report changes nothing a second
+    time. Raises Forbidden, NotFound and Invalid."""
+    policies_admin_check(user)
+    revision = _revision(revision_id)
+    evaluation, new = evaluation_keep(revision=revision, report=report)
+    if new:
+        details = {"revision": str(revision), "sha256": evaluation.sha256}
+        audit_record(actor=user, verb="policy.evaluated", subject=f"policy:{revision.pk}", details=details)
+        older = Pool.objects.filter(gate__isnull=False, policy__name=revision.name, policy_id__lt=revision.pk)
+        for pool_id in older.order_by("pk").values_list("pk", flat=True):
+            _judge(_pool_locked(pool_id), evaluation)
+    return evaluation, new
+
+
+def evaluation_register(*, username: str, report: Report) -> tuple[Evaluation, bool]:
+    """The same, by a person's name, on the revision that the report is about. Raises Forbidden, NotFound, Invalid."""
+    user = User.objects.filter(username=username).first()
+    if user is None:
+        raise NotFound(f"There is nobody named {username!r}.")
+    if len(report.policies) != 1:
+        raise Invalid("The report is not about one revision.", code="other_policy")
+    (policy,) = report.policies
+    revision = PolicyRevision.objects.filter(name=policy.name, revision=policy.revision).first()
+    if revision is None:
+        raise NotFound(f"{policy.name} {policy.revision} is not registered.")
+    return evaluation_add(user=user, revision_id=revision.pk, report=report)
+
+
+def _judge(pool: Pool, evaluation: Evaluation) -> None:
+    """Ask a locked pool's gate; what it stands before is read under the lock, so two reports are judged in turn."""
+    gate, active, candidate = pool.gate, pool.policy, evaluation.revision
+    if gate is None or active is None or active.name != candidate.name or active.pk >= candidate.pk:
+        return
+    before = evaluation_latest(active)
+    decision = decide(gate, evaluation.document, policy_ref(active), before.document if before else None)
+    promoted = decision.passed and gate.promote == "automatically"
+    reasons = [reason.model_dump(mode="json") for reason in decision.reasons]
+    GateDecision.objects.create(
+        pool=pool, evaluation=evaluation, active=active, passed=decision.passed, promoted=promoted, reasons=reasons
+    )
+    details = {"revision": str(candidate), "evaluation": evaluation.sha256, "reasons": reasons}
+    verb = "policy.gate_passed" if decision.passed else "policy.gate_shut"
+    audit_record(actor=None, verb=verb, subject=f"pool:{pool.pk}", details=details)
+    if promoted:
+        _activate(pool, candidate, actor=None, evaluation=evaluation.sha256, gate=gate.model_dump(mode="json"))
+
+
+def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None, **why: object) -> Pool:
+    """Runs inside the caller's transaction, on a locked pool."""
+    before, pool.policy = pool.policy, revision
+    if pool.canary_id == pool.policy_id:
+        pool.canary, pool.canary_share = None, 0
+    pool.save(update_fields=["policy", "canary", "canary_share"])
+    details = {"before": str(before or ""), "after": str(revision or ""), **why}
+    audit_record(actor=actor, verb="policy.activated", subject=f"pool:{pool.pk}", details=details)
+    return pool
+
+
+def _pool_locked(pool_id: int) -> Pool:
+    pool = Pool.objects.select_for_update(of=("self",)).select_related("policy", "canary").filter(pk=pool_id).first()
+    if pool is None:
+        raise NotFound("There is no such pool.")
+    return pool
+
+
+def _revision(revision_id: int) -> PolicyRevision:
+    found = PolicyRevision.objects.filter(pk=revision_id).first()
+    if found is None:
+        raise NotFound("There is no such revision.")
+    return found
