@@ -15,6 +15,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field, JsonValue
 
+from agent_backend.scripted.judge import JUDGE, doubt, opinion
 from agent_backend.scripted.script import SCREEN, UNKNOWN, Line, Script, lines_sample, script_find
 from vocabulary.actions import Action
 from vocabulary.dialect import Dialect, Parsed, Screen
@@ -47,10 +48,11 @@ class ChatRequest(BaseModel):
 
 
 class Choice(BaseModel):
-    """One sampled reply, cut into tokens, each with its log-probability."""
+    """One sampled reply, cut into tokens, with its log-probability; `yes` is a judge's belief, told at its verdict."""
 
     tokens: list[str]
     logprob: float
+    yes: float | None = None
 
 
 def executed_actions(messages: list[Message], dialect: Dialect, screen: Screen) -> tuple[Action | None, ...]:
@@ -62,6 +64,8 @@ def executed_actions(messages: list[Message], dialect: Dialect, screen: Screen) 
 def choices_of(request: ChatRequest, scripts: tuple[Script, ...], dialect: Dialect) -> list[Choice]:
     """What the script says to this conversation."""
     prompt = "\n".join(message.text() for message in request.messages if message.role != "assistant")
+    if request.model == JUDGE:
+        return [judged(prompt)] * request.n
     script = script_find(scripts, prompt)
     screen = script.screen if script else SCREEN
     stage = script.stage_after(executed_actions(request.messages, dialect, screen)) if script else UNKNOWN
@@ -72,19 +76,31 @@ def choices_of(request: ChatRequest, scripts: tuple[Script, ...], dialect: Diale
     ]
 
 
+def judged(prompt: str) -> Choice:
+    """What the scripted judge says to a record."""
+    yes, said = opinion(prompt)
+    return Choice(tokens=words_of(said), logprob=math.log(max(yes, 1 - yes)), yes=yes)
+
+
 def tokens_of(dialect: Dialect, line: Line, screen: Screen) -> list[str]:
-    """The reply of a line, cut where a reader would pause."""
-    return re.findall(r"\s*\S+\s*?", dialect.write(line.thought, line.action, screen))
+    """The reply of a line."""
+    return words_of(dialect.write(line.thought, line.action, screen))
+
+
+def words_of(text: str) -> list[str]:
+    """A reply, cut where a reader would pause."""
+    return re.findall(r"\s*\S+\s*?", text)
 
 
 def _logprobs(choice: Choice, token: str) -> dict[str, Any]:
     share = choice.logprob / len(choice.tokens)
-    return {"content": [{"token": token, "logprob": share, "bytes": list(token.encode()), "top_logprobs": []}]}
+    others = [] if choice.yes is None else doubt(token, choice.yes)
+    return {"content": [{"token": token, "logprob": share, "bytes": list(token.encode()), "top_logprobs": others}]}
 
 
 def _whole(request: ChatRequest, choices: list[Choice]) -> dict[str, Any]:
     return {
-        **_head("chat.completion"),
+        **_head("chat.completion", request.model),
         "choices": [
             {
                 "index": index,
@@ -100,8 +116,8 @@ def _whole(request: ChatRequest, choices: list[Choice]) -> dict[str, Any]:
     }
 
 
-def _head(kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-scripted", "object": kind, "created": int(time.time()), "model": MODEL}
+def _head(kind: str, model: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-scripted", "object": kind, "created": int(time.time()), "model": model}
 
 
 async def _chunks(request: ChatRequest, choices: list[Choice], pace: float) -> AsyncIterator[str]:
@@ -118,7 +134,7 @@ async def _chunks(request: ChatRequest, choices: list[Choice], pace: float) -> A
                 "logprobs": _logprobs(choice, token) if request.logprobs else None,
                 "finish_reason": "stop" if last else None,
             }
-            yield f"data: {json.dumps({**_head('chat.completion.chunk'), 'choices': [body]})}\n\n"
+            yield f"data: {json.dumps({**_head('chat.completion.chunk', request.model), 'choices': [body]})}\n\n"
     yield "data: [DONE]\n\n"
 
 
@@ -132,12 +148,13 @@ def app_of(scripts: tuple[Script, ...], dialect: Dialect, *, pace: float) -> Fas
 
     @app.get("/v1/models")
     def models() -> dict[str, Any]:
-        return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": "pilothouse"}]}
+        listed = {"object": "model", "created": 0, "owned_by": "pilothouse"}
+        return {"object": "list", "data": [{"id": name, **listed} for name in (MODEL, JUDGE)]}
 
     @app.post("/v1/chat/completions", response_model=None)
     def complete(body: ChatRequest, request: Request) -> JSONResponse | StreamingResponse:
-        if body.model != MODEL:
-            message = f"The model `{body.model}` does not exist; this server has only `{MODEL}`."
+        if body.model not in (MODEL, JUDGE):
+            message = f"The model `{body.model}` does not exist; this server has only `{MODEL}` and `{JUDGE}`."
             return JSONResponse({"error": {"message": message, "code": "model_not_found"}}, status_code=404)
         choices = choices_of(body, scripts, dialect)
         if body.stream:

@@ -1,0 +1,50 @@
+"""What every judge can do, and the one that asks nobody: what the task's own verifier said."""
+
+from datetime import UTC, datetime
+from typing import Protocol
+
+from agent_backend.policy.openai import ReadBlob
+from agent_backend.ports import KeepBlob, keep_nothing
+from vocabulary.judgements import VERIFIER, Judgement, JudgeRef
+from vocabulary.trajectories import Trajectory
+
+
+class Judge(Protocol):
+    """Something that judges whole attempts."""
+
+    ref: JudgeRef
+
+    async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, keep: KeepBlob = keep_nothing) -> Judgement:
+        """Its word on an attempt; `blob` fetches pictures, `keep` stores what was asked.
+
+        Whatever a model says is a judgement, that nothing can be made of it too. Raises PolicyUnavailable where nobody
+        answers, and PolicyRejected where a server will not have this very attempt.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+class VerifierJudge:
+    """Says what the task's verifier said when the attempt ended: done or not. How far an attempt came that was not
+    done is no likelihood that it was."""
+
+    ref = VERIFIER
+
+    async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, keep: KeepBlob = keep_nothing) -> Judgement:
+        """See `Judge.judge`."""
+        verdict = trajectory.verdict
+        said = None if verdict is None else verdict.success
+        return Judgement(
+            trajectory=trajectory.id,
+            judge=self.ref,
+            score=None if said is None else float(said),
+            unsaid="no_verifier" if said is None else None,
+            words="" if verdict is None else verdict.reason,
+            judged_at=datetime.now(UTC),
+        )
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
