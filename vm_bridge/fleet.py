@@ -10,7 +10,10 @@ MachineState = Literal["starting", "free", "leased", "resetting", "draining", "s
 """`resetting`: on its way from a lease to the next; `draining`: about to be destroyed; `stranded`: idle on a host
 that fell silent."""
 
-MachineKind = Literal["desktop", "phone", "terminal"]
+MachineKind = Literal["desktop", "phone", "browser", "terminal"]
+
+Unbounded = Literal["cpu", "memory", "pids", "walls"]
+"""`walls`: browsers run without any, as the bridge's user."""
 
 
 class Waiting(Frozen):
@@ -72,6 +75,8 @@ class HostInfo(Frozen):
     machines: int
     draining: bool
     last_seen: AwareDatetime
+    unbounded: tuple[Unbounded, ...] | None = None
+    """What its machines may take of it without a bound. None until it has made a machine."""
 
 
 class ImageInfo(Frozen):

@@ -47,7 +47,8 @@ class Capabilities(Frozen):
     services: tuple[Service, ...] = ()
     """Web programs it has, beside whatever else listens inside."""
     unbounded: tuple[str, ...] = ()
-    """What of the host it may take without a bound, because the host has no right to set one: cpu, memory, pids."""
+    """What of the host it may take without a bound, because the host has no right to set one: cpu, memory, pids;
+    `walls` where a browser has none around it."""
     apps: tuple[str, ...] = ()
     """Names that `open_app` is known to take; it may take others."""
 

@@ -67,6 +67,8 @@ class Pool:
         self._noted: dict[str, dict[str, float]] = {}
         self._used: dict[str, tuple[float, float]] = {}
         """Processor seconds of each machine, and when they were read."""
+        self._unbounded: tuple[str, ...] | None = None
+        """What the operator was told that machines here may take."""
         self._retry_at: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
@@ -117,6 +119,7 @@ class Pool:
             raise MachineGone(f"there is no machine {machine_id}") from None
 
     async def _register(self) -> frozenset[str]:
+        self._unbounded = None
         return await self._shelves.register(images=self._host.images, capacity=self._capacity)
 
     async def _work(self) -> None:
@@ -275,6 +278,15 @@ class Pool:
         for sandbox in tuple(self._machines.values()):
             if sandbox.id not in self._moving:
                 await self._note(sandbox)
+        await self._note_bounds()
+
+    async def _note_bounds(self) -> None:
+        """Let the operator see what machines here may take without a bound."""
+        found = {name for sandbox in self._machines.values() for name in sandbox.capabilities.unbounded}
+        unbounded = tuple(sorted(found))
+        if self._machines and unbounded != self._unbounded:
+            await self._shelves.tell_unbounded(unbounded)
+            self._unbounded = unbounded
 
     async def _note(self, sandbox: Sandbox) -> None:
         """Let the operator see what a machine costs and when it last acted, where that has changed."""

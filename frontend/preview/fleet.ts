@@ -1,5 +1,5 @@
 /** A made-up fleet: every state a machine can be in. */
-import type { Fleet, FleetMachine } from "../src/generated/api";
+import type { Fleet, FleetMachine, HostInfo } from "../src/generated/api";
 
 const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
 
@@ -36,7 +36,7 @@ const LEASED: FleetMachine = {
   watchable: true,
 };
 
-const HOST = { id: "lab-1", url: "http://10.0.0.4:8010", images: ["desktop", "phone", "terminal"], capacity: 8, machines: 5, draining: false, last_seen: secondsAgo(1) };
+const HOST: HostInfo = { id: "lab-1", url: "http://10.0.0.4:8010", images: ["desktop", "phone", "terminal"], capacity: 8, machines: 5, draining: false, last_seen: secondsAgo(1), unbounded: [] };
 
 export function fleet(empty: boolean): Fleet {
   return {
@@ -51,7 +51,7 @@ export function fleet(empty: boolean): Fleet {
           { ...FREE, id: "desktop-e0078c31", kind: null, state: "starting", since: secondsAgo(1), cpu_share: null, memory_bytes: null },
           { ...FREE, id: "desktop-51fe7d02", host: "lab-2", state: "stranded", since: secondsAgo(45) },
         ],
-    hosts: [HOST, { ...HOST, id: "lab-2", url: "http://10.0.0.5:8010", machines: 1, draining: true, last_seen: secondsAgo(45) }],
+    hosts: [HOST, { ...HOST, id: "lab-2", url: "http://10.0.0.5:8010", machines: 1, draining: true, last_seen: secondsAgo(45), unbounded: ["cpu", "memory", "walls"] }],
     images: [
       { name: "desktop", target: 2, free: 1, coming: 1, waiting: 1 },
       { name: "phone", target: 0, free: 0, coming: 0, waiting: 0 },

@@ -152,7 +152,9 @@ def _kind(capabilities: str) -> MachineKind | None:
     known = capabilities_of(capabilities)
     if known.width == 0:
         return "terminal"
-    return "phone" if "press_home" in known.kinds else "desktop"
+    if "press_home" in known.kinds:
+        return "phone"
+    return "browser" if "switch_page" in known.kinds else "desktop"
 
 
 def _host(name: str, seen: float, known: dict[str, str], machines: int) -> HostInfo:
@@ -164,6 +166,7 @@ def _host(name: str, seen: float, known: dict[str, str], machines: int) -> HostI
         machines=machines,
         draining=known["draining"] == "1",
         last_seen=moment(seen),
+        unbounded=tuple(json.loads(known["unbounded"])) if "unbounded" in known else None,
     )
 
 

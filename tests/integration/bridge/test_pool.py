@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeHost, FakeSandbox
-from vm_bridge.errors import MachineGone, NoMachine, StaleLease
+from vm_bridge.errors import MachineGone, NoMachine, StaleLease, Unwalled
 from vm_bridge.fleet import Waiting
 from vm_bridge.ledger import Ledger
 from vm_bridge.ledger.leases import Ask
@@ -263,6 +263,20 @@ async def test_who_waits_is_told_why_no_machine_can_be_made(redis: Redis) -> Non
                 await bridge.lease()
 
 
+class BareHost(FakeHost):
+    """Cannot put walls around anything."""
+
+    async def create(self, image: str) -> Sandbox:
+        raise Unwalled("bubblewrap is not installed")
+
+
+async def test_who_waits_is_told_by_a_code_that_walls_cannot_be_had(redis: Redis) -> None:
+    async with bridge_over(BareHost(), redis) as bridge:
+        for _ in range(2):
+            with pytest.raises(Unwalled, match="not installed"):
+                await bridge.lease()
+
+
 async def test_a_machine_whose_taking_back_broke_is_taken_back(fake_host: FakeHost, redis: Redis) -> None:
     told: list[str] = []
 
@@ -336,6 +350,27 @@ async def test_an_operator_sees_what_a_machine_costs(bridge: Bridge, fake_host: 
 
     await asyncio.wait_for(look(), 15)
     assert seen == [sandbox_of(fake_host, lease).screen.nbytes]
+
+
+async def test_an_operator_sees_what_machines_may_take_without_a_bound(
+    bridge: Bridge, fake_host: FakeHost, redis: Redis
+) -> None:
+    (host,) = await bridge.manager.overview.hosts()
+    assert host.unbounded is None, "nothing is known before there is a machine"
+    lease = await bridge.lease()
+    sandbox = sandbox_of(fake_host, lease)
+    for unbounded in (), ("walls", "cpu"):
+        sandbox.capabilities = sandbox.capabilities.model_copy(update={"unbounded": unbounded})
+        await told(bridge, tuple(sorted(unbounded)))
+    await redis.flushdb()
+    await told(bridge, ("cpu", "walls"))
+
+
+async def told(bridge: Bridge, unbounded: tuple[str, ...]) -> None:
+    """Returns when the host says that its machines may take this much."""
+    async with asyncio.timeout(30):
+        while [host.unbounded for host in await bridge.manager.overview.hosts()] != [unbounded]:
+            await asyncio.sleep(0.05)
 
 
 async def test_an_unknown_image_is_refused_at_once(bridge: Bridge) -> None:

@@ -31,6 +31,7 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
               <Table.Td>
                 <strong className={styles.name}>{host.id}</strong>
                 <div className={styles.note}>{host.url}</div>
+                <Bounds host={host} />
               </Table.Td>
               <Table.Td>{host.images.join(", ")}</Table.Td>
               <Table.Td className={styles.number}>{t("machines.of", { count: host.machines, most: host.capacity })}</Table.Td>
@@ -51,5 +52,19 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
         </Table.Tbody>
       </Table>
     </>
+  );
+}
+
+/** What its machines may take without a bound; nothing where everything is bounded. */
+function Bounds({ host }: { host: HostInfo }) {
+  const { t, language } = useI18n();
+  if (host.unbounded?.length === 0) return null;
+  const named = host.unbounded?.map((one) => t(`machines.unbounded.${one}`));
+  return (
+    <div className={styles.note}>
+      {named === undefined
+        ? t("machines.unbounded.unknown")
+        : t("machines.unbounded", { what: new Intl.ListFormat(language).format(named) })}
+    </div>
   );
 }

@@ -84,7 +84,7 @@ export function MachineTable({ fleet, onWatch, onReclaim }: Props) {
 
 function Machine({ machine, at }: { machine: FleetMachine; at: string }) {
   const { t } = useI18n();
-  const pictured = machine.kind === "desktop" || machine.kind === "phone";
+  const pictured = machine.kind !== null && machine.kind !== "terminal";
   return (
     <div className={styles.machine}>
       <div className={styles.thumbnail}>

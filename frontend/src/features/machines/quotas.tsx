@@ -1,9 +1,10 @@
 /** How many machines a user or a pool may hold at once. */
-import { Button, Group, Modal, NumberInput, SegmentedControl, Stack, Table, TextInput } from "@mantine/core";
+import { Button, Group, NumberInput, SegmentedControl, Stack, Table, TextInput } from "@mantine/core";
 import { useState } from "react";
 
 import type { Quota } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
 
 import { useChange } from "./api";
 import { Problem } from "./problem";
@@ -55,9 +56,9 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
 export function QuotaDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useI18n();
   return (
-    <Modal opened={opened} onClose={onClose} title={t("machines.quota.add")} transitionProps={{ duration: 0 }}>
+    <Dialog opened={opened} onClose={onClose} title={t("machines.quota.add")}>
       <QuotaForm onDone={onClose} />
-    </Modal>
+    </Dialog>
   );
 }
 

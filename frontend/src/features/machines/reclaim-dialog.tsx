@@ -1,9 +1,10 @@
 /** Takes a machine from its holder, who is told why. */
-import { Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import type { FleetMachine } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
 
 import { useChange } from "./api";
 import { Problem } from "./problem";
@@ -13,9 +14,9 @@ type Props = { readonly machine: FleetMachine | null; readonly onClose: () => vo
 export function ReclaimDialog({ machine, onClose }: Props) {
   const { t } = useI18n();
   return (
-    <Modal opened={machine !== null} onClose={onClose} title={t("machines.reclaim")} transitionProps={{ duration: 0 }}>
+    <Dialog opened={machine !== null} onClose={onClose} title={t("machines.reclaim")}>
       {machine && <ReclaimForm machine={machine} onDone={onClose} />}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,9 +1,8 @@
 /** The live picture of a machine somebody works on; looking changes nothing for them. */
-import { Modal } from "@mantine/core";
-
 import type { FleetMachine } from "@/generated/api";
 import { useStream } from "@/streams/use-stream";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
 
 import { machinePath } from "./api";
 import styles from "./machines.module.css";
@@ -13,16 +12,15 @@ type Props = { readonly machine: FleetMachine | null; readonly onClose: () => vo
 export function WatchDialog({ machine, onClose }: Props) {
   const { t } = useI18n();
   return (
-    <Modal
+    <Dialog
       opened={machine !== null}
       onClose={onClose}
       size="auto"
       centered
       title={machine ? t("machines.watching", { name: machine.id, who: machine.user ?? machine.holder ?? "" }) : ""}
-      transitionProps={{ duration: 0 }}
     >
       {machine && <Picture machine={machine} />}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,7 +1,6 @@
 /** The dialogs of the desk; one is open at a time. */
-import { Modal } from "@mantine/core";
-
 import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { ClipboardDialog } from "./clipboard-dialog";
@@ -18,18 +17,17 @@ export function Dialogs() {
     stageRef.current?.focus({ preventScroll: true });
   };
   return (
-    <Modal
+    <Dialog
       opened={dialog !== null}
       onClose={close}
       title={dialog === null ? "" : t(`dialog.${dialog}`)}
       returnFocus={false}
-      transitionProps={{ duration: 0 }}
     >
       {(dialog === "finish" || dialog === "infeasible") && <FinishDialog infeasible={dialog === "infeasible"} onDone={close} />}
       {dialog === "help" && <HelpDialog onDone={close} />}
       {dialog === "leave" && <LeaveDialog onDone={close} />}
       {dialog === "clipboard" && <ClipboardDialog onDone={close} />}
       {dialog === "takeover" && <TakeoverDialog onDone={close} />}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,0 +1,118 @@
+/** The machines page: what hosts cannot bound is said in words, and its dialogs work with keys alone, in both languages. */
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { MemoryRouter } from "react-router";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { Fleet, FleetMachine, HostInfo } from "@/generated/api";
+import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { TopBarProvider } from "@/shared/ui/top-bar";
+
+import { fleetQuery } from "./api";
+import MachinesPage from "./machines-page";
+
+const AT = "2026-01-01T10:00:00Z";
+const HOST: HostInfo = {
+  id: "host-1",
+  url: "http://host-1",
+  images: ["browser"],
+  capacity: 8,
+  machines: 1,
+  draining: false,
+  last_seen: AT,
+  unbounded: [],
+};
+const MACHINE: FleetMachine = {
+  id: "browser-1",
+  kind: "browser",
+  image: "browser",
+  host: "host-1",
+  state: "leased",
+  since: AT,
+  holder: "runner",
+  user: "ada",
+  pool: "pool",
+  session: null,
+  expires_at: AT,
+  last_act: null,
+  cpu_share: null,
+  memory_bytes: null,
+  watchable: true,
+};
+
+function open(host: Partial<HostInfo> = {}, language: Language = "en") {
+  const fleet: Fleet = {
+    at: AT,
+    machines: [MACHINE],
+    hosts: [{ ...HOST, ...host }],
+    images: [],
+    queue: [],
+    quotas: [],
+    losses: [],
+  };
+  const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
+  client.setQueryData(fleetQuery.queryKey, fleet);
+  vi.stubGlobal("fetch", () => new Promise(() => undefined));
+  render(
+    <QueryClientProvider client={client}>
+      <MantineProvider>
+        <I18nProvider language={language}>
+          <MemoryRouter>
+            <TopBarProvider>
+              <MachinesPage />
+            </TopBarProvider>
+          </MemoryRouter>
+        </I18nProvider>
+      </MantineProvider>
+    </QueryClientProvider>,
+  );
+  return userEvent.setup();
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("the machines page", () => {
+  it("says in words what a host cannot bound", () => {
+    open({ unbounded: ["memory", "walls"] });
+    expect(screen.getByText(/Without a bound here: memory and what browsers reach/)).toBeDefined();
+  });
+
+  it("says nothing of bounds where all hold, and that they are unknown before there was a machine", () => {
+    open();
+    expect(screen.queryByText(/Without a bound/)).toBeNull();
+    open({ unbounded: null });
+    expect(screen.getByText(/known once it has made a machine/)).toBeDefined();
+  });
+
+  it("calls a browser a browser", () => {
+    open();
+    expect(screen.getByText("Browser · host-1")).toBeDefined();
+  });
+});
+
+describe.each([
+  ["en", "Take browser-1 back", "Close"],
+  ["en", "Watch browser-1", "Close"],
+  ["en", "Set a limit…", "Close"],
+  ["zh", "收回 browser-1", "关闭"],
+  ["zh", "观看 browser-1", "关闭"],
+  ["zh", "设置限制…", "关闭"],
+] as const)("a dialog in %s, opened by %s", (language, opener, cross) => {
+  it("has a named cross, keeps the focus within, and gives it back after Escape", async () => {
+    const user = open({}, language);
+    const button = screen.getByRole("button", { name: opener });
+    button.focus();
+    await user.keyboard("{Enter}");
+    const dialog = await screen.findByRole("dialog");
+    expect(within(dialog).getByRole("button", { name: cross })).toBeDefined();
+    for (let presses = 0; presses < 8; presses++) {
+      await user.tab();
+      expect(dialog.contains(document.activeElement)).toBe(true);
+    }
+    await user.keyboard("{Escape}");
+    expect(screen.queryByRole("dialog")).toBeNull();
+    await vi.waitFor(() => expect(document.activeElement).toBe(button));
+  });
+});
