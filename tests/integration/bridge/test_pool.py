@@ -369,7 +369,9 @@ async def test_an_operator_sees_what_machines_may_take_without_a_bound(
 async def told(bridge: Bridge, unbounded: tuple[str, ...]) -> None:
     """Returns when the host says that its machines may take this much."""
     async with asyncio.timeout(30):
-        while [host.unbounded for host in await bridge.manager.overview.hosts()] != [unbounded]:
+        while True:
+            if [host.unbounded for host in await bridge.manager.overview.hosts()] == [unbounded]:
+                return
             await asyncio.sleep(0.05)
 
 
