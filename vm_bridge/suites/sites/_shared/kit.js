@@ -4,8 +4,6 @@
 const Kit = (() => {
   let site, task, model, words, drawn = [], pending = false;
 
-  // ---- elements ------------------------------------------------------------------------------------------------
-
   const SVG = new Set(["svg", "path", "circle", "rect", "line", "polyline", "text", "g", "polygon", "ellipse"]);
 
   function listen(e) {
@@ -70,8 +68,6 @@ const Kit = (() => {
     while (old.childNodes.length > wanted.length) old.lastChild.remove();
   }
 
-  // ---- drawing and routes --------------------------------------------------------------------------------------
-
   function draw() {
     if (pending) return;
     pending = true;
@@ -102,8 +98,6 @@ const Kit = (() => {
     const text = words[key] ?? key;
     return text.replace(/\{(\d)\}/g, (_, i) => values[i]);
   };
-
-  // ---- the state interface -------------------------------------------------------------------------------------
 
   function look() {
     const style = pilothouse.random("look"), root = document.documentElement;
@@ -138,8 +132,6 @@ const Kit = (() => {
     site = definition;
     pilothouse.define({ setup, state });
   }
-
-  // ---- parts that most sites need ------------------------------------------------------------------------------
 
   const button = (at, label, click, props = {}) => h("button", { at, ...props, on: { click } }, label);
 

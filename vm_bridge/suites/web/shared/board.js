@@ -72,6 +72,16 @@ const game = (() => {
     context.fillText(text, x, y + size * 0.04);
   }
 
+  // "#d1495b" as three numbers between 0 and 1.
+  const rgb = (text) => [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16) / 255);
+
+  // White or nearly black, whichever is read better on one of the theme's colours.
+  function upon(fill) {
+    if (fill === pilothouse.theme.accent) return pilothouse.theme.onAccent;
+    const [red, green, blue] = rgb(fill).map((part) => part ** 2.2);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.28 ? "#101418" : "#fff";
+  }
+
   function title(said) {
     document.querySelector("header h1").textContent = document.title = pilothouse.say(said);
     delete stage.dataset.end;
@@ -97,5 +107,5 @@ const game = (() => {
     });
   }
 
-  return { stage, canvas, grid, round, disc, write, title, status, over, arrows };
+  return { stage, canvas, grid, round, disc, write, rgb, upon, title, status, over, arrows };
 })();

@@ -36,16 +36,20 @@ const pilothouse = (() => {
 
   function themed() {
     const draw = random("theme", { ...TASK, level: 0 });
-    const hue = draw.pick([205, 225, 160, 265, 30, 340, 185]);
+    // The hue of the paper, and the one that looks like it in the accent's own colour space.
+    const [hue, tint] = draw.pick([[205, 240], [225, 265], [160, 165], [265, 300], [30, 55], [340, 0], [185, 205]]);
     const dark = draw.chance(0.3);
     const tone = (h, s, l) => `hsl(${h} ${s}% ${l}%)`;
     const theme = dark
       ? { paper: tone(hue, 18, 12), soft: tone(hue, 16, 17), line: tone(hue, 14, 30), ink: tone(hue, 20, 92) }
       : { paper: tone(hue, 30, 97), soft: tone(hue, 30, 93), line: tone(hue, 20, 80), ink: tone(hue, 30, 16) };
     theme.dark = dark;
-    theme.accent = tone(hue, 60, dark ? 55 : 42);
-    theme.good = tone(145, 50, dark ? 50 : 36);
-    theme.bad = tone(5, 65, dark ? 60 : 48);
+    // One lightness for every hue, so that words on them, and they as words, have the same contrast in every theme.
+    const sign = (h, strength) => `oklch(${dark ? 0.74 : 0.5} ${strength} ${h})`;
+    theme.accent = sign(tint, 0.12);
+    theme.good = sign(150, 0.13);
+    theme.bad = sign(27, 0.17);
+    theme.onAccent = dark ? "#101418" : "#fff";
     // Colours that tell things apart; told by people who see red and green alike too, for their lightness differs.
     theme.colours = ["#d1495b", "#2e86ab", "#edae49", "#3d8b5f", "#8e5ea2", "#e07a3f", "#54b8c4", "#7a5c43"];
     return theme;
@@ -53,7 +57,7 @@ const pilothouse = (() => {
 
   const theme = themed();
   const paint = () => {
-    for (const name of ["paper", "soft", "line", "ink", "accent", "good", "bad"]) {
+    for (const name of ["paper", "soft", "line", "ink", "accent", "onAccent", "good", "bad"]) {
       document.documentElement.style.setProperty(`--${name}`, theme[name]);
     }
     document.documentElement.lang = TASK.language;

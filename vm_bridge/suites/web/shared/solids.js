@@ -112,7 +112,6 @@ const solids = (() => {
     }
 
     const look = (eye, target) => gl.uniformMatrix4fv(at.view, false, camera(eye, target, element.width / element.height));
-    const paper = pilothouse.theme.dark ? [0.1, 0.11, 0.13] : [0.95, 0.96, 0.97];
     let wanted = false;
     return function again() {
       if (wanted) return;
@@ -120,15 +119,12 @@ const solids = (() => {
       requestAnimationFrame(() => {
         wanted = false;
         gl.viewport(0, 0, element.width, element.height);
-        gl.clearColor(...paper, 1);
+        gl.clearColor(0, 0, 0, 0); // the page's paper shows
         gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
         draw(solid, look);
       });
     };
   }
 
-  // "#d1495b" as three numbers between 0 and 1.
-  const rgb = (text) => [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16) / 255);
-
-  return { scene, rgb };
+  return { scene };
 })();

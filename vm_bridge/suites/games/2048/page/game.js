@@ -64,9 +64,9 @@ function paint(context) {
   game.round(context, view.left - 4, view.top - 4, view.cell * 4 + 8, view.cell * 4 + 8, 10, theme.line);
   cells.forEach((value, i) => {
     const [x, y, width, height] = view.box(i % SIZE, Math.floor(i / SIZE), 4);
-    const power = Math.log2(value || 1);
-    game.round(context, x, y, width, height, 8, value ? theme.colours[(power - 1) % 8] : theme.soft);
-    if (value) game.write(context, value, x + width / 2, y + height / 2, width * (value > 99 ? 0.34 : 0.42), "#fff", 700);
+    const fill = value ? theme.colours[(Math.log2(value) - 1) % 8] : theme.soft;
+    game.round(context, x, y, width, height, 8, fill);
+    if (value) game.write(context, value, x + width / 2, y + height / 2, width * (value > 99 ? 0.34 : 0.42), game.upon(fill), 700);
   });
 }
 

@@ -2,7 +2,7 @@
 
 // The marble rolls until a wall stops it. Walls stand between fields: `walls` holds "a|b" of the two they part.
 const SPEED = 0.012;
-const COLOURS = pilothouse.theme.colours.map(solids.rgb);
+const COLOURS = pilothouse.theme.colours.map(game.rgb);
 let size, walls, holes, goal, marble, path, rolled, lost, won, last, again;
 
 function setup(task) {

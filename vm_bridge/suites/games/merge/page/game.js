@@ -64,8 +64,9 @@ function show() {
 }
 
 function piece(context, kind, x, y) {
-  game.disc(context, x, y, view.cell * (0.24 + 0.03 * kind), pilothouse.theme.colours[kind - 1]);
-  game.write(context, kind, x, y, view.cell * 0.34, "#fff", 700);
+  const fill = pilothouse.theme.colours[kind - 1];
+  game.disc(context, x, y, view.cell * (0.24 + 0.03 * kind), fill);
+  game.write(context, kind, x, y, view.cell * 0.34, game.upon(fill), 700);
 }
 
 function paint(context) {
@@ -77,7 +78,7 @@ function paint(context) {
   });
   game.round(context, button.x, button.y, button.width, button.height, 10, theme.accent);
   const size = Math.min(18, button.height * 0.55);
-  game.write(context, pilothouse.say({ en: "New piece", zh: "新图块" }), button.x + 60, button.y + button.height / 2, size, "#fff");
+  game.write(context, pilothouse.say({ en: "New piece", zh: "新图块" }), button.x + 60, button.y + button.height / 2, size, theme.onAccent);
   if (held !== null && pointer) piece(context, pieces[held], pointer.clientX, pointer.clientY - board.top);
 }
 

@@ -81,11 +81,12 @@ function show() {
 function paint(context) {
   const { theme } = pilothouse, reached = wet();
   context.lineCap = "round";
+  const at = (place) => [place % columns, Math.floor(place / columns)];
+  pieces.forEach((_, place) => game.round(context, ...view.box(...at(place), 1.5), 6, theme.soft, theme.line));
+  context.lineWidth = view.cell * 0.2;
   pieces.forEach((piece, place) => {
-    const column = place % columns, row = Math.floor(place / columns), [x, y] = view.centre(column, row);
-    game.round(context, ...view.box(column, row, 1.5), 6, theme.soft, theme.line);
+    const [x, y] = view.centre(...at(place));
     context.strokeStyle = reached.has(place) ? theme.colours[1] : theme.colours[7];
-    context.lineWidth = view.cell * 0.2;
     context.beginPath();
     for (const [bit, dx, dy] of WAYS) {
       if (!(piece & bit)) continue;

@@ -55,8 +55,9 @@ function paint(context) {
   tiles.forEach((tile, i) => {
     if (!tile) return;
     const [x, y, width, height] = view.box(i % 3, Math.floor(i / 3), 3);
-    game.round(context, x, y, width, height, 8, tile === i + 1 ? theme.accent : theme.colours[1]);
-    game.write(context, tile, x + width / 2, y + height / 2, width * 0.45, "#fff", 700);
+    const fill = tile === i + 1 ? theme.accent : theme.colours[1];
+    game.round(context, x, y, width, height, 8, fill);
+    game.write(context, tile, x + width / 2, y + height / 2, width * 0.45, game.upon(fill), 700);
   });
 }
 

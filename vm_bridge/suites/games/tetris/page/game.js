@@ -103,5 +103,5 @@ addEventListener("keydown", (event) => {
 
 pilothouse.define({
   setup,
-  state: () => ({ heap, kind, size: PIECES[kind].size, cells, x, y, next, lines, lost, won, running: clock !== 0 }),
+  state: () => ({ heap, kind, size: PIECES[kind].size, cells, x, y, ahead: PIECES[next], lines, lost, won, running: clock !== 0 }),
 });

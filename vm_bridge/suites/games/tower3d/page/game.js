@@ -2,7 +2,7 @@
 
 // Slabs swing along x and z in turn; a slab is where its middle is and how long it is along both.
 const REACH = 3.2, SPEED = 1.6, HIGH = 0.5, LEAST = 0.12;
-const COLOURS = pilothouse.theme.colours.map(solids.rgb);
+const COLOURS = pilothouse.theme.colours.map(game.rgb);
 let slabs, moving, started, last, lost, won, first, again;
 
 function setup(task) {

@@ -18,7 +18,7 @@ const line = (one) => h("li.hit", { "data-key": one.id }, h("a", { at: `entry-${
 function results(m, words, page) {
   const hits = found(m, words), last = Math.max(1, Math.ceil(hits.length / PAGE));
   const turn = (to, at) => (to < 1 || to > last ? h("span") : h("a", { at, href: href("search", words, to) }, t(at)));
-  return h("section", {}, h("h1", {}, t("hits", hits.length, words)), h("ul.card", {}, hits.slice((page - 1) * PAGE, page * PAGE).map(line)), h("div.spread", {}, turn(page - 1, "earlier"), h("span.soft.small", {}, t("page", page, last)), turn(page + 1, "later")));
+  return h("section", {}, h("h1", {}, t(hits.length === 1 ? "hit" : "hits", hits.length, words)), h("ul.card", {}, hits.slice((page - 1) * PAGE, page * PAGE).map(line)), h("div.spread", {}, turn(page - 1, "earlier"), h("span.soft.small", {}, t("page", page, last)), turn(page + 1, "later")));
 }
 
 const entry = (m, one) => h("article.card", {}, h("h1", {}, one.title), h("table", {}, ["kind", "city", "year", "weight", "shelf", "giver"].map((key) => h("tr", {}, h("th", { scope: "row" }, t(key)), h("td", {}, key === "weight" ? `${one.weight} g` : one[key])))));
@@ -53,8 +53,8 @@ Kit.open({
   name: "archive",
   documents: true,
   words: {
-    en: { title: "Harbour Museum archive", welcome: "The archive of the Harbour Museum", about: "Search by kind, by place, or by both. Every entry has a page of its own.", search: "Search the archive", find: "Search", hits: "{0} entries for “{1}”", from: "{0}, from {1}", earlier: "Earlier entries", later: "More entries", page: "Page {0} of {1}", kind: "Kind", city: "From", year: "Year", weight: "Weight", shelf: "Shelf", giver: "Given by" },
-    zh: { title: "港口博物馆档案", welcome: "港口博物馆档案室", about: "可按种类、地点或两者一起搜索。每个条目都有自己的页面。", search: "搜索档案", find: "搜索", hits: "“{1}”共 {0} 条", from: "{0}，来自{1}", earlier: "上一页", later: "下一页", page: "第 {0} 页，共 {1} 页", kind: "种类", city: "来自", year: "年份", weight: "重量", shelf: "架号", giver: "捐赠人" },
+    en: { title: "Harbour Museum archive", welcome: "The archive of the Harbour Museum", about: "Search by kind, by place, or by both. Every entry has a page of its own.", search: "Search the archive", find: "Search", hit: "{0} entry for “{1}”", hits: "{0} entries for “{1}”", from: "{0}, from {1}", earlier: "Earlier entries", later: "More entries", page: "Page {0} of {1}", kind: "Kind", city: "From", year: "Year", weight: "Weight", shelf: "Shelf", giver: "Given by" },
+    zh: { title: "港口博物馆档案", welcome: "港口博物馆档案室", about: "可按种类、地点或两者一起搜索。每个条目都有自己的页面。", search: "搜索档案", find: "搜索", hit: "“{1}”共 {0} 条", hits: "“{1}”共 {0} 条", from: "{0}，来自{1}", earlier: "上一页", later: "下一页", page: "第 {0} 页，共 {1} 页", kind: "种类", city: "来自", year: "年份", weight: "重量", shelf: "架号", giver: "捐赠人" },
   },
   make,
   arrived: (m) => {

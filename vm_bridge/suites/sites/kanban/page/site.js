@@ -59,7 +59,7 @@ addEventListener("pointerup", (e) => {
 
 function make(rng, task) {
   const { picks, level } = task, to = picks.to, wanted = picks.cards[0];
-  const ids = rng.shuffle(TITLES.en.map((_, i) => i)).filter((i) => i !== wanted);
+  const ids = rng.shuffle(TITLES.en.map((_, i) => i)).filter((i) => level === 3 || i !== wanted);
   const cards = ids.map((id, i) => ({ id, title: TITLES[task.language][id], rank: i + 1 }));
   const sizes = rng.shuffle([2, 2, 3, 3]);
   if (level === 3) sizes[to] = 4;

@@ -46,7 +46,7 @@ function draft(m) {
 }
 
 const letter = (m, mail) => h("article", {}, m.draft?.about === mail.id ? draft(m) : null,
-  h("div.card", {}, h("div.row.tight", {}, ["reply", "forward"].map((kind) => h("button", { at: kind, on: { click: () => compose(m, mail, kind) } }, t(kind))),
+  h("div.card", {}, h("div.row.tight.deeds", {}, ["reply", "forward"].map((kind) => h("button", { at: kind, on: { click: () => compose(m, mail, kind) } }, t(kind))),
     mail.folder === "inbox" ? h("button", { at: "archive", on: { click: () => move(m, mail, "archive") } }, t("archive")) : null, h("button.danger", { at: "delete", on: { click: () => move(m, mail, "trash") } }, t("delete"))),
     h("h1", {}, mail.subject), h("p.soft", {}, `${mail.from} <${People.mail(mail.from)}> · ${mail.day}`), h("p", {}, mail.body)));
 

@@ -77,5 +77,5 @@ Kit.open({
     const form = { name: "", mail: "", phone: "", country: "", plan: "", news: rng.chance(0.5), user: "", password: "", again: "" };
     return { pages, page: 0, form, errors: {}, plans: rng.shuffle(PLANS[task.language]), taken: rng.chance(0.6) ? [task.slots.user[0]] : [], sent: [], open: false, ui: { open: null } };
   },
-  view: (m) => h("div", {}, h("header.bar", {}, h("span.brand", {}, t("club")), h("span.soft.small", {}, t("about"))), h("main", {}, m.sent.length && !m.open ? sent(m) : form(m))),
+  view: (m) => h("div", {}, h("header.bar", {}, h("span.brand", {}, t("club")), h("span.soft.small.about", {}, t("about"))), h("main", {}, m.sent.length && !m.open ? sent(m) : form(m))),
 });
