@@ -7,7 +7,8 @@ run that was cut off goes on with the very batch it would have come to.
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 WINDOW = 256
 """How many samples are sorted by length at a time: more fill sequences better, fewer mix better."""
@@ -27,6 +28,11 @@ class Batch:
 
     samples: tuple[int, ...]
     after: Place
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """That place, as a run saves it."""
+        return asdict(self.after)
 
 
 class Order:
@@ -66,6 +72,10 @@ class Order:
                 last = number + 1 == len(batches)
                 yield Batch(batches[number], after=Place(epoch + 1, 0) if last else Place(epoch, number + 1))
             epoch, begin = epoch + 1, 0
+
+    def follow(self, place: dict[str, Any]) -> Iterator[Batch]:
+        """What follows a place that was saved; {} is the beginning."""
+        return self.batches(Place(**place))
 
     def _draw(self, epoch: int, what: str, number: int) -> bytes:
         """A random key that no version of a library changes."""

@@ -62,6 +62,10 @@ class Packing(Settings):
     """How many a sequence holds; a longer sample is left out and counted."""
 
 
+class InOrder(Training, Packing):
+    """What commands that go over samples in order, again and again, are told."""
+
+
 Kind = TypeVar("Kind", bound=Settings)
 
 

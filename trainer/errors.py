@@ -10,6 +10,7 @@ TrainerError                every error of this package; `code` is stable
 │   ├── SampleTooLong       it has more tokens than fit
 │   ├── SampleUnreadable    a picture or a text of it that the model cannot take
 │   ├── SampleForeign       a policy read this conversation as other tokens than this model does
+│   ├── SampleUnsayable     the dialect has no words for it, or the state is not kept
 │   └── NothingToLearn      no sample is left
 ├── RolloutError            attempts to improve on cannot be used, or do not come
 │   ├── AttemptUnusable     nobody can say how it ended, or nothing of it can be learned
@@ -95,6 +96,10 @@ class SampleUnreadable(SampleError):
 
 class SampleForeign(SampleError):
     code = "sample_foreign"
+
+
+class SampleUnsayable(SampleError):
+    code = "sample_unsayable"
 
 
 class NothingToLearn(SampleError):

@@ -6,6 +6,8 @@ end as a reply ends. Nothing is ever cut short: what does not fit is an error, o
 """
 
 import base64
+import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -167,6 +169,11 @@ def folder_rendered(
         yield from rendered_of(
             trajectory, dialect, renderer, read=folder.bytes, prompts=folder.prompt, left_out=left_out
         )
+
+
+def left_out_told(samples: int, left_out: Counter[str]) -> None:
+    """Say on the standard error how many samples there are, and what was left out, by its reason."""
+    print(json.dumps({"samples": samples, "left_out": left_out}), file=sys.stderr)
 
 
 def _served(message: ChatMessage, read: ReadPicture) -> Message:

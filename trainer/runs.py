@@ -5,15 +5,17 @@ A run's folder gets `update-000050/` and so on: a whole checkpoint each, with th
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from pydantic import JsonValue
 
-from trainer.checkpoints import STATE
-from trainer.config import Training
+from trainer.checkpoints import STATE, Checkpoint
+from trainer.config import InOrder, Training
+from trainer.curves import curves_open
 from trainer.errors import CheckpointMismatched, TrainingDiverged
 from vocabulary.base import Frozen
 
@@ -35,6 +37,49 @@ class State(Frozen):
     def after(self, update: int, place: dict[str, Any]) -> "State":
         """Where the run is one update later."""
         return self.model_copy(update={"update": update, "place": place})
+
+
+class Batched(Protocol):
+    """Samples that go into one sequence."""
+
+    @property
+    def samples(self) -> Sequence[int]:
+        """Which ones, by their numbers."""
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where to go on after them."""
+
+
+class Ordered(Protocol):
+    """An order of samples without end (`trainer.batches.Order`)."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same order."""
+
+    def follow(self, place: dict[str, Any]) -> Iterator[Batched]:
+        """What follows a place; {} is the beginning."""
+
+
+Gradients = Callable[[list[Sequence[int]]], dict[str, float]]
+"""Computes the gradients of an update from the samples in each of its sequences; returns its figures."""
+
+
+def train(config: InOrder, checkpoint: Checkpoint, newest: Path | None, order: Ordered, gradients: Gradients) -> Path:
+    """Update after update, in order; `checkpoint` is the newest where there is one. Returns the last one's folder."""
+    optimiser = optimiser_of(learning(checkpoint.model, vision=config.vision), config)
+    state = resumed(newest, state_of(config, order.fingerprint), optimiser)
+    batches = order.follow(state.place)
+    with curves_open(config.out, state.update) as curves:
+        for update in range(state.update + 1, config.updates + 1):
+            taken = list(islice(batches, config.sequences))
+            figures = gradients([batch.samples for batch in taken])
+            curves.write(update, {**figures, **stepped(optimiser, update, config)})
+            state = state.after(update, taken[-1].place)
+            if is_kept(update, config):
+                newest = keep(config.out, state, optimiser, checkpoint.write)
+    return newest or config.checkpoint
 
 
 def state_of(config: Training, data: str, place: dict[str, Any] | None = None) -> State:

@@ -62,23 +62,30 @@ def sampled_of(trajectory: Trajectory) -> Iterator[Sampled]:
     offered = {proposal.id: proposal for row in trajectory.proposals for proposal in row}
     for step in trajectory.steps:
         proposal = offered.get(step.proposal_id or "")
-        if proposal is None or step.decision not in ("accept", "auto") or proposal.prompt_token_ids is None:
+        if proposal is None or step.decision not in ("accept", "auto"):
             continue
-        ids, logprobs = proposal.completion_token_ids or (), proposal.logprobs or ()
-        if ids and len(ids) == len(logprobs):
-            yield Sampled(
-                trajectory_id=trajectory.id,
-                index=step.index,
-                prompt=proposal.prompt,
-                prompt_token_ids=proposal.prompt_token_ids,
-                completion_token_ids=ids,
-                logprobs=logprobs,
-                sampling=proposal.sampling,
-                image_limits=proposal.image_limits,
-                policy=proposal.policy,
-                weight_versions=proposal.weight_versions,
-                exact=untruncated(proposal) and len(proposal.weight_versions) < 2,
-            )
+        if said := said_of(trajectory.id, step.index, proposal):
+            yield said
+
+
+def said_of(trajectory_id: str, index: int, proposal: Proposal) -> Sampled | None:
+    """A proposal as the tokens that were read and drawn; None where the server did not tell them all."""
+    ids, logprobs = proposal.completion_token_ids or (), proposal.logprobs or ()
+    if proposal.prompt_token_ids is None or not ids or len(ids) != len(logprobs):
+        return None
+    return Sampled(
+        trajectory_id=trajectory_id,
+        index=index,
+        prompt=proposal.prompt,
+        prompt_token_ids=proposal.prompt_token_ids,
+        completion_token_ids=ids,
+        logprobs=logprobs,
+        sampling=proposal.sampling,
+        image_limits=proposal.image_limits,
+        policy=proposal.policy,
+        weight_versions=proposal.weight_versions,
+        exact=untruncated(proposal) and len(proposal.weight_versions) < 2,
+    )
 
 
 def untruncated(proposal: Proposal) -> bool:

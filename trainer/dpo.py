@@ -1,0 +1,59 @@
+"""Direct preference optimisation: of two acts in the same state, the one a person held for better becomes likelier.
+
+Pairs come from corrections: what was done is above each candidate that was not taken, and above what was marked as
+wrong. The reference is the checkpoint the run began with; what it says of every reply is computed once, before.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import Field
+
+from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.choices import Choosing, Pair, order_of, pairs_read, reference_logprobs, replies_logprobs
+from trainer.losses import preference_loss
+from trainer.packing import pack
+from trainer.runs import newest_of, train
+
+
+class Config(Choosing):
+    """How it is trained, and on what."""
+
+    smoothing: float = Field(default=0.0, ge=0, lt=0.5)
+    """How often a pair is thought to be the wrong way round (conservative DPO)."""
+
+
+def run(config: Config, pairs_for: Callable[[Config, Checkpoint], Sequence[Pair]] = pairs_read) -> Path:
+    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    newest = newest_of(config.out)
+    checkpoint = checkpoint_load(config.checkpoint, device=config.device)
+    pairs = pairs_for(config, checkpoint)
+    reference = reference_logprobs(checkpoint.model, pairs)
+    if newest is not None:
+        checkpoint = checkpoint_load(newest, device=config.device)
+
+    def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
+        return _gradients(checkpoint.model, [list(one) for one in sequences], pairs, reference, config)
+
+    return train(config, checkpoint, newest, order_of(pairs, config), gradients)
+
+
+def _gradients(
+    model: Any, groups: Sequence[list[int]], pairs: Sequence[Pair], reference: torch.Tensor, config: Config
+) -> dict[str, float]:
+    """Gradients of one update: each pair counts the same, whichever sequence it is in."""
+    count = sum(map(len, groups))
+    totals = dict.fromkeys(("loss", "margin", "accuracy"), 0.0)
+    for group in groups:
+        one = pack([reply for place in group for reply in pairs[place].replies], model).to(model.device)
+        chosen, rejected = replies_logprobs(model, one).view(-1, 2).T
+        before = reference[group]
+        found = preference_loss(
+            chosen, rejected, before[:, 0], before[:, 1], count, beta=config.beta, smoothing=config.smoothing
+        )
+        found.loss.backward()
+        for name in totals:
+            totals[name] += float(getattr(found, name).detach())
+    return {**totals, "pairs": count}
