@@ -78,6 +78,10 @@ class MemoryStore:
     async def load_blob(self, ref: BlobRef) -> bytes:
         return self.blobs[ref.sha256]
 
+    def kept(self, ref: BlobRef) -> bytes | None:
+        """What it keeps under this name, if anything."""
+        return self.blobs.get(ref.sha256)
+
     async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
         self._admit()
         self._command_make(intent.command_id, digest)

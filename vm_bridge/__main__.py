@@ -18,8 +18,7 @@ from vm_bridge.ledger import Ledger
 from vm_bridge.manager.manager import Manager
 from vm_bridge.sandbox import Host
 from vm_bridge.server import Bridge, app_of
-from vm_bridge.suites.bundled import suite_named
-from vocabulary.tasks import Task
+from vm_bridge.suites.bundled import tasks_made
 
 if TYPE_CHECKING:
     from vm_bridge.hosting import Hosting
@@ -52,7 +51,7 @@ def bridge_app(config: Config, host: Host | None = None) -> FastAPI:
         secret=config.secret,
         web_origins=config.web_origins,
         ping=Ledger(redis).ping,
-        suite_tasks=suite_tasks,
+        suite_tasks=tasks_made,
         manager=manager,
         pool=here.pool if here else None,
         guarded=here.guarded if here else (),
@@ -82,11 +81,6 @@ def hosting(config: Config, host: Host, redis: Redis) -> "Hosting":
     from vm_bridge.hosting import Hosting
 
     return Hosting(config, host, redis)
-
-
-def suite_tasks(suite: str) -> tuple[Task, ...]:
-    """The bundled tasks of a suite. Raises UnknownTask."""
-    return suite_named(suite).tasks
 
 
 def app() -> FastAPI:

@@ -37,7 +37,7 @@ from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation, Transition, Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Task, Variant
 from vocabulary.tools import Tool
 
 CONNECT_TIMEOUT = 2.0
@@ -51,6 +51,7 @@ RECORD_TIMEOUT = 30.0
 """A recording that ends is indexed first (seconds)."""
 REPEATABLE = (httpx.NetworkError, httpx.RemoteProtocolError)
 KEPT_BLOBS = 24
+PLAIN = Variant()
 TASKS = TypeAdapter(tuple[Task, ...])
 TOOLS = TypeAdapter(tuple[Tool, ...])
 GIVEN: TypeAdapter[Lease | Waiting] = TypeAdapter(Lease | Waiting)
@@ -146,9 +147,10 @@ class BridgeClient:
         """Make sure that `count` machines of `image` stand ready, as far as there is room."""
         await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", Warm(count=count, at_least=True))
 
-    async def suite_tasks(self, suite: str) -> tuple[Task, ...]:
-        """The bundled tasks of a suite. Raises UnknownTask."""
-        return TASKS.validate_json(await self.call("GET", f"{self._base_url}/v1/suites/{suite}/tasks"))
+    async def suite_tasks(self, suite: str, variant: Variant = PLAIN) -> tuple[Task, ...]:
+        """The bundled tasks of a suite, those left out that have no such variant. Raises UnknownTask, and InvalidAction
+        where none has it."""
+        return TASKS.validate_json(await self.call("POST", f"{self._base_url}/v1/suites/{suite}/tasks", variant))
 
     async def record_start(self, lease: Lease) -> Recording:
         """Record a machine until its lease ends; what runs already goes on. Raises UnsupportedAction."""

@@ -31,7 +31,7 @@ from vm_bridge.wire import (
 from vocabulary.actions import MAX_FILE
 from vocabulary.blobs import BlobRef, Sha256
 from vocabulary.observations import Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Task, Variant
 
 MAX_BODY = 8 * 1024 * 1024
 """Largest request body (bytes)."""
@@ -55,7 +55,7 @@ class Bridge:
     web_origins: tuple[str, ...]
     ping: Callable[[], Awaitable[None]]
     """Raises redis.RedisError when Redis does not answer."""
-    suite_tasks: Callable[[str], tuple[Task, ...]]
+    suite_tasks: Callable[[str, Variant], tuple[Task, ...]]
     """Raises UnknownTask."""
     manager: Manager | None = None
     pool: Pool | None = None
@@ -145,7 +145,13 @@ async def thumbnail(request: Request, machine_id: Name) -> Response:
 @suite_calls.get("/suites/{suite}/tasks")
 async def suite_tasks(request: Request, suite: Name) -> tuple[Task, ...]:
     """The bundled tasks of a suite."""
-    return _bridge(request).suite_tasks(suite)
+    return _bridge(request).suite_tasks(suite, Variant())
+
+
+@suite_calls.post("/suites/{suite}/tasks")
+async def suite_tasks_made(request: Request, suite: Name, body: Variant) -> tuple[Task, ...]:
+    """They in one form, as far as they have it."""
+    return _bridge(request).suite_tasks(suite, body)
 
 
 @machine_calls.post("/machines/{machine_id}/prepare", response_class=Response, responses=PACKED)

@@ -1,6 +1,6 @@
 """What is to be done, and where."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, StringConstraints
 
@@ -30,6 +30,19 @@ class Task(Frozen):
     network: Annotated[tuple[HostPattern, ...], Field(max_length=64)] = ()
     """Hosts the sandbox may reach; none, and it has no network."""
     max_steps: int = Field(default=30, ge=1, le=1_000)
+
+
+Language = Literal["en", "zh"]
+
+
+class Variant(Frozen):
+    """In which form a suite's tasks are wanted."""
+
+    seed: int = Field(default=0, ge=0)
+    level: int = Field(default=1, ge=1)
+    language: Language = "en"
+    size: tuple[int, int] | None = None
+    """The screen's, where a suite lets it be chosen (pixels)."""
 
 
 def kind_named(suite: str, name: str, level: int = 1) -> str:

@@ -7,12 +7,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+
+from pydantic import JsonValue
 
 from agent_backend.errors import AgentError
 from agent_backend.evaluate.attempts import Attempt, TaskKey, attempts_of
-from agent_backend.evaluate.folders import folder_write, manifest_read, trajectories_read
-from vocabulary.exports import Counts, Manifest
+from agent_backend.folders import FolderUnusable, FolderWriter, blob_read, manifest_read, trajectories_read
+from vocabulary.exports import Manifest
 
 
 def chosen(tasks: dict[TaskKey, list[Attempt]], *, tries: int | None, most: int | None) -> set[str]:
@@ -28,18 +31,19 @@ def chosen(tasks: dict[TaskKey, list[Attempt]], *, tries: int | None, most: int 
 def verified_keep(
     folders: Sequence[Path], target: Path, *, at: datetime, tries: int | None = None, most: int | None = None
 ) -> Manifest:
-    """Write the kept attempts of the folders to `target`. Raises FolderUnusable or FileExistsError."""
+    """Write the kept attempts of the folders to `target`. Raises FolderUnusable."""
     kept = chosen(attempts_of(trajectories_read(folders)).by_task(), tries=tries, most=most)
     pools = {manifest_read(folder).pool for folder in folders}
-    template = Manifest(
-        created_at=at,
-        filters={"verified": True, "tries": tries, "most": most, "from": [folder.name for folder in folders]},
-        pool=pools.pop() if len(pools) == 1 else None,
-        counts=Counts(trajectories=0, steps=0, images=0),
-        files=(),
-    )
-    wanted = ((folder, trajectory) for folder, trajectory in trajectories_read(folders) if trajectory.id in kept)
-    return folder_write(target, wanted, template)
+    filters: dict[str, JsonValue] = {"verified": True, "tries": tries, "most": most}
+    writer = FolderWriter(target, filters | {"from": [folder.name for folder in folders]})
+    try:
+        for folder, trajectory in trajectories_read(folders):
+            if trajectory.id in kept and trajectory.id not in writer.kept:
+                writer.add(trajectory, partial(blob_read, folder))
+    except FolderUnusable:
+        writer.drop()
+        raise
+    return writer.finish(at=at, pool=pools.pop() if len(pools) == 1 else None)
 
 
 def positive(text: str) -> int:
@@ -61,7 +65,7 @@ def main(given: Sequence[str] | None = None) -> int:
         manifest = verified_keep(
             arguments.folders, arguments.out, at=datetime.now(UTC), tries=arguments.tries, most=arguments.most
         )
-    except (AgentError, FileExistsError) as error:
+    except AgentError as error:
         print(error, file=sys.stderr)
         return 1
     print(f"{manifest.counts.trajectories} trajectories, {manifest.counts.steps} steps in {arguments.out}")

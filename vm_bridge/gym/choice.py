@@ -10,8 +10,7 @@ from vm_bridge.errors import UnknownTask
 from vm_bridge.gym.acts import action_space
 from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.scenes import WebSuite
-from vm_bridge.suites.web.manifest import Language
-from vocabulary.tasks import Task
+from vocabulary.tasks import Language, Task
 
 CHANGEABLE = ("level", "language")
 """What `reset(options=…)` may name."""

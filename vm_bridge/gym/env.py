@@ -8,7 +8,7 @@ from vm_bridge.gym.acts import Given, act_of
 from vm_bridge.gym.choice import Choice
 from vm_bridge.gym.player import Picture, Player
 from vm_bridge.gym.runtime import Runtime, acquire, release
-from vm_bridge.suites.web.manifest import Language
+from vocabulary.tasks import Language
 
 SEEDS = 2**31
 
@@ -17,7 +17,8 @@ class BrowserEnv(gymnasium.Env[Picture, Given]):
     """Observations are the page's pixels; acts are of `acts.action_space`, or of the vocabulary as they are.
 
     `reset(seed=n)` sets up the task with the seed n, `reset()` with the next one drawn. `terminated` is said by the
-    task, `truncated` by its bound on steps, or where the machine or the verifier failed (`info["error"]`).
+    task, `truncated` by its bounds on steps and on the page's time, or where the machine or the verifier failed
+    (`info["error"]`).
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}

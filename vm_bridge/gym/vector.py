@@ -15,7 +15,7 @@ from vm_bridge.gym.choice import Choice
 from vm_bridge.gym.env import SEEDS
 from vm_bridge.gym.player import Player, Turn
 from vm_bridge.gym.runtime import Runtime, acquire, release
-from vm_bridge.suites.web.manifest import Language
+from vocabulary.tasks import Language
 
 Pictures = NDArray[np.uint8]
 Flags = NDArray[np.bool_]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vm_bridge.errors import UnknownTask
+from vm_bridge.errors import InvalidAction, UnknownTask
 from vocabulary.observations import Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Language, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,18 @@ class Suite(Protocol):
         """Every task it offers."""
         ...
 
+    def make(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        level: int = 1,
+        language: Language = "en",
+        size: tuple[int, int] | None = None,
+    ) -> Task:
+        """One task as it is offered. Raises UnknownTask, and InvalidAction where it has no such variant."""
+        ...
+
     async def prepare(self, task: Task, desk: Desk) -> None:
         """Make a fresh sandbox into the task's start state."""
         ...
@@ -59,6 +71,12 @@ class Suite(Protocol):
     async def evaluate(self, task: Task, desk: Desk, answer: str) -> Verdict:
         """Judge the present state, and the answer given with it."""
         ...
+
+
+def plain_only(level: int, language: Language, size: tuple[int, int] | None) -> None:
+    """For suites whose tasks differ by their seed alone. Raises InvalidAction for any other variant."""
+    if level != 1 or language != "en" or size is not None:
+        raise InvalidAction("these tasks have one level, speak English, and fill their screen")
 
 
 def suite_of(suites: Mapping[str, Suite], task: Task) -> Suite | None:

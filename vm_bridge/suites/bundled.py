@@ -1,6 +1,6 @@
 """Every suite that comes with the bridge, by name."""
 
-from vm_bridge.errors import UnknownTask
+from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.suites import Suite
 from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.miniwob.suite import MiniWob
@@ -8,6 +8,7 @@ from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.scenes import WebSuite
 from vm_bridge.suites.terminal import TERMINAL
 from vm_bridge.suites.web import GAMES, SITES
+from vocabulary.tasks import Task, Variant
 
 SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL}
 WEB_SUITES: dict[str, WebSuite] = {"games": GAMES, "sites": SITES, "miniwob": MiniWob()}
@@ -20,3 +21,18 @@ def suite_named(name: str) -> Suite | WebSuite:
     if suite is None:
         raise UnknownTask(f"there is no suite {name}")
     return suite
+
+
+def tasks_made(name: str, variant: Variant) -> tuple[Task, ...]:
+    """A suite's tasks in one form, those left out that have it not. Raises UnknownTask, and InvalidAction where none
+    has it."""
+    suite, wanted = suite_named(name), variant.model_dump()
+    made, why = list[Task](), None
+    for task in suite.tasks:
+        try:
+            made.append(suite.make(task.name or "", **wanted))
+        except InvalidAction as error:
+            why = error
+    if why is not None and not made:
+        raise why
+    return tuple(made)

@@ -1,12 +1,13 @@
 """What a suite must do whose tasks are played in a browser."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol, runtime_checkable
 
 from vm_bridge.browser import Session, Site
 from vm_bridge.machine import Advice
 from vocabulary.observations import Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Language, Task
 
 START_TIME = 1_767_261_600.0
 """When a page's time begins where its task does not say (seconds since the epoch): the first of January 2026, ten
@@ -25,6 +26,8 @@ class Scene:
     start_time: float = START_TIME
     step_ms: float = 0
     """How long every act takes, in the page's time; 0: until the page comes to rest."""
+    limit_ms: float = inf
+    """When its time is over, in the page's time; what has not ended by then is truncated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Standing:
     """Whether it has ended by itself."""
     success: bool | None = None
     """How it ended, where it says so."""
+    verifier_error: str | None = None
+    """How its verifier failed, where it did."""
 
 
 @runtime_checkable
@@ -52,6 +57,18 @@ class WebSuite(Protocol):
         """Every task it offers, with its least seed and level."""
         ...
 
+    def make(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        level: int = 1,
+        language: Language = "en",
+        size: tuple[int, int] | None = None,
+    ) -> Task:
+        """One task as it is offered. Raises UnknownTask, and InvalidAction where it has no such variant."""
+        ...
+
     def scene(self, task: Task) -> Scene:
         """Where the task is played."""
         ...
@@ -61,12 +78,12 @@ class WebSuite(Protocol):
         ...
 
     async def standing(self, task: Task, session: Session) -> Standing:
-        """How it stands now. Raises ScriptFailed."""
+        """How it stands now. Raises ScriptFailed; VerifierFailed where what judges it is broken itself."""
         ...
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
-        """Judge the present state, and the answer given with it. Raises ScriptFailed, which is nobody's failure but the
-        verifier's."""
+        """Judge the present state, and the answer given with it. Raises ScriptFailed, VerifierFailed: nobody's failure
+        but the verifier's."""
         ...
 
     async def advise(self, task: Task, session: Session) -> Advice | None:

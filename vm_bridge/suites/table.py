@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 from vm_bridge.errors import MachineGone, UnknownTask
-from vm_bridge.suites import Desk
+from vm_bridge.suites import Desk, plain_only
 from vm_bridge.suites.checks import Check
 from vocabulary.observations import Platform, Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Language, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +40,34 @@ class TableSuite:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """Every task, as it is offered to people and policies."""
-        return tuple(
-            Task(
-                id=f"{self._name}/{task.name}",
-                instruction=task.instruction,
-                platform=self._platform,
-                suite=self._name,
-                name=task.name,
-                parameters={"practice": True} if task.practice else {},
-                max_steps=task.max_steps,
-            )
-            for task in self._by_name.values()
+        return tuple(self.make(name) for name in self._by_name)
+
+    def make(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        level: int = 1,
+        language: Language = "en",
+        size: tuple[int, int] | None = None,
+    ) -> Task:
+        """A task as it is offered; its seeds are attempts at one and the same. Raises UnknownTask, InvalidAction."""
+        plain_only(level, language, size)
+        task = self._named(name)
+        return Task(
+            id=f"{self._name}/{name}" if seed == 0 else f"{self._name}/{name}-{seed}",
+            instruction=task.instruction,
+            platform=self._platform,
+            suite=self._name,
+            name=name,
+            seed=seed,
+            parameters={"practice": True} if task.practice else {},
+            max_steps=task.max_steps,
         )
 
     async def prepare(self, task: Task, desk: Desk) -> None:
         """Write the files first: a window may open one of them."""
-        wanted = self._find(task)
+        wanted = self._named(task.name)
         for path, text in wanted.files.items():
             await desk.write(path, text)
         for window in wanted.windows:
@@ -65,7 +77,7 @@ class TableSuite:
 
     async def evaluate(self, task: Task, desk: Desk, answer: str) -> Verdict:
         """Success when no check finds fault; the score is the share of checks that found none."""
-        checks = self._find(task).checks
+        checks = self._named(task.name).checks
         faults = [await check(desk, answer) for check in checks]
         reasons = [fault for fault in faults if fault]
         return Verdict(
@@ -74,8 +86,8 @@ class TableSuite:
             reason="; ".join(reasons),
         )
 
-    def _find(self, task: Task) -> TableTask:
-        found = self._by_name.get(task.name or "")
+    def _named(self, name: str | None) -> TableTask:
+        found = self._by_name.get(name or "")
         if found is None:
-            raise UnknownTask(f"there is no task {task.name} in the suite {self._name}")
+            raise UnknownTask(f"there is no task {name} in the suite {self._name}")
         return found

@@ -6,15 +6,16 @@ import pytest
 
 from agent_backend.acting import ActingLimits
 from agent_backend.errors import PolicyError
+from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import fly
 from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.fake import FakePolicy
-from agent_backend.rollout import trajectory_of
+from agent_backend.rollout.attempt import trajectory_of
 from agent_backend.runner import Limits
 from agent_backend.thinking import Patience
 from tests.unit.agent_backend.conftest import Desk, accept, warming
 from vm_bridge.drivers.fake import FakeSandbox
-from vm_bridge.drivers.fake_browser import GOAL
+from vm_bridge.drivers.fake_browser import ACT_MS, GOAL
 from vm_bridge.errors import MachineGone
 from vm_bridge.machine import Advice, Machine
 from vocabulary.actions import CallUser, Click, ClosePage, Finish, Navigate, SwitchPage
@@ -105,18 +106,46 @@ async def test_the_autopilot_gives_the_wheel_back_when_the_page_has_ended(paged:
     assert paged.store.state.status == "running"
 
 
-async def test_an_attempt_ends_with_its_page() -> None:
-    sandbox = browser()
+async def attempted(**parameters: float | str) -> MemoryStore:
+    """An attempt of a policy that clicks, at the task with these parameters."""
+    sandbox, policy = browser(), FakePolicy()
 
     async def open_machine(state: EpisodeState) -> Machine:
         return sandbox.bind(1)
 
-    start = warming(task=warming().task.model_copy(update={"platform": "browser", "suite": None, "name": None}))
-    policy = FakePolicy()
-    store = await fly(start, open_machine, lambda: policy, LIMITS)
+    paged = {"platform": "browser", "suite": None, "name": None, "parameters": parameters}
+    return await fly(warming(task=warming().task.model_copy(update=paged)), open_machine, lambda: policy, LIMITS)
+
+
+async def test_an_attempt_ends_with_its_page() -> None:
+    store = await attempted()
     trajectory = trajectory_of(store)
     assert (len(store.state.steps), store.state.outcome) == (GOAL, "success")
     assert (trajectory.terminated, trajectory.truncated) == (True, False)
+
+
+async def test_an_attempt_whose_pages_time_ran_out_is_truncated() -> None:
+    store = await attempted(limit_ms=1.5 * ACT_MS)
+    trajectory = trajectory_of(store)
+    assert (len(store.state.steps), store.state.status, store.state.outcome) == (2, "finished", "failure")
+    assert (trajectory.terminated, trajectory.truncated) == (False, True)
+
+
+async def test_an_attempt_whose_verifier_throws_is_nobodys_failure() -> None:
+    state = (await attempted(verifier_error="it threw")).state
+    assert (state.status, state.outcome, state.steps) == ("left", "broken", ())
+
+
+async def test_a_page_whose_time_is_over_takes_no_act(paged: Desk) -> None:
+    assert paged.sandbox.browser is not None
+    paged.sandbox.browser = replace(paged.sandbox.browser, limit_ms=ACT_MS)
+    acts = [Act(command_id=f"command-{n}", action=Click(x=1, y=1), thought="It is asked for.") for n in range(2)]
+    await paged.send(acts[0])
+    await paged.steps(1)
+    await paged.ready()
+    assert page_of(paged).truncated
+    assert await paged.code(acts[1]) == "time_over"
+    assert isinstance(paged.store.state.proposals[0].action, Finish)
 
 
 async def test_an_expert_that_knows_no_way_on_says_so() -> None:

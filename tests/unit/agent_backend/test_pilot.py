@@ -1,16 +1,18 @@
 """Episodes without a person: every way they can end, and the folder they end in."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from agent_backend.acting import ActingLimits
 from agent_backend.errors import PolicyUnavailable
+from agent_backend.folders import FolderUnusable, FolderWriter
 from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import RESAMPLES, fly
 from agent_backend.policy.fake import Answer, FakePolicy
-from agent_backend.rollout import Folder, trajectory_of
+from agent_backend.rollout.attempt import trajectory_of
 from agent_backend.runner import Limits
 from agent_backend.thinking import Patience
 from tests.unit.agent_backend.conftest import warming
@@ -82,11 +84,10 @@ async def test_a_lost_machine_is_no_outcome() -> None:
 
 async def test_the_folder_is_what_the_trainer_reads(tmp_path: Path) -> None:
     store = await flown(FakePolicy(SAID))
-    folder = Folder(tmp_path / "out")
-    folder.begin()
-    folder.add(trajectory_of(store), store.blobs)
+    folder = FolderWriter(tmp_path / "out", {"origin": "rollout"})
+    folder.add(trajectory_of(store), store.kept)
     assert not (tmp_path / "out").exists(), "a folder that is not whole has another name"
-    manifest = folder.finish()
+    manifest = folder.finish(at=datetime.now(UTC))
     assert os.listdir(tmp_path) == ["out"]
     opened = folder_open(tmp_path / "out")
     (trajectory,) = opened.trajectories()
@@ -95,5 +96,5 @@ async def test_the_folder_is_what_the_trainer_reads(tmp_path: Path) -> None:
     assert {(step.actor, step.decision) for step in trajectory.steps} == {("policy", "auto")}
     assert [len(offers) for offers in trajectory.proposals] == [1, 1]
     assert manifest.counts.steps == 2
-    with pytest.raises(FileExistsError):
-        Folder(tmp_path / "out").begin()
+    with pytest.raises(FolderUnusable):
+        FolderWriter(tmp_path / "out", {})

@@ -36,7 +36,7 @@ async def client(sandbox: FakeSandbox) -> AsyncIterator[httpx.AsyncClient]:
         yield
 
     bridge = Bridge(
-        secret="s" * 16, web_origins=(), ping=ping, suite_tasks=lambda _: (), guarded=(state_routes(leased),)
+        secret="s" * 16, web_origins=(), ping=ping, suite_tasks=lambda *_: (), guarded=(state_routes(leased),)
     )
     headers = {"Authorization": f"Bearer {bridge.secret}", "X-Fencing-Token": "7"}
     transport = httpx.ASGITransport(app_of(bridge, lifespan))

@@ -13,9 +13,8 @@ from vm_bridge.machine import Advice
 from vm_bridge.suites.miniwob.clicker import advice_of
 from vm_bridge.suites.miniwob.pages import HOST, checksum, home, instructions, paths, size_of
 from vm_bridge.suites.scenes import Scene, Standing
-from vm_bridge.suites.web.manifest import Language
 from vocabulary.observations import Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Language, Task
 
 NAME = "miniwob"
 EPISODE_MS = 1_000_000

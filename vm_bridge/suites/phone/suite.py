@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from random import Random
 
 from vm_bridge.errors import MachineGone, UnknownTask
-from vm_bridge.suites import Desk
+from vm_bridge.suites import Desk, plain_only
 from vm_bridge.suites.phone import people, things
 from vm_bridge.suites.phone.errand import Errand
 from vm_bridge.suites.phone.world import World, world_make
 from vocabulary.observations import Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Language, Task
 
 NAME = "phone"
 START = "phone/task.json"
@@ -78,6 +78,19 @@ class PhoneSuite:
     def tasks(self) -> tuple[Task, ...]:
         """Every task with the seed 0."""
         return tuple(task_make(name) for name in MAKERS)
+
+    def make(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        level: int = 1,
+        language: Language = "en",
+        size: tuple[int, int] | None = None,
+    ) -> Task:
+        """A task as its seed makes it. Raises UnknownTask, InvalidAction."""
+        plain_only(level, language, size)
+        return task_make(name, seed)
 
     async def prepare(self, task: Task, desk: Desk) -> None:
         """Hand the start state to the phone's server; what is open follows."""

@@ -8,12 +8,12 @@ from pydantic import Field, JsonValue, StringConstraints, ValidationError, model
 
 from vm_bridge.errors import InvalidAction
 from vocabulary.base import Frozen
+from vocabulary.tasks import Language
 
 NAME = r"^[a-z0-9][a-z0-9_-]{0,40}$"
 SMALL = (320, 240)
 """The small screen that a task marked `small` must also run at."""
 
-Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 Sentence = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]
 

@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from vm_bridge.suites.web.manifest import Language, Reference
+from vm_bridge.suites.web.manifest import Reference
 from vocabulary.base import Frozen
 from vocabulary.observations import ClockMode
+from vocabulary.tasks import Language
 
 
 class Record(Frozen):

@@ -9,16 +9,15 @@ from urllib.parse import urlsplit
 from pydantic import Field, JsonValue, ValidationError
 
 from vm_bridge.browser import Request, Response, ScriptFailed, Session
-from vm_bridge.errors import UnknownTask
+from vm_bridge.errors import UnknownTask, VerifierFailed
 from vm_bridge.machine import Advice
 from vm_bridge.suites.scenes import Scene, Standing
 from vm_bridge.suites.web.answers import Answers
 from vm_bridge.suites.web.folder import Folder, folders_read
-from vm_bridge.suites.web.manifest import Language
 from vm_bridge.suites.web.tasks import task_make, terms_of, told
 from vocabulary.base import Frozen
 from vocabulary.observations import Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Language, Task
 
 STATE = "window.pilothouse && window.pilothouse.state ? window.pilothouse.state() : null"
 NOT_OPEN = "no page of the task is open"
@@ -104,6 +103,7 @@ class FolderSuite:
             url=f"http://{host}{folder.manifest.start}",
             size=terms.size,
             step_ms=folder.manifest.step_ms,
+            limit_ms=folder.manifest.limits.game_ms,
         )
 
     async def set_up(self, task: Task, session: Session) -> None:
@@ -126,19 +126,24 @@ class FolderSuite:
         return Verdict(success=found.success, score=found.score, reason=found.reason, verifier=checksum)
 
     async def find(self, task: Task, session: Session, answer: str | None) -> Finding | None:
-        """All the verifier says; None while no page of the task is open. Raises ScriptFailed."""
+        """All the verifier says; None while no page of the task is open. Raises ScriptFailed, VerifierFailed."""
         state = await session.evaluate(STATE)
         return None if state is None else await self.find_in(task, session, state, answer)
 
     async def find_in(self, task: Task, session: Session, state: JsonValue, answer: str | None) -> Finding:
-        """What the verifier says of this state, in a world of its own that the page's scripts cannot reach."""
+        """What the verifier says of this state, in a world of its own that the page's scripts cannot reach.
+
+        Raises VerifierFailed.
+        """
         folder = self.folder(task.name)
         given = [state, told(folder, terms_of(folder, task)), answer]
-        said = await session.evaluate(_call(folder.verifier, "verify", given), world="own")
         try:
+            said = await session.evaluate(_call(folder.verifier, "verify", given), world="own")
             return Finding.model_validate(said)
+        except ScriptFailed as error:
+            raise VerifierFailed(f"the verifier of {task.name} threw {error}") from error
         except ValidationError as error:
-            raise ScriptFailed(f"the verifier of {task.name} gave {json.dumps(said)[:200]}: {error}") from error
+            raise VerifierFailed(f"the verifier of {task.name} gave {json.dumps(said)[:200]}: {error}") from error
 
     async def advise(self, task: Task, session: Session) -> Advice | None:
         """What the expert would do now; None where there is none, or no page of the task is open."""

@@ -6,8 +6,8 @@ from pydantic import JsonValue
 
 from vm_bridge.errors import InvalidAction
 from vm_bridge.suites.web.folder import Folder
-from vm_bridge.suites.web.manifest import LANGUAGES, SMALL, Language
-from vocabulary.tasks import Task
+from vm_bridge.suites.web.manifest import LANGUAGES, SMALL
+from vocabulary.tasks import Language, Task
 
 
 @dataclass(frozen=True, slots=True)

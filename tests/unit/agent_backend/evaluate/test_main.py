@@ -8,10 +8,10 @@ import pytest
 
 from agent_backend.evaluate import keep
 from agent_backend.evaluate.__main__ import main
-from agent_backend.evaluate.folders import FolderUnusable, trajectories_read
 from agent_backend.evaluate.keep import verified_keep
+from agent_backend.folders import FolderUnusable, FolderWriter, trajectories_read
 from agent_backend.policy.fake import FakePolicy
-from agent_backend.rollout import Folder, trajectory_of
+from agent_backend.rollout.attempt import trajectory_of
 from tests.unit.agent_backend.evaluate.tries import tried
 from tests.unit.agent_backend.test_pilot import SAID, flown
 from tests.unit.trainer.folders import folder_write
@@ -96,18 +96,18 @@ def test_folders_that_cannot_be_trusted_are_refused(
 
 
 async def test_a_rollouts_own_folder_is_evaluated_and_kept(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "s4")
-    folder.begin()
+    made = tmp_path / "s4"
+    folder = FolderWriter(made, {"origin": "rollout"})
     for policy in (FakePolicy(SAID), FakePolicy()):
         store = await flown(policy, max_steps=2)
-        named = trajectory_of(store).model_copy(update={"id": f"try-{len(folder.lines)}"})
-        folder.add(named, store.blobs)
-    folder.finish()
-    assert main([str(folder.target), "--out", str(tmp_path / "report.json")]) == 0
+        named = trajectory_of(store).model_copy(update={"id": f"try-{len(folder.kept)}"})
+        folder.add(named, store.kept)
+    folder.finish(at=NOON)
+    assert main([str(made), "--out", str(tmp_path / "report.json")]) == 0
     report = Evaluation.model_validate_json((tmp_path / "report.json").read_bytes())
     assert [(task.successes.successes, task.successes.attempts) for task in report.tasks] == [(1, 2)]
     assert [one.rate for one in report.tasks[0].pass_at] == [0.5, 1]
-    verified_keep([folder.target], tmp_path / "kept", at=NOON)
+    verified_keep([made], tmp_path / "kept", at=NOON)
     assert [one.id for one in folder_open(tmp_path / "kept").trajectories()] == ["try-0"]
 
 

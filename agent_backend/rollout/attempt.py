@@ -1,0 +1,94 @@
+"""One attempt of a policy at a task, without a person: its own machine, its episode, its trajectory."""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+from agent_backend.memory_store import MemoryStore
+from agent_backend.pilot import fly
+from agent_backend.ports import Policy
+from agent_backend.refusals import page_of
+from agent_backend.runner import Limits
+from vm_bridge.client import BridgeClient
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Lease, Machine
+from vocabulary.actions import Finish
+from vocabulary.messages import EpisodeState
+from vocabulary.steps import policies_of
+from vocabulary.tasks import Task
+from vocabulary.trajectories import Trajectory
+
+PolicyOn = Callable[[Machine], Policy]
+"""Who proposes in the episode of this machine."""
+LEASE_SECONDS = 60.0
+MACHINE_WAIT = 120.0
+"""How long an attempt waits for a free machine (seconds)."""
+USER = "rollout"
+"""Whom the bridge's queue is fair to: all rollouts together count as one."""
+
+
+@asynccontextmanager
+async def leased(bridge: BridgeClient, image: str, session: str) -> AsyncIterator[Machine]:
+    """A machine of our own while the block runs. Raises BridgeError when there is none."""
+    lease = await bridge.allocate(
+        image=image, holder=f"rollout:{session}", user=USER, session=session, ttl=LEASE_SECONDS, wait=MACHINE_WAIT
+    )
+    keeping = asyncio.create_task(keep(bridge, lease))
+    try:
+        yield bridge.machine(lease)
+    finally:
+        keeping.cancel()
+        with contextlib.suppress(BridgeError):
+            await bridge.release(lease)
+
+
+async def keep(bridge: BridgeClient, lease: Lease) -> None:
+    """Renew a lease until it ends; the machine's own calls then say that it did."""
+    with contextlib.suppress(BridgeError):
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 3)
+            lease = await bridge.renew(lease, ttl=LEASE_SECONDS)
+
+
+async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: PolicyOn, limits: Limits) -> MemoryStore:
+    """One episode from a fresh machine to its verdict. Raises BridgeError when no machine can be had."""
+    start = EpisodeState(
+        id=uuid.uuid4().hex, version=0, status="warming", task=task, pool="rollout", created_at=datetime.now(UTC)
+    )
+    async with leased(bridge, image, start.id) as machine:
+        policy = policy_on(machine)
+
+        async def open_machine(state: EpisodeState) -> Machine:
+            return machine
+
+        return await fly(start, open_machine, lambda: policy, limits)
+
+
+def trajectory_of(store: MemoryStore) -> Trajectory:
+    """The finished attempt. It terminated when the policy itself said that it was done, or the page ended by itself;
+    every decision was the policy's own, its finish too, which the pilot had to accept."""
+    state = store.state
+    steps = tuple(step.model_copy(update={"actor": "policy", "decision": "auto"}) for step in state.steps)
+    page = page_of(state)
+    terminated = bool(steps) and (isinstance(steps[-1].action, Finish) or (page is not None and page.done))
+    return Trajectory(
+        id=state.id,
+        task=state.task,
+        origin="rollout",
+        capabilities=state.capabilities,
+        tools=state.tools,
+        steps=steps,
+        policies=policies_of(steps),
+        memories=state.memories,
+        proposals=tuple(store.offered.get(step.index, ()) for step in steps),
+        outcome=state.outcome,
+        answer=state.answer,
+        verdict=state.verdict,
+        terminated=terminated,
+        truncated=not terminated,
+        created_at=state.created_at,
+        finished_at=state.finished_at,
+    )

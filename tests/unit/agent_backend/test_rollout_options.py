@@ -1,0 +1,46 @@
+"""The command line of attempts: what must be said, and what it comes to."""
+
+import pytest
+
+from agent_backend.policy.expert import ExpertPolicy
+from agent_backend.policy.openai import OpenAIPolicy
+from agent_backend.rollout.__main__ import parsed
+from agent_backend.rollout.options import plan_of, policy_of
+from vm_bridge.drivers.fake import FakeSandbox
+
+WHERE = ("--out", "o", "--bridge", "http://127.0.0.1:1", "--suite", "games")
+MODEL = ("--model-url", "http://127.0.0.1:2/v1", "--model", "m", "--dialect", "ui_tars_1_5", "--revision", "r1")
+
+
+def test_a_model_is_named_in_full() -> None:
+    given = parsed((*WHERE, *MODEL, "--seeds", "3", "--level", "1", "--level", "2", "--size", "320x240"))
+    plan = plan_of(given)
+    assert (plan.seeds, plan.levels, plan.size, plan.language) == (3, (1, 2), (320, 240), "en")
+    assert (plan.policy.name, plan.policy.revision, plan.policy.scripted) == ("m", "r1", False)
+    policy_on, to_close = policy_of(given)
+    assert isinstance(to_close, OpenAIPolicy)
+    assert policy_on(FakeSandbox("browser").bind(1)) is to_close
+
+
+def test_an_expert_needs_no_model() -> None:
+    given = parsed((*WHERE, "--expert"))
+    assert plan_of(given).policy.scripted
+    policy_on, to_close = policy_of(given)
+    assert to_close is None
+    assert isinstance(policy_on(FakeSandbox("browser").bind(1)), ExpertPolicy)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        (WHERE, "--model-url, --model, --dialect, --revision"),
+        (("--out", "o", "--expert"), "--bridge, --suite"),
+        ((*WHERE, "--expert", "--seeds", "0"), "at least 1"),
+        ((*WHERE, "--expert", "--size", "wide"), "no size"),
+        ((*WHERE, "--expert", "--language", "fr"), "invalid choice"),
+    ],
+)
+def test_what_is_missing_is_named(given: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parsed(given)
+    assert word in capsys.readouterr().err
