@@ -9,6 +9,7 @@ from annotation_app.episodes.api import router as episodes
 from annotation_app.exports.api import router as exports
 from annotation_app.fleet.api import router as fleet
 from annotation_app.health.api import router as health
+from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.inside import router as inside
 from annotation_app.promotions.api import router as promotions
@@ -17,7 +18,7 @@ from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, page
 
 api = api_make()
-for router in (health, accounts, tasks, promotions, live, inside, episodes, recordings, exports, fleet):
+for router in (health, accounts, tasks, promotions, live, inside, episodes, recordings, exports, judges, fleet):
     api.add_router("", router)
 
 urlpatterns = [

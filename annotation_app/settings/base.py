@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "annotation_app.episodes",
     "annotation_app.recordings",
     "annotation_app.exports",
+    "annotation_app.judges",
     "annotation_app.live",
     "annotation_app.demo",
 ]
@@ -89,6 +90,7 @@ CELERY_BEAT_SCHEDULE = {
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
     "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},
     "exports-again": {"task": "exports.again", "schedule": 60.0, "options": {"expires": 60}},
+    "judges-again": {"task": "judges.again", "schedule": 60.0, "options": {"expires": 60}},
 }
 
 AUTH_USER_MODEL = "accounts.User"

@@ -1,0 +1,76 @@
+"""Judges over HTTP, for admins."""
+
+import csv
+import io
+from typing import Annotated
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Router, Status
+from pydantic import Field
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.judges import jobs, selectors, services
+from annotation_app.judges.schemas import JudgesPage, RunOut, Threshold
+from vocabulary.base import Frozen
+from vocabulary.calibrations import USUAL, Sweep
+
+router = Router(tags=["judges"])
+RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
+
+
+class PoolJudgeIn(Frozen):
+    """From which score on the judge is believed in the pool."""
+
+    threshold: Threshold = USUAL
+
+
+@router.get("/judges", response=JudgesPage)
+def judges_get(request: HttpRequest) -> JudgesPage:
+    """Every judge, where it judges, and how far it agrees with people."""
+    return selectors.judges_page(user=user_of(request))
+
+
+@router.get("/judges/calibrations.csv", response={200: None})
+def calibrations_download(request: HttpRequest) -> HttpResponse:
+    """Every judge in every pool at every threshold, for a spreadsheet."""
+    text = io.StringIO()
+    csv.writer(text).writerows(selectors.calibrations_table(user=user_of(request)))
+    return HttpResponse(
+        "\ufeff" + text.getvalue(),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": 'attachment; filename="pilothouse-judges.csv"'},
+    )
+
+
+@router.put("/pools/{pool_id}/judges/{judge_id}", response={204: None})
+def pool_judge_set(request: HttpRequest, pool_id: RowId, judge_id: RowId, body: PoolJudgeIn) -> Status[None]:
+    """Let a judge judge in a pool, or set from which score on it is believed there."""
+    services.pool_judge_set(user=user_of(request), pool_id=pool_id, judge_id=judge_id, threshold=body.threshold)
+    return Status(204, None)
+
+
+@router.delete("/pools/{pool_id}/judges/{judge_id}", response={204: None})
+def pool_judge_remove(request: HttpRequest, pool_id: RowId, judge_id: RowId) -> Status[None]:
+    """Let it judge there no longer; what it said is kept."""
+    services.pool_judge_remove(user=user_of(request), pool_id=pool_id, judge_id=judge_id)
+    return Status(204, None)
+
+
+@router.get("/pools/{pool_id}/judges/{judge_id}/sweep", response=Sweep)
+def pool_judge_sweep(request: HttpRequest, pool_id: RowId, judge_id: RowId) -> Sweep:
+    """It against people at every threshold."""
+    return selectors.sweep(user=user_of(request), pool_id=pool_id, judge_id=judge_id)
+
+
+@router.post("/pools/{pool_id}/judges/{judge_id}/runs", response={202: RunOut})
+def judge_run(request: HttpRequest, pool_id: RowId, judge_id: RowId) -> Status[RunOut]:
+    """Have it judge what it has not judged yet; done in the background."""
+    return Status(202, jobs.run_start(user=user_of(request), pool_id=pool_id, judge_id=judge_id))
+
+
+@router.post("/judge-runs/{uuid:run_id}/cancel", response={204: None})
+def judge_run_cancel(request: HttpRequest, run_id: UUID) -> Status[None]:
+    """Stop; what was judged is kept."""
+    services.run_cancel(user=user_of(request), run_id=run_id)
+    return Status(204, None)

@@ -1,0 +1,165 @@
+"""Reading judges, their runs and their words."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.episodes.models import Episode, Review
+from annotation_app.errors import Forbidden, NotFound
+from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
+from annotation_app.judges.schemas import JudgeOut, JudgeRow, JudgeServer, JudgesPage, PoolName, RunOut
+from annotation_app.tasks.models import Pool
+from vocabulary.calibrations import Calibration, Pair, Sweep, calibration_of, sweep_of
+from vocabulary.judgements import JudgeRef, JudgeSettings
+
+CSV_HEAD = (
+    *("pool", "judge", "revision", "kind", "scripted", "without_score", "threshold", "chosen"),
+    *("true_positives", "false_positives", "true_negatives", "false_negatives"),
+    *("precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high"),
+    *("false_positive_rate", "false_positive_rate_low", "false_positive_rate_high", "f1"),
+)
+
+
+def judges_admin_check(user: User) -> None:
+    """Raises Forbidden for anybody but admins."""
+    if not user.has_role(Role.ADMIN):
+        raise Forbidden("Only admins see to judges.")
+
+
+def judge_ref(judge: Judge) -> JudgeRef:
+    """A judge as its judgements name it."""
+    return JudgeRef(kind=judge.kind, name=judge.name, revision=judge.revision, scripted=judge.scripted)
+
+
+def judge_server(judge: Judge) -> JudgeServer:
+    """Where and how a judge is asked. Raises ValueError for settings that make no sense."""
+    return JudgeServer(
+        ref=judge_ref(judge),
+        base_url=judge.base_url,
+        model=judge.model,
+        settings=JudgeSettings.model_validate(judge.settings),
+    )
+
+
+def judges_page(*, user: User) -> JudgesPage:
+    """The page. Raises Forbidden."""
+    judges_admin_check(user)
+    assigned = PoolJudge.objects.select_related("pool", "judge")
+    return JudgesPage(
+        judges=tuple(map(_judge_out, Judge.objects.all())),
+        pools=tuple(PoolName(id=pool.pk, name=pool.name) for pool in Pool.objects.filter(practice=False)),
+        rows=tuple(map(_row, assigned)),
+    )
+
+
+def sweep(*, user: User, pool_id: int, judge_id: int) -> Sweep:
+    """A pool's judge against people at every threshold. Raises Forbidden and NotFound."""
+    judges_admin_check(user)
+    return _sweep(pool_judge_of(pool_id=pool_id, judge_id=judge_id))
+
+
+def pool_judge_of(*, pool_id: int, judge_id: int) -> PoolJudge:
+    """A judge in a pool. Raises NotFound."""
+    found = PoolJudge.objects.select_related("pool", "judge").filter(pool_id=pool_id, judge_id=judge_id).first()
+    if found is None:
+        raise NotFound("This judge does not judge in this pool.")
+    return found
+
+
+def calibrations_table(*, user: User) -> Iterator[tuple[str, ...]]:
+    """Every judge in every pool at every threshold, with a head, for a spreadsheet. Raises Forbidden."""
+    judges_admin_check(user)
+    return _table()
+
+
+def run_status(*, run_id: UUID) -> str:
+    """Where a run stands. Raises Run.DoesNotExist."""
+    return Run.objects.values_list("status", flat=True).get(pk=run_id)
+
+
+def run_out(run: Run) -> RunOut:
+    """A run as it is shown."""
+    return RunOut.model_validate({name: getattr(run, name) for name in RunOut.model_fields})
+
+
+def episodes_waiting(*, pool_id: int, judge_id: int) -> tuple[UUID, ...]:
+    """The finished episodes of a pool that a judge has not judged, oldest first."""
+    said = Judgement.objects.filter(episode=OuterRef("pk"), judge_id=judge_id)
+    found = Episode.objects.filter(~Exists(said), task__pool_id=pool_id, status="finished")
+    return tuple(found.order_by("created_at", "id").values_list("pk", flat=True))
+
+
+def _judge_out(judge: Judge) -> JudgeOut:
+    server = judge_server(judge)
+    return JudgeOut(
+        id=judge.pk, ref=server.ref, model=server.model, settings=server.settings, created_at=judge.created_at
+    )
+
+
+def _row(assigned: PoolJudge) -> JudgeRow:
+    pool, judge = assigned.pool, assigned.judge
+    pairs = _pairs(assigned)
+    found = _sweep(assigned, pairs)
+    judged = Judgement.objects.filter(judge=judge, episode__task__pool=pool).aggregate(
+        all=Count("pk"), unsaid=Count("pk", filter=Q(score=None))
+    )
+    run = Run.objects.filter(pool=pool, judge=judge).first()
+    return JudgeRow(
+        pool=PoolName(id=pool.pk, name=pool.name),
+        judge=_judge_out(judge),
+        threshold=assigned.threshold,
+        finished=Episode.objects.filter(task__pool=pool, status="finished").count(),
+        judged=judged["all"],
+        unsaid=judged["unsaid"],
+        counted=found.counted,
+        at_threshold=calibration_of(pairs, assigned.threshold) if found.points else None,
+        best=found.best,
+        run=None if run is None else run_out(run),
+    )
+
+
+def _pairs(assigned: PoolJudge) -> list[Pair]:
+    """The judge's scores on what the pool's annotators called done or not, but for what a reviewer sent back."""
+    found = Judgement.objects.filter(
+        judge=assigned.judge, episode__task__pool=assigned.pool, episode__outcome__in=("success", "failure")
+    ).exclude(episode__review=Review.RETURNED)
+    return [(score, outcome == "success") for score, outcome in found.values_list("score", "episode__outcome")]
+
+
+def _sweep(assigned: PoolJudge, pairs: list[Pair] | None = None) -> Sweep:
+    found = _pairs(assigned) if pairs is None else pairs
+    return sweep_of(judge_ref(assigned.judge), found, also=(assigned.threshold,))
+
+
+def _table() -> Iterator[tuple[str, ...]]:
+    yield CSV_HEAD
+    for assigned in PoolJudge.objects.select_related("pool", "judge"):
+        found = _sweep(assigned)
+        for point in found.points:
+            yield tuple(map(_cell, (*_whose(assigned, found, point), *_figures(point))))
+
+
+def _whose(assigned: PoolJudge, found: Sweep, point: Calibration) -> tuple[object, ...]:
+    ref, counted = found.judge, found.counted
+    silent = counted.unsaid_successes + counted.unsaid_failures
+    chosen = point.threshold == assigned.threshold
+    return (assigned.pool.name, ref.name, ref.revision, ref.kind, ref.scripted, silent, point.threshold, chosen)
+
+
+def _figures(point: Calibration) -> tuple[object, ...]:
+    rates = (point.precision, point.recall, point.false_positive_rate)
+    shares = [value for rate in rates for value in ((rate.rate, rate.low, rate.high) if rate else (None,) * 3)]
+    counts = (point.true_positives, point.false_positives, point.true_negatives, point.false_negatives)
+    return (*counts, *shares, point.f1)
+
+
+def _cell(value: object) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    return f"'{text}" if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,0 +1,144 @@
+"""Having pools judged."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+import vocabulary.judgements
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.judges.models import UNDER_WAY, Judge, Judgement, PoolJudge, Run, RunState
+from annotation_app.judges.schemas import RunPlan
+from annotation_app.judges.selectors import episodes_waiting, judge_server, judges_admin_check, pool_judge_of
+from annotation_app.tasks.models import Pool
+from vocabulary.judgements import JudgeSettings
+
+SILENCE = timedelta(minutes=10)
+"""A worker that did not get further for so long, or never began, is taken for dead."""
+ATTEMPTS = 3
+
+
+def judge_ensure(*, name: str, revision: str, kind: str, base_url: str = "", **settings: object) -> Judge:
+    """This judge, made with these settings where there is none; only where it is served may change. Raises
+    ValueError for settings that make no sense."""
+    JudgeSettings.model_validate(settings.get("settings", {}))
+    found, _made = Judge.objects.update_or_create(
+        name=name,
+        revision=revision,
+        defaults={"base_url": base_url},
+        create_defaults={"kind": kind, "base_url": base_url, **settings},
+    )
+    return found
+
+
+@transaction.atomic(durable=True)
+def pool_judge_set(*, user: User, pool_id: int, judge_id: int, threshold: float) -> PoolJudge:
+    """Let a judge judge in a pool, believed from this score on. Raises Forbidden, NotFound and Conflict."""
+    judges_admin_check(user)
+    pool = Pool.objects.select_for_update().filter(pk=pool_id).first()
+    if pool is None:
+        raise NotFound("There is no such pool.")
+    if pool.practice:
+        raise Conflict("Practice is not judged.", code="practice_pool")
+    judge = Judge.objects.filter(pk=judge_id).first()
+    if judge is None:
+        raise NotFound("There is no such judge.")
+    assigned, _made = PoolJudge.objects.update_or_create(pool=pool, judge=judge, defaults={"threshold": threshold})
+    details = {"judge": str(judge), "threshold": threshold}
+    audit_record(actor=user, verb="judge.set", subject=f"pool:{pool_id}", details=details)
+    return assigned
+
+
+@transaction.atomic(durable=True)
+def pool_judge_remove(*, user: User, pool_id: int, judge_id: int) -> None:
+    """Let a judge judge no longer in a pool; what it said is kept. Raises Forbidden, NotFound and Conflict."""
+    judges_admin_check(user)
+    assigned = pool_judge_of(pool_id=pool_id, judge_id=judge_id)
+    if Run.objects.filter(pool_id=pool_id, judge_id=judge_id, status__in=UNDER_WAY).exists():
+        raise Conflict("It is judging; cancel that first.", code="judging")
+    assigned.delete()
+    audit_record(actor=user, verb="judge.removed", subject=f"pool:{pool_id}", details={"judge": str(assigned.judge)})
+
+
+def run_request(*, user: User, pool_id: int, judge_id: int) -> Run:
+    """Note that a pool is to be judged. Raises Forbidden, NotFound, and Conflict where it is being judged."""
+    judges_admin_check(user)
+    assigned = pool_judge_of(pool_id=pool_id, judge_id=judge_id)
+    try:
+        with transaction.atomic(durable=True):
+            run = Run.objects.create(pool=assigned.pool, judge=assigned.judge, requested_by=user)
+            details = {"judge": str(assigned.judge), "run": str(run.pk)}
+            audit_record(actor=user, verb="judge.run", subject=f"pool:{pool_id}", details=details)
+    except IntegrityError:
+        raise Conflict("This judge is judging this pool already.", code="judging") from None
+    return run
+
+
+@transaction.atomic(durable=True)
+def run_cancel(*, user: User, run_id: UUID) -> None:
+    """Stop a run; what was judged is kept, and one that has ended is left as it is. Raises Forbidden and NotFound."""
+    judges_admin_check(user)
+    run = Run.objects.filter(pk=run_id).first()
+    if run is None:
+        raise NotFound("There is no such run.")
+    if _run_close(run_id, RunState.CANCELLED):
+        audit_record(actor=user, verb="judge.cancelled", subject=f"pool:{run.pool_id}", details={"run": str(run_id)})
+
+
+def run_begin(*, run_id: UUID) -> RunPlan | None:
+    """Take up a queued run; None for any other."""
+    started = {"attempts": F("attempts") + 1, "heard_at": timezone.now(), "refused": 0, "error": ""}
+    queued = Run.objects.filter(pk=run_id, status=RunState.QUEUED)
+    if not queued.update(status=RunState.RUNNING, **started):
+        return None
+    run = Run.objects.select_related("judge").get(pk=run_id)
+    episodes = episodes_waiting(pool_id=run.pool_id, judge_id=run.judge_id)
+    Run.objects.filter(pk=run_id).update(total=run.judged + len(episodes))
+    return RunPlan(judge_id=run.judge_id, server=judge_server(run.judge), episodes=episodes)
+
+
+@transaction.atomic(durable=True)
+def judgements_store(
+    *, run_id: UUID, judge_id: int, said: tuple[vocabulary.judgements.Judgement, ...], refused: int, error: str
+) -> bool:
+    """Store what a judge said, each once, and how far the run is; whether it is to go on."""
+    made = 0
+    for judgement in said:
+        _row, new = Judgement.objects.get_or_create(
+            episode_id=UUID(judgement.trajectory),
+            judge_id=judge_id,
+            defaults={"score": judgement.score, "document": judgement},
+        )
+        made += new
+    running = Run.objects.filter(pk=run_id, status=RunState.RUNNING)
+    told = {"error": error} if error else {}
+    return bool(
+        running.update(judged=F("judged") + made, refused=F("refused") + refused, heard_at=timezone.now(), **told)
+    )
+
+
+def run_end(*, run_id: UUID, error: str) -> None:
+    """Note that a run is done, or why it failed; one that was cancelled stays so."""
+    told = {"error": error} if error else {}
+    _run_close(run_id, RunState.FAILED if error else RunState.DONE, **told)
+
+
+@transaction.atomic(durable=True)
+def runs_stale() -> tuple[UUID, ...]:
+    """Runs nobody works on, queued again; one that broke every attempt has failed. Which are to be done."""
+    silent = Run.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
+    tired = silent.filter(attempts__gte=ATTEMPTS)
+    tired.update(status=RunState.FAILED, finished_at=timezone.now(), error=f"It broke off {ATTEMPTS} times.")
+    again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
+    Run.objects.filter(pk__in=again).update(status=RunState.QUEUED, heard_at=timezone.now())
+    return again
+
+
+def _run_close(run_id: UUID, status: RunState, **fields: object) -> bool:
+    """End a run that is under way; whether it was."""
+    under_way = Run.objects.filter(pk=run_id, status__in=UNDER_WAY)
+    return bool(under_way.update(status=status, finished_at=timezone.now(), **fields))

@@ -1,0 +1,111 @@
+"""Where runs meet the judges of the layer below."""
+
+import asyncio
+from uuid import UUID
+
+from django.conf import settings
+from pydantic import SecretStr
+
+from agent_backend.errors import PolicyError, PolicyRejected
+from agent_backend.judges.judge import Judge
+from agent_backend.judges.model import JudgeEndpoint, judge_of
+from annotation_app.blobs.selectors import blob_read
+from annotation_app.episodes.selectors import episode_trajectory
+from annotation_app.episodes.services import blob_keep
+from annotation_app.judges import services
+from annotation_app.judges.schemas import JudgeServer, RunPlan
+from vocabulary.base import Frozen
+from vocabulary.blobs import BlobRef
+from vocabulary.judgements import Judgement
+from vocabulary.trajectories import Trajectory
+
+TOGETHER = 4
+"""Episodes a run asks about at once; between two such it looks whether it is to stop."""
+
+
+class Said(Frozen):
+    """What came of one episode: the judgement and what was asked, or why the server would not have it."""
+
+    judgement: Judgement | None = None
+    prompts: tuple[tuple[BlobRef, bytes], ...] = ()
+    error: str = ""
+
+
+def run_do(*, run_id: UUID) -> None:
+    """Judge what a queued run is about, until it is done or cancelled; any other is left as it is."""
+    plan = services.run_begin(run_id=run_id)
+    if plan is None:
+        return
+    with asyncio.Runner() as loop:
+        judge = judge_of(_endpoint(plan.server))
+        try:
+            error = _run_through(run_id, plan, judge, loop)
+        except PolicyError as unavailable:
+            error = str(unavailable)
+        finally:
+            loop.run(judge.aclose())
+    services.run_end(run_id=run_id, error=error)
+
+
+def _run_through(run_id: UUID, plan: RunPlan, judge: Judge, loop: asyncio.Runner) -> str:
+    """Judge and store, a few episodes at a time; what is wrong where the server would not have a single one. Raises
+    PolicyError where nobody answers."""
+    judged = 0
+    error = ""
+    for begin in range(0, len(plan.episodes), TOGETHER):
+        attempts = [episode_trajectory(episode_id=episode) for episode in plan.episodes[begin : begin + TOGETHER]]
+        said = loop.run(_judge_together(judge, attempts))
+        for attempt, one in zip(attempts, said, strict=True):
+            for ref, data in one.prompts:
+                blob_keep(episode_id=UUID(attempt.id), ref=ref, data=data)
+        judgements = tuple(one.judgement for one in said if one.judgement is not None)
+        judged += len(judgements)
+        error = next((one.error for one in said if one.error), error)
+        goes_on = services.judgements_store(
+            run_id=run_id,
+            judge_id=plan.judge_id,
+            said=judgements,
+            refused=len(said) - len(judgements),
+            error=error,
+        )
+        if not goes_on:
+            break
+    return "" if judged else error
+
+
+async def _judge_together(judge: Judge, attempts: list[Trajectory]) -> list[Said]:
+    """Ask about all of them at once. Raises PolicyError where nobody answers for one of them."""
+    return await asyncio.gather(*(_judge_one(judge, attempt) for attempt in attempts))
+
+
+async def _judge_one(judge: Judge, attempt: Trajectory) -> Said:
+    prompts: list[tuple[BlobRef, bytes]] = []
+
+    async def keep(ref: BlobRef, data: bytes) -> None:
+        prompts.append((ref, data))
+
+    try:
+        judgement = await judge.judge(attempt, blob=_picture, keep=keep)
+    except PolicyRejected as error:
+        return Said(error=str(error))
+    return Said(judgement=judgement, prompts=tuple(prompts))
+
+
+async def _picture(ref: BlobRef) -> bytes:
+    try:
+        return await asyncio.to_thread(blob_read, ref.sha256)
+    except FileNotFoundError:
+        raise KeyError(ref.sha256) from None
+
+
+def _endpoint(server: JudgeServer) -> JudgeEndpoint | None:
+    """Where a judge is asked; None for the verifier."""
+    if server.ref.kind == "verifier":
+        return None
+    return JudgeEndpoint(
+        ref=server.ref,
+        base_url=server.base_url,
+        model=server.model,
+        api_key=SecretStr("" if server.ref.scripted else settings.ENV.policy_api_key),
+        settings=server.settings,
+    )
