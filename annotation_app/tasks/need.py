@@ -1,6 +1,6 @@
 """Which task is needed next: a weight from what became of a kind of task before, and a seeded draw. Pure functions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from math import log
 
@@ -59,12 +59,6 @@ def drawn(weights: Mapping[int, float], seed: str) -> list[int]:
     """The keys in a random order in which each comes first with a probability as its weight (Efraimidis and
     Spirakis); the same seed gives the same order."""
     return sorted(weights, key=lambda key: (log(_unit(seed, key)) / weights[key], key), reverse=True)
-
-
-def summed(counts: Iterable[Counts]) -> Counts:
-    """All of them together."""
-    each = tuple(counts)
-    return Counts(**{name: sum(getattr(count, name) for count in each) for name in Counts.model_fields})
 
 
 def _unit(seed: str, key: int) -> float:
