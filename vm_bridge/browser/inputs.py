@@ -75,6 +75,7 @@ class Inputs(ABC):
         """Turn the wheel over a point; positive is right and down (CSS pixels)."""
         more = {"deltaX": dx, "deltaY": dy, "modifiers": modifiers, "pointerType": "mouse"}
         await self._input("Input.dispatchMouseEvent", True, type="mouseWheel", x=x, y=y, **more)
+        await self.refresh()  # what has scrolled is drawn before scripts know of it
 
     async def key(self, kind: Literal["down", "up"], key: Told, modifiers: int = 0) -> None:
         """Press or release a key, told as the protocol tells it: key, code, windowsVirtualKeyCode, text, location."""

@@ -30,8 +30,6 @@ LOAD_MS = 10_000.0
 LAND_SECONDS = 10.0
 MOST_FRAMES = 60
 """Frames that pass before somebody else has a turn."""
-MOST_OWED = 30.0
-"""Frames a pace may lag behind; what is more is let go."""
 SOON_MS = 250.0
 """A page does not rest while a single timer is due within so long."""
 
@@ -70,9 +68,7 @@ class Session(Inputs):
         self.live = Live(self)
         """Its picture for viewers."""
         self._turn = asyncio.Lock()
-        """Held while a frame passes or is taken: the engine's user, the pace and viewers come one after another."""
-        self._pacing: asyncio.Task[None] | None = None
-        self._closed = False
+        """Held while a frame passes or is taken: the engine's user and viewers come one after another."""
 
     @property
     def pages(self) -> tuple[Page, ...]:
@@ -195,29 +191,6 @@ class Session(Inputs):
                 return Rest(True, self.now_ms - began)
         return Rest(False, self.now_ms - began)
 
-    def run(self, speed: float) -> None:
-        """Let time pass by itself, so many times as fast as it really does, or as fast as it can; 0 stops it."""
-        if self._pacing is not None:
-            self._pacing.cancel()
-            self._pacing = None
-        if speed > 0 and not self._closed:
-            self._pacing = asyncio.create_task(self._pace(speed))
-
-    async def _pace(self, speed: float) -> None:
-        loop = asyncio.get_running_loop()
-        seen, owed = loop.time(), 0.0
-        try:
-            while True:
-                owed = min(owed + (loop.time() - seen) * 1000 * speed / FRAME_MS, MOST_OWED)
-                seen = loop.time()
-                if owed >= 1:
-                    await self.advance(int(owed) * FRAME_MS)
-                    owed -= int(owed)
-                await asyncio.sleep(max(0.0, FRAME_MS / 1000 - (loop.time() - seen)))
-        except BrowserFailed as failed:
-            if self._pages and not self._closed:
-                self.happen("hung", str(failed), self.active)
-
     # What is seen
 
     async def picture(self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90) -> bytes:
@@ -282,8 +255,6 @@ class Session(Inputs):
 
     def abandon(self) -> None:
         """Stop everything of it on this side."""
-        self._closed = True
-        self.run(0)
         self._news.close()
         for page in self._pages.values():
             self.engine.pipe.forget(page.session)
