@@ -1,0 +1,182 @@
+"""Judge the trajectories of folders, and say how far the judge agrees with people where people said anything.
+
+    python -m agent_backend.judges rollouts/s2 --judge outcome_model --model-url http://127.0.0.1:8000/v1 \\
+        --model ui-tars --revision s2 --votes 4 --temperature 1 --combine unanimous --out judgements/s2
+
+Broken off, the same command goes on where it was. The model's key is read from PILOTHOUSE_POLICY_API_KEY.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
+
+from pydantic import SecretStr, ValidationError
+
+from agent_backend.errors import AgentError, PolicyRejected, PolicyUnavailable
+from agent_backend.evaluate.judgements import judgements_read
+from agent_backend.folders import trajectories_read
+from agent_backend.judges.folder import JudgementFolder, Plan
+from agent_backend.judges.judge import Judge
+from agent_backend.judges.model import JudgeEndpoint, judge_of
+from vocabulary.blobs import BlobRef
+from vocabulary.calibrations import USUAL, Pair, calibration_of, human_outcome
+from vocabulary.exports import image_path
+from vocabulary.judgements import VERIFIER, Combine, JudgeKind, Judgement, JudgeRef, JudgeSettings
+from vocabulary.trajectories import Trajectory
+
+
+def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    usual = JudgeSettings()
+    parser = argparse.ArgumentParser(prog="python -m agent_backend.judges", description=__doc__.splitlines()[0])
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="trajectories")
+    parser.add_argument("--judge", choices=get_args(JudgeKind), required=True)
+    parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
+    parser.add_argument("--model-url", help="an OpenAI-compatible server, with /v1")
+    parser.add_argument("--model", help="the model's name there")
+    parser.add_argument("--revision", help="the word for this very judge: its weights and settings")
+    parser.add_argument("--votes", type=int, default=usual.votes)
+    parser.add_argument("--combine", choices=get_args(Combine), default=usual.combine)
+    parser.add_argument("--temperature", type=float, default=usual.temperature)
+    parser.add_argument("--max-tokens", type=int, default=usual.max_tokens)
+    parser.add_argument("--images", type=int, default=usual.images, help="screens it is shown, the last ones")
+    parser.add_argument("--scripted", action="store_true", help="it answers from a script and is no model")
+    parser.add_argument("--parallel", type=int, default=1, choices=range(1, 65), metavar="N", help="attempts at a time")
+    arguments = parser.parse_args(given)
+    if arguments.judge != "verifier" and not (arguments.model_url and arguments.model and arguments.revision):
+        parser.error("a model that judges needs --model-url, --model and --revision")
+    return arguments
+
+
+def endpoint_of(arguments: argparse.Namespace) -> JudgeEndpoint | None:
+    """Where the judge is; None for the verifier. Raises ValidationError for settings that make no sense."""
+    if arguments.judge == "verifier":
+        return None
+    return JudgeEndpoint(
+        ref=JudgeRef(
+            kind=arguments.judge, name=arguments.model, revision=arguments.revision, scripted=arguments.scripted
+        ),
+        base_url=arguments.model_url,
+        model=arguments.model,
+        api_key=SecretStr(os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")),
+        settings=JudgeSettings.model_validate({name: getattr(arguments, name) for name in JudgeSettings.model_fields}),
+    )
+
+
+async def judge_all(
+    judge: Judge, waiting: Iterator[tuple[Path, Trajectory]], folder: JudgementFolder, *, parallel: int
+) -> int:
+    """Judge what is not judged yet; how many the server would not have. Raises PolicyUnavailable."""
+    refused = 0
+
+    async def work() -> None:
+        nonlocal refused
+        for source, trajectory in waiting:
+            if trajectory.id in folder.judged:
+                continue
+
+            async def blob(ref: BlobRef, source: Path = source) -> bytes:
+                return await asyncio.to_thread(_picture, source, ref)
+
+            try:
+                judgement = await judge.judge(trajectory, blob=blob, keep=folder.keep)
+            except PolicyRejected as error:
+                refused += 1
+                print(f"{trajectory.id}: {error}", file=sys.stderr)
+                continue
+            folder.add(judgement)
+            print(told(judgement), flush=True)
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(parallel):
+                workers.create_task(work())
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
+    return refused
+
+
+def _picture(folder: Path, ref: BlobRef) -> bytes:
+    """A picture's bytes. Raises KeyError where the file is gone or was altered."""
+    try:
+        data = (folder / image_path(ref)).read_bytes()
+    except FileNotFoundError:
+        raise KeyError(ref.sha256) from None
+    if BlobRef.of(data, ref.media_type) != ref:
+        raise KeyError(ref.sha256)
+    return data
+
+
+def told(judgement: Judgement) -> str:
+    """One line of progress."""
+    return f"{judgement.trajectory}: " + (judgement.unsaid or f"{judgement.score:.3f}")
+
+
+def agreement(folders: Sequence[Path], judgements: Mapping[str, Judgement]) -> str:
+    """How far the judge agrees with people, at the usual threshold."""
+    pairs: list[Pair] = [
+        (judgements[trajectory.id].score, done)
+        for _, trajectory in trajectories_read(folders)
+        if trajectory.id in judgements and (done := human_outcome(trajectory)) is not None
+    ]
+    if not pairs:
+        return "no person said anything of these attempts, so nothing is known of the judge"
+    found = calibration_of(pairs, USUAL)
+    said = [
+        f"{name} {rate.rate:.3f} ({rate.successes}/{rate.attempts}, 95 % {rate.low:.3f} to {rate.high:.3f})"
+        for name, rate in (
+            ("precision", found.precision),
+            ("recall", found.recall),
+            ("false positive rate", found.false_positive_rate),
+        )
+        if rate is not None
+    ]
+    said += [] if found.f1 is None else [f"F1 {found.f1:.3f}"]
+    silent = sum(score is None for score, _ in pairs)
+    return f"against people at {USUAL}: {', '.join(said) or 'no scores'}; without a score {silent} of {len(pairs)}"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Judge and write the folder. Returns 1 where it could not be finished."""
+    arguments = parsed(given)
+    try:
+        return asyncio.run(_run(arguments))
+    except PolicyUnavailable as error:
+        print(f"{error}; the same command goes on from here", file=sys.stderr)
+    except (AgentError, FileExistsError, ValidationError) as error:
+        print(error, file=sys.stderr)
+    return 1
+
+
+async def _run(arguments: argparse.Namespace) -> int:
+    endpoint = endpoint_of(arguments)
+    plan = Plan(
+        judge=VERIFIER if endpoint is None else endpoint.ref,
+        settings=None if endpoint is None else endpoint.settings,
+        model="" if endpoint is None else endpoint.model,
+        folders=tuple(folder.name for folder in arguments.folders),
+    )
+    judge = judge_of(endpoint)
+    with JudgementFolder(arguments.out, plan) as folder:
+        try:
+            waiting = trajectories_read(arguments.folders)
+            refused = await judge_all(judge, waiting, folder, parallel=arguments.parallel)
+        finally:
+            await judge.aclose()
+        if refused and not folder.judged:
+            print("the server would not have a single attempt, so nothing is written", file=sys.stderr)
+            return 1
+        folder.finish(at=datetime.now(UTC), refused=refused)
+    manifest, judgements = judgements_read(arguments.out)
+    print(f"{manifest.judged} judged, {manifest.unsaid} without a score, {refused} refused, in {arguments.out}")
+    print(agreement(arguments.folders, judgements))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
