@@ -5,7 +5,8 @@ TrainerError                every error of this package; `code` is stable
 │   ├── FolderUnfinished    it is still being written, or never was finished
 │   ├── FolderUnknown       it is no folder of trajectories, or of a format this version does not read
 │   ├── FolderDamaged       a file is missing, altered, outside the folder, or does not agree with the others
-│   └── TrajectoryUnreadable  a line is no trajectory
+│   ├── TrajectoryUnreadable  a line is no trajectory
+│   └── ChatUnreadable      a line is no conversation
 ├── SampleError             a sample cannot be trained on as it is
 │   ├── SampleTooLong       it has more tokens than fit
 │   ├── SampleUnreadable    a picture or a text of it that the model cannot take
@@ -15,7 +16,8 @@ TrainerError                every error of this package; `code` is stable
 ├── RolloutError            attempts to improve on cannot be used, or do not come
 │   ├── AttemptUnusable     nobody can say how it ended, or nothing of it can be learned
 │   ├── AttemptStale        weights that are too old drew it, or weights of no version of this run
-│   └── RolloutsMissing     too few came in time
+│   ├── RolloutsMissing     too few came in time
+│   └── WorkerBusy          another process plays under this name
 ├── CheckpointError         a checkpoint cannot be used; what runs goes on with the one it has
 │   ├── CheckpointUnusable    its folder is missing, unfinished or damaged
 │   └── CheckpointMismatched  its weights are of another model, or its run of other settings
@@ -54,6 +56,10 @@ class TrajectoryUnreadable(FolderError):
     code = "trajectory_unreadable"
 
 
+class ChatUnreadable(FolderError):
+    code = "chat_unreadable"
+
+
 class RolloutError(TrainerError):
     code = "rollout_error"
 
@@ -68,6 +74,10 @@ class AttemptStale(RolloutError):
 
 class RolloutsMissing(RolloutError):
     code = "rollouts_missing"
+
+
+class WorkerBusy(RolloutError):
+    code = "worker_busy"
 
 
 class CheckpointError(TrainerError):

@@ -1,0 +1,62 @@
+"""Attempts become flat tensors: whose tokens are whose, what can be compared, and where an attempt goes on."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from trainer.attempts import Attempt, flattened
+from trainer.errors import AttemptStale
+from trainer.onpolicy import aged, fresh
+from trainer.rendering import Rendered
+
+NAN = float("nan")
+
+
+def step(index: int, learned: int, *, drawn: bool = True, exact: bool = True, weight: float = 1.0) -> Rendered:
+    mask = (False, False) + (True,) * learned
+    logprobs = tuple(-0.5 - place for place in range(learned)) if drawn else None
+    weights = tuple(weight * flag for flag in mask)
+    return Rendered("a", index, "policy" if drawn else "human", (7,) * len(mask), mask, weights, (), logprobs, exact)
+
+
+def attempt(
+    *steps: Rendered, terminated: bool = True, success: bool = True, rewards: tuple[float, ...] = ()
+) -> Attempt:
+    rewards = rewards or (0.0,) * (len(steps) - 1) + (1.0,)
+    return Attempt("a", "task", steps, rewards, terminated, success, ("update-000003",), len(steps), 2.0)
+
+
+def test_tokens_lie_end_to_end() -> None:
+    human = step(1, 2, drawn=False, weight=3.0)
+    flat = flattened([attempt(step(0, 2), human), attempt(step(0, 3, exact=False), success=False, rewards=(0.5,))])
+    assert flat.begins == (0, 2, 4)
+    assert flat.rewards.tolist() == [0, 0, 0, 1, 0, 0, 0.5]
+    assert flat.owner.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert flat.turn.tolist() == [0, 0, 1, 1, 0, 0, 0]
+    assert flat.written.tolist() == [True, True, False, False, True, True, True]
+    assert flat.drawn.isnan().tolist() == [False, False, True, True, True, True, True], "a person's, and inexact ones"
+    assert flat.weights.tolist() == [1, 1, 3, 3, 1, 1, 1]
+    assert flat.succeeded.tolist() == [1, 1, 1, 1, 0, 0, 0]
+    assert flat.places([2, 0]).tolist() == [4, 5, 6, 0, 1], "as a pack of them has its tokens"
+
+
+def test_what_was_cut_off_goes_on_from_its_last_value() -> None:
+    flat = flattened([attempt(step(0, 2)), attempt(step(0, 2), terminated=False)])
+    rollout = flat.rollout(torch.tensor([0.1, 0.2, 0.3, 0.4]))
+    assert rollout.tail.tolist() == pytest.approx([0.0, 0.4])
+
+
+def test_updates_that_left_the_policy_alone_make_nothing_older() -> None:
+    assert [aged(version, 8, {}) for version in (7, 5, 0)] == [0, 2, 7]
+    assert [aged(version, 8, {"still": 5}) for version in (7, 5, 0)] == [0, 2, 2]
+    assert aged(0, 4, {"still": 5}) == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "reason"), [("update-000003", "4 updates old"), ("update-000009", "no version"), ("s1", "no version")]
+)
+def test_what_is_too_old_or_unknown_is_refused(version: str, reason: str) -> None:
+    with pytest.raises(AttemptStale, match=reason):
+        fresh(replace(attempt(step(0, 2)), versions=("update-000006", version)), 8, {}, 3)
+    fresh(replace(attempt(step(0, 2)), versions=("update-000004", "update-000007")), 8, {}, 3)

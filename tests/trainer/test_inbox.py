@@ -1,0 +1,68 @@
+"""Folders of attempts are taken once, oldest first; what cannot be used is set aside with its reason."""
+
+from pathlib import Path
+
+import pytest
+
+from trainer.attempts import Attempt
+from trainer.errors import AttemptStale, AttemptUnusable, RolloutsMissing
+from trainer.inbox import REASON, REFUSED, TAKEN, Inbox, waiting
+
+
+def attempt(name: str) -> Attempt:
+    return Attempt(name, "task", (), (), True, False, (), 1, 0.0)
+
+
+def put(path: Path, *names: str) -> None:
+    for name in names:
+        (path / name).mkdir(parents=True)
+
+
+def one(path: Path) -> list[Attempt]:
+    return [attempt(path.name)]
+
+
+def anything(attempt: Attempt) -> None: ...
+
+
+def test_the_oldest_are_taken_and_the_others_stay(tmp_path: Path) -> None:
+    put(tmp_path, "3", "1", "2", "4.tmp", ".open")
+    inbox = Inbox(tmp_path, patience=0)
+    taken = inbox.take(2, one, anything)
+    assert taken.folders == ("1", "2")
+    assert waiting(tmp_path) == ["1", "2", "3"], "nothing leaves before it was learned from"
+    inbox.settle(taken.folders)
+    assert waiting(tmp_path) == ["3"]
+    assert {folder.name for folder in (tmp_path / TAKEN).iterdir()} == {"1", "2"}
+    inbox.settle(taken.folders)  # once more, as after a restart
+
+
+def test_a_folder_is_taken_whole(tmp_path: Path) -> None:
+    put(tmp_path, "1", "2")
+    taken = Inbox(tmp_path, patience=0).take(3, lambda path: [attempt("a"), attempt("b")], anything)
+    assert (len(taken.attempts), taken.folders) == (4, ("1", "2"))
+
+
+def test_what_cannot_be_used_is_set_aside_with_the_reason(tmp_path: Path) -> None:
+    put(tmp_path, "1", "2", "3")
+
+    def read(path: Path) -> list[Attempt]:
+        if path.name == "1":
+            raise AttemptUnusable("nobody can say how it ended")
+        return one(path)
+
+    def check(attempt: Attempt) -> None:
+        if attempt.id == "2":
+            raise AttemptStale("too old")
+
+    taken = Inbox(tmp_path, patience=0).take(1, read, check)
+    assert taken.folders == ("3",)
+    assert taken.refused == {"attempt_unusable": 1, "attempt_stale": 1}
+    assert (tmp_path / REFUSED / "2" / REASON).read_text() == "attempt_stale: too old\n"
+
+
+def test_what_does_not_come_is_an_error(tmp_path: Path) -> None:
+    put(tmp_path, "1")
+    with pytest.raises(RolloutsMissing, match="1 of 2"):
+        Inbox(tmp_path, patience=0).take(2, one, anything)
+    assert waiting(tmp_path) == ["1"]

@@ -1,0 +1,162 @@
+"""Attempts to be improved on: what a policy drew, what it was rewarded with, and all of it as flat tensors."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trainer.advantages import Rollout, tail_values
+from trainer.errors import AttemptUnusable
+from trainer.rendering import Rendered, Renderer, rendered_of
+from trainer.rewards import Shaping, shaped
+from trainer.samples import sampled_of
+from trainer.trajectories import TrajectoryFolder
+from vocabulary.dialect import Dialect
+from vocabulary.trajectories import Trajectory, trajectory_standing
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt as samples, a step each."""
+
+    id: str
+    task: str
+    """Attempts at the same one are compared with each other (GRPO)."""
+    steps: tuple[Rendered, ...]
+    rewards: tuple[float, ...]
+    """One a step."""
+    terminated: bool
+    success: bool
+    versions: tuple[str, ...]
+    """Of the weights that drew its steps, each once."""
+    rounds: int
+    thought: float
+    """Mean characters of a thought."""
+
+
+@dataclass(frozen=True)
+class Flat:
+    """The learned tokens of all samples, end to end; T of them in S samples of A attempts."""
+
+    samples: tuple[Rendered, ...]
+    begins: tuple[int, ...]
+    """Where each sample's tokens begin; S of them."""
+    rewards: Tensor
+    written: Tensor
+    """Whether the policy drew it (bool)."""
+    drawn: Tensor
+    """Its log-probability under the weights that drew it; NaN where there is none to compare with."""
+    weights: Tensor
+    owner: Tensor
+    turn: Tensor
+    terminated: Tensor
+    """Of each attempt; shape (A,)."""
+    succeeded: Tensor
+    """Of each token, whether its attempt did."""
+
+    def places(self, samples: Sequence[int]) -> Tensor:
+        """Where the tokens of these samples are, in the order a pack of them has."""
+        found = [torch.arange(self.begins[one], self.begins[one] + sum(self.samples[one].mask)) for one in samples]
+        return torch.cat(found)
+
+    def rollout(self, values: Tensor) -> Rollout:
+        """What advantages are computed from.
+
+        An attempt that was cut off goes on from the critic's value before its last token: what was seen after it is in
+        no prompt.
+        """
+        attempts = len(self.terminated)
+        last = torch.zeros(attempts, dtype=torch.long)
+        last.scatter_reduce_(0, self.owner, torch.arange(len(self.owner)), "amax")
+        tail = tail_values(values[last], self.terminated, ~self.terminated)
+        return Rollout(self.rewards, values, self.written, self.owner, self.turn, tail)
+
+
+def attempts_of(
+    folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer, *, shaping: Shaping, temperature: float
+) -> list[Attempt]:
+    """Every attempt of a folder. Raises AttemptUnusable, FolderError, SampleError at the first that cannot be used."""
+    return [attempt_of(one, folder, dialect, renderer, shaping, temperature) for one in folder.trajectories()]
+
+
+def attempt_of(
+    trajectory: Trajectory,
+    folder: TrajectoryFolder,
+    dialect: Dialect,
+    renderer: Renderer,
+    shaping: Shaping,
+    temperature: float,
+) -> Attempt:
+    """One attempt. Raises AttemptUnusable where nobody can say how it ended, or nothing of it can be learned."""
+    reward = shaped(trajectory, shaping)
+    if reward is None:
+        raise AttemptUnusable(f"{trajectory.id}: nobody can say how it ended")
+    if not (trajectory.terminated or trajectory.truncated):
+        raise AttemptUnusable(f"{trajectory.id}: it neither ended nor was cut off")
+    drawn = {said.index: said for said in sampled_of(trajectory)}
+    for said in drawn.values():
+        if said.sampling.get("temperature", 1.0) != temperature:
+            raise AttemptUnusable(f"{trajectory.id} step {said.index} was drawn at another temperature")
+    steps = tuple(
+        rendered_of(
+            trajectory,
+            dialect,
+            renderer,
+            read=lambda picture: folder.image(picture).read_bytes(),
+            prompts=folder.prompt,
+        )
+    )
+    if not any(one.logprobs is not None for one in steps):
+        raise AttemptUnusable(f"{trajectory.id}: no step has the policy's own tokens")
+    standing = trajectory_standing(trajectory).steps
+    known = {one.index: place for place, one in enumerate(steps)}
+    rewards, place = [0.0] * len(steps), 0
+    for index, value in enumerate(reward.steps):
+        place = known.get(index, place)  # the reward of a step that cannot be said falls on the one before it
+        rewards[place] += value
+    versions = {version for said in drawn.values() for version in said.weight_versions or (said.policy.revision,)}
+    task = trajectory.task
+    return Attempt(
+        id=trajectory.id,
+        task=f"{task.suite}/{task.name}/{task.seed}" if task.suite else task.id,
+        steps=steps,
+        rewards=tuple(rewards),
+        terminated=trajectory.terminated,
+        success=reward.outcome > 0,
+        versions=tuple(sorted(versions)),
+        rounds=len(standing),
+        thought=sum(len(step.thought) for step in standing) / len(standing),
+    )
+
+
+def flattened(attempts: Sequence[Attempt]) -> Flat:
+    """Attempts as tensors; a step's reward falls on its last token."""
+    samples = tuple(step for attempt in attempts for step in attempt.steps)
+    lengths = [sum(one.mask) for one in samples]
+    owners = [number for number, attempt in enumerate(attempts) for _ in attempt.steps]
+    begins = tuple(sum(lengths[:place]) for place in range(len(lengths)))
+    rewards = torch.zeros(sum(lengths))
+    ends = torch.tensor(begins) + torch.tensor(lengths) - 1
+    rewards[ends] = torch.tensor([value for attempt in attempts for value in attempt.rewards])
+    each = torch.tensor(lengths)
+    spread = torch.tensor(owners).repeat_interleave(each)
+    return Flat(
+        samples=samples,
+        begins=begins,
+        rewards=rewards,
+        written=torch.tensor([one.logprobs is not None for one in samples]).repeat_interleave(each),
+        drawn=torch.tensor([value for one in samples for value in _drawn(one)]),
+        weights=torch.tensor([w for one in samples for w, m in zip(one.weights, one.mask, strict=True) if m]),
+        owner=spread,
+        turn=torch.tensor([one.index for one in samples]).repeat_interleave(each),
+        terminated=torch.tensor([attempt.terminated for attempt in attempts]),
+        succeeded=torch.tensor([float(attempt.success) for attempt in attempts])[spread],
+    )
+
+
+def _drawn(sample: Rendered) -> tuple[float, ...]:
+    if sample.logprobs is None or not sample.exact:
+        return (math.nan,) * sum(sample.mask)
+    return sample.logprobs

@@ -1,0 +1,192 @@
+"""The loop that PPO and GRPO share: attempts come in, an update learns from them, a whole checkpoint goes out.
+
+Each checkpoint is a version of the weights: whoever plays takes the newest, and tells it with what it drew. An update
+begins when enough attempts are there; those that are on their way come to a later one.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import torch
+from pydantic import Field
+
+from trainer.attempts import Attempt, Flat, attempts_of, flattened
+from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.config import Packing, Training
+from trainer.curves import curves_open
+from trainer.errors import AttemptStale
+from trainer.inbox import Inbox, Taken
+from trainer.rendering import Renderer
+from trainer.rewards import Shaping
+from trainer.runs import State, keep, learning, newest_of, optimiser_of, resumed, state_of
+from trainer.trajectories import folder_open
+from vocabulary.dialects import dialect_named
+
+VERSION = "update-"
+
+
+class OnPolicy(Training, Packing):
+    """How attempts are taken in, and what both algorithms are told."""
+
+    world: Literal["inbox", "lights"] = "inbox"
+    """Who plays: others, through the inbox, or the trainer itself in its toy world, between two updates."""
+    inbox: Path
+    """Where folders of trajectories come in."""
+    attempts: int = Field(default=32, ge=1)
+    """An update begins when so many are there; the others stay for the next."""
+    staleness: int = Field(default=4, ge=0)
+    """By how many updates weights may be older than the newest when they drew; other attempts are set aside."""
+    patience: float = Field(default=3600.0, gt=0)
+    """Seconds that are waited for attempts."""
+    versions_kept: int = Field(default=3, ge=1)
+    """Checkpoints of a run that stay, the newest."""
+    dialect: str = "ui_tars_1_5"
+    """The words of steps that a person worded."""
+    temperature: float = Field(default=1.0, gt=0)
+    """At which the policy draws; what was drawn at another is set aside."""
+    shaping: Shaping = Shaping()
+    """What an attempt is rewarded for."""
+    epochs: int = Field(default=1, ge=1)
+    """How often an update goes over its attempts."""
+    clip_low: float = Field(default=0.2, gt=0, lt=1)
+    """How far a token's ratio may fall before it is held."""
+    clip_high: float = Field(default=0.28, gt=0)
+    """How far it may rise; wider than `clip_low` it lets rare words grow (clip-higher)."""
+    dual_clip: float | None = Field(default=None, gt=1)
+    """Bounds the loss of tokens that were bad and became likelier."""
+    correction: float | None = Field(default=2.0, ge=1)
+    """The most that a token weighs for being likelier now than when it was drawn (truncated importance sampling); null
+    for no correction."""
+    entropy: float = Field(default=0.0, ge=0)
+    """How much an undecided policy is worth."""
+    kl: float = Field(default=0.0, ge=0)
+    """How much it costs to go away from the weights the run began with."""
+    human: float = Field(default=1.0, ge=0)
+    """How much the likelihood of a person's words weighs: nobody drew them, so they have no ratio."""
+    group: int = Field(default=1, ge=1)
+    """Attempts at each task, where the trainer itself plays."""
+
+
+class Learner(Protocol):
+    """What an algorithm does with the attempts of one update."""
+
+    def learn(self, attempts: Sequence[Attempt], flat: Flat, update: int) -> dict[str, float]:
+        """Change the weights; the figures of the update."""
+        ...
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where it is, beside its weights."""
+        ...
+
+    def write(self, folder: Path) -> None:
+        """Keep what else it needs in a checkpoint."""
+        ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an algorithm begins or goes on with."""
+
+    checkpoint: Checkpoint
+    optimiser: torch.optim.Optimizer
+    state: State
+    newest: Path | None
+    """The checkpoint it goes on from; None for a run that begins."""
+
+
+def train(config: OnPolicy, learner_of: Callable[[Given], Learner]) -> Path:
+    """Train, or go on; returns the last checkpoint's folder. Raises TrainerError."""
+    newest = newest_of(config.out)
+    checkpoint = checkpoint_load(newest or config.checkpoint, device=config.device)
+    optimiser = optimiser_of(learning(checkpoint.model, vision=config.vision), config)
+    state = resumed(newest, state_of(config, "attempts", {"taken": []}), optimiser)
+    learner = learner_of(Given(checkpoint, optimiser, state, newest))
+
+    def kept(state: State) -> Path:
+        def write(folder: Path) -> None:
+            checkpoint.write(folder)
+            learner.write(folder)
+
+        folder = keep(config.out, state, optimiser, write)
+        for old in sorted(config.out.glob(f"{VERSION}??????"))[: -config.versions_kept]:
+            shutil.rmtree(old)
+        return folder
+
+    inbox = Inbox(config.inbox, patience=config.patience)
+    inbox.settle(state.place["taken"])
+    source = Source(config, checkpoint, inbox)
+    newest = newest or kept(state)
+    with curves_open(config.out, state.update) as curves:
+        for update in range(state.update + 1, config.updates + 1):
+            taken = source.attempts(update, learner.place)
+            flat = flattened(taken.attempts)
+            figures = told(taken, flat) | learner.learn(taken.attempts, flat, update)
+            state = state.after(update, {**learner.place, "taken": list(taken.folders)})
+            newest = kept(state)
+            curves.write(update, figures)
+            inbox.settle(taken.folders)
+    return newest
+
+
+class Source:
+    """Where an update's attempts come from."""
+
+    def __init__(self, config: OnPolicy, checkpoint: Checkpoint, inbox: Inbox) -> None:
+        self._config, self._checkpoint, self._inbox = config, checkpoint, inbox
+        self._renderer, self._dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
+
+    def attempts(self, update: int, place: dict[str, Any]) -> Taken:
+        """What the next update learns from. Raises RolloutsMissing."""
+        config = self._config
+        if config.world == "lights":
+            from trainer.toy.world import lights_play
+
+            lights_play(self._checkpoint, config, update)
+        return self._inbox.take(config.attempts, self._read, lambda one: fresh(one, update, place, config.staleness))
+
+    def _read(self, path: Path) -> list[Attempt]:
+        config = self._config
+        return attempts_of(
+            folder_open(path), self._dialect, self._renderer, shaping=config.shaping, temperature=config.temperature
+        )
+
+
+def fresh(attempt: Attempt, update: int, place: dict[str, Any], staleness: int) -> None:
+    """Raises AttemptStale for what was drawn by weights that are too old, or of no version of this run.
+
+    Updates that left the policy as it was (`still`) made no weights older.
+    """
+    for version in attempt.versions:
+        number = version.removeprefix(VERSION)
+        if not (version.startswith(VERSION) and number.isdecimal() and int(number) < update):
+            raise AttemptStale(f"{attempt.id}: {version} is no version of this run")
+        if (age := aged(int(number), update, place)) > staleness:
+            raise AttemptStale(f"{attempt.id}: {version} is {age} updates old")
+
+
+def aged(version: int, update: int, place: dict[str, Any]) -> int:
+    """How many updates have changed the policy since this version, before this update."""
+    still = int(place.get("still", 0))
+    return max(update - 1, still) - max(version, still)
+
+
+def told(taken: Taken, flat: Flat) -> dict[str, float]:
+    """The figures of what came in."""
+    attempts = taken.attempts
+    count = len(attempts)
+    replies = max(1, sum(one.logprobs is not None for one in flat.samples))
+    return {
+        "success": sum(one.success for one in attempts) / count,
+        "reward": sum(sum(one.rewards) for one in attempts) / count,
+        "rounds": sum(one.rounds for one in attempts) / count,
+        "thought": sum(one.thought for one in attempts) / count,
+        "reply_tokens": float(flat.written.sum()) / replies,
+        "truncated": sum(not one.terminated for one in attempts) / count,
+        "attempts": count,
+        "versions": len({version for one in attempts for version in one.versions}),
+        "refused": sum(taken.refused.values()),
+    }

@@ -1,0 +1,110 @@
+"""A tiny random Qwen2.5-VL that can name corners: a real architecture, some hundred thousand weights, no download."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import torch
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration, Qwen2TokenizerFast
+
+from trainer.toy.lights import NAMES, SIZE
+
+SPECIALS = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
+THOUGHT = "look"
+WORDS = ("user", "assistant", "Point", f" {THOUGHT}", *(f" {name}" for name in NAMES))
+"""What is one token each; all else is bytes."""
+TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
+    "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}"
+    "{% if part['type'] == 'text' %}{{ part['text'] }}{% else %}<|vision_start|><|image_pad|><|vision_end|>{% endif %}"
+    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+SCALE = 0.1
+"""Of the random weights; the family's 0.02 is for wide layers, and in narrow ones nothing comes through."""
+IMAGES = {
+    "image_processor_type": "Qwen2VLImageProcessor",
+    "processor_class": "Qwen2_5_VLProcessor",
+    "min_pixels": SIZE * SIZE,
+    "max_pixels": SIZE * SIZE,
+    "patch_size": 14,
+    "temporal_patch_size": 2,
+    "merge_size": 2,
+    "image_mean": [0.5, 0.5, 0.5],
+    "image_std": [0.5, 0.5, 0.5],
+}
+
+
+def checkpoint_make(folder: Path, *, seed: int) -> Path:
+    """Write the whole checkpoint beside `folder`, then rename it; the same seed gives the same weights."""
+    making = folder.with_name(folder.name + ".making")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir(parents=True)
+    _tokenizer().save_pretrained(making)
+    (making / "preprocessor_config.json").write_text(json.dumps(IMAGES, indent=2))
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        Qwen2_5_VLForConditionalGeneration(_config()).save_pretrained(making)
+    os.rename(making, folder)
+    return folder
+
+
+def _tokenizer() -> Qwen2TokenizerFast:
+    vocabulary = {symbol: number for number, symbol in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    core = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    core.add_special_tokens([f"<|{name}|>" for name in SPECIALS])
+    core.add_tokens([AddedToken(word, normalized=False) for word in WORDS])
+    tokenizer = Qwen2TokenizerFast(
+        tokenizer_object=core, eos_token="<|im_end|>", pad_token="<|endoftext|>", unk_token=None, bos_token=None
+    )
+    tokenizer.chat_template = TEMPLATE
+    return tokenizer
+
+
+def _config() -> Qwen2_5_VLConfig:
+    special = {name: 256 + number for number, name in enumerate(SPECIALS)}
+    text = {
+        "vocab_size": 256 + len(SPECIALS) + len(WORDS),
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 2048,
+        "rope_theta": 100.0,
+        "rope_scaling": {"type": "mrope", "mrope_section": [2, 3, 3]},
+        "initializer_range": SCALE,
+        "tie_word_embeddings": False,
+        "bos_token_id": None,
+        "eos_token_id": special["im_end"],
+        "pad_token_id": special["endoftext"],
+    }
+    vision = {
+        "depth": 1,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_heads": 2,
+        "out_hidden_size": 64,
+        "patch_size": 14,
+        "spatial_merge_size": 2,
+        "temporal_patch_size": 2,
+        "window_size": 112,
+        "fullatt_block_indexes": [0],
+        "in_channels": 3,
+        "initializer_range": SCALE,
+    }
+    return Qwen2_5_VLConfig(
+        text_config=text,
+        vision_config=vision,
+        image_token_id=special["image_pad"],
+        video_token_id=special["video_pad"],
+        vision_start_token_id=special["vision_start"],
+        vision_end_token_id=special["vision_end"],
+        eos_token_id=special["im_end"],
+        pad_token_id=special["endoftext"],
+        tie_word_embeddings=False,
+        architectures=["Qwen2_5_VLForConditionalGeneration"],
+    )

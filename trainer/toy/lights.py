@@ -1,0 +1,93 @@
+"""Four corners, each with a colour: who points three times at the corner whose colour shines wins, two misses lose.
+
+A pure function of a seed and what was said. Only the end is rewarded; what went wrong on the way is seen in the
+picture, as a dark frame. Whoever says nothing that can be read loses a turn, and the turns are bounded.
+"""
+
+import hashlib
+import io
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from PIL import Image
+
+NAMES = ("NW", "NE", "SW", "SE")
+SIZE = 56
+"""Pixels of the picture's edge: four tokens of a Qwen2.5-VL."""
+HITS, MISSES, TURNS = 3, 2, 6
+"""So many win, so many lose, and after so many turns it is cut off."""
+COLOURS = ((220, 60, 60), (60, 190, 80), (70, 90, 220), (220, 200, 60))
+"""Of the corners, in the order of their names."""
+FRAME = 6
+GRAINS = 6
+"""So many pictures there are of the same."""
+
+
+@dataclass(frozen=True)
+class Lights:
+    """Where an attempt stands."""
+
+    seed: int
+    hits: int = 0
+    misses: int = 0
+    turns: int = 0
+
+    @property
+    def lit(self) -> int:
+        """Whose colour shines; it may change with every hit."""
+        return self._draw("lit")[0] % len(NAMES)
+
+    @property
+    def won(self) -> bool:
+        """Whether the task was done."""
+        return self.hits >= HITS
+
+    @property
+    def terminated(self) -> bool:
+        """Whether it ended by itself."""
+        return self.won or self.misses >= MISSES
+
+    @property
+    def truncated(self) -> bool:
+        """Whether it was cut off, with more to come."""
+        return not self.terminated and self.turns >= TURNS
+
+    def pointed(self, corner: int | None) -> "Lights":
+        """After a turn; None where nothing could be read."""
+        hit = corner == self.lit
+        missed = corner is not None and not hit
+        return replace(self, hits=self.hits + hit, misses=self.misses + missed, turns=self.turns + 1)
+
+    def png(self) -> bytes:
+        """What is seen."""
+        return _drawn(self.lit, self.misses > 0, self._draw(f"grain {self.turns}")[0] % GRAINS)
+
+    def _draw(self, what: str) -> bytes:
+        return hashlib.blake2b(f"{self.seed} {self.hits} {what}".encode(), digest_size=8).digest()
+
+
+@cache
+def _drawn(lit: int, framed: bool, grain: int) -> bytes:
+    """One of the pictures there are."""
+    pixels = np.zeros((SIZE, SIZE, 3), np.int16)
+    edge = FRAME if framed else 0
+    pixels[edge : SIZE - edge, edge : SIZE - edge] = COLOURS[lit]
+    pixels += np.random.default_rng(grain).integers(-12, 13, pixels.shape, np.int16)
+    data = io.BytesIO()
+    Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).save(data, "PNG")
+    return data.getvalue()
+
+
+def read(reply: str) -> tuple[str, int | None]:
+    """The thought, and the corner that was named last; None where the reply does not end with a name."""
+    words = reply.split()
+    if not words or words[-1] not in NAMES:
+        return reply.strip(), None
+    return " ".join(words[:-1]), NAMES.index(words[-1])
+
+
+def place_of(corner: int) -> tuple[int, int]:
+    """A pixel in a corner."""
+    row, column = divmod(corner, 2)
+    return (SIZE // 4 + column * SIZE // 2, SIZE // 4 + row * SIZE // 2)

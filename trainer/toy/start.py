@@ -1,0 +1,52 @@
+"""The policy a run in the toy world begins with: it names corners, but knows only some of the colours."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from trainer.checkpoints import checkpoint_load
+from trainer.config import Training
+from trainer.rendering import Rendered, Renderer
+from trainer.runs import learning, optimiser_of, stepped
+from trainer.samples import Sample
+from trainer.sft import likelihood_gradients
+from trainer.toy.checkpoint import THOUGHT, checkpoint_make
+from trainer.toy.lights import NAMES, Lights
+from trainer.toy.playing import INSTRUCTION
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, ImagePart, TextPart
+
+SAMPLES = 32
+KNOWN = 2
+"""Of so many colours it is shown whose they are; for the others any corner is named."""
+
+
+def start_make(folder: Path, *, seed: int, updates: int = 60) -> Path:
+    """A checkpoint whose replies can be read, and are right for some of the colours."""
+    raw = checkpoint_make(folder.with_name(folder.name + ".random"), seed=seed)
+    checkpoint = checkpoint_load(raw)
+    config = Training(checkpoint=raw, out=folder, learning_rate=3e-3, warmup=1)
+    optimiser = optimiser_of(learning(checkpoint.model, vision=True), config)
+    renderer = Renderer(checkpoint, context=256)
+    for update in range(1, updates + 1):
+        samples = [_sample(renderer, seed, update * SAMPLES + number) for number in range(SAMPLES)]
+        likelihood_gradients(checkpoint.model, [samples])
+        stepped(optimiser, update, config)
+    making = folder.with_name(folder.name + ".making")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir()
+    checkpoint.write(making)
+    making.rename(folder)
+    shutil.rmtree(raw)
+    return folder
+
+
+def _sample(renderer: Renderer, seed: int, number: int) -> Rendered:
+    """A picture, and any corner's name after a thought or two or none."""
+    drawn = hashlib.blake2b(f"{seed} {number}".encode(), digest_size=4).digest()
+    lights = Lights(number, misses=drawn[2] % 2, turns=drawn[3] % 6)
+    data, corner = lights.png(), lights.lit if lights.lit < KNOWN else drawn[0] % len(NAMES)
+    look = (TextPart(text=INSTRUCTION), ImagePart(image=BlobRef.of(data, "image/png")))
+    target = f" {THOUGHT}" * (drawn[1] % 3) + f" {NAMES[corner]}"
+    messages = (ChatMessage(role="user", content=look),)
+    return renderer.worded(Sample("start", number, messages, target, "human", "override"), lambda _: data)

@@ -1,0 +1,140 @@
+"""A process that plays the lights for a trainer elsewhere: joined to it by two folders, and by nothing else.
+
+It serves the run's newest weights to itself and takes newer ones between two turns, so that an attempt may span
+several versions, each named with what it drew. What was said in an attempt that is on its way is on disk after every
+turn: killed at any moment, a worker of the same name goes on with it.
+"""
+
+import asyncio
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from trainer.checkpoints import checkpoint_load
+from trainer.errors import CheckpointError, RolloutsMissing, WorkerBusy
+from trainer.inbox import waiting
+from trainer.serve.engine import Engine
+from trainer.serve.reader import Reader
+from trainer.toy.folders import folder_write
+from trainer.toy.playing import Play, Said
+
+OPEN = ".open"
+LOOK_EVERY = 0.1
+CONTEXT, KEPT = 256, 2048
+
+
+class Worker:
+    """Plays until it is told to stop; at most `parallel` attempts at a time, and `ahead` folders before the trainer."""
+
+    def __init__(self, *, name: str, run: Path, inbox: Path, parallel: int, ahead: int, temperature: float) -> None:
+        self._name, self._run, self._inbox = name, run, inbox
+        self._parallel, self._ahead, self._temperature = parallel, ahead, temperature
+        self._open = inbox / OPEN / name
+        self._changing = asyncio.Lock()
+
+    async def work(self, *, patience: float) -> None:
+        """Play on and on. Raises RolloutsMissing where no weights come in time, WorkerBusy for a name in use."""
+        with self._alone():
+            newest = await self._weights(patience)
+            checkpoint = checkpoint_load(newest)
+            self._reader = Reader(checkpoint, max_images=1, context=CONTEXT)
+            self._engine = Engine(checkpoint, context=CONTEXT, rows=self._parallel, kept_tokens=KEPT)
+            self._engine.version = newest.name
+            unfinished = self._unfinished()
+            try:
+                async with asyncio.TaskGroup() as players:
+                    for _ in range(self._parallel):
+                        players.create_task(self._plays(unfinished))
+            finally:
+                self._engine.close()
+
+    async def _plays(self, unfinished: list[Play]) -> None:
+        while True:
+            while len(waiting(self._inbox)) >= self._ahead:  # noqa: ASYNC110 - another process takes them away
+                await asyncio.sleep(LOOK_EVERY)
+            await self._played(unfinished.pop() if unfinished else Play(seed=time.time_ns()))
+
+    async def _played(self, play: Play) -> None:
+        kept = self._open / f"{play.id}.json"
+        while not play.over:
+            await self._renew()
+            prompt = self._reader.read([play.asked()])
+            deltas = [
+                delta
+                async for delta in self._engine.generate(prompt, play.sampling(self._temperature), self._reader.text)
+            ]
+            said = Said(
+                text="".join(delta.text for delta in deltas),
+                ids=tuple(token for delta in deltas for token in delta.ids),
+                logprobs=tuple(logprob for delta in deltas for logprob in delta.logprobs),
+                versions=tuple(version for version, _ in deltas[-1].versions),
+                finish=deltas[-1].finish or "",
+            )
+            play.answered(prompt.ids, said, self._temperature)
+            _write(kept, play)
+        target = self._inbox / f"{play.seed}-{self._name}"
+        if not target.exists():
+            folder_write(target, [play.trajectory()], play.blobs)
+        kept.unlink(missing_ok=True)
+
+    async def _renew(self) -> None:
+        """Take the newest weights if there are newer ones; replies on their way are finished with the old."""
+        async with self._changing:
+            newest = _newest(self._run)
+            if newest is None or newest.name == self._engine.version:
+                return
+            await self._engine.pause("wait")
+            try:
+                await self._engine.reload(newest)
+                self._engine.version = newest.name
+            except CheckpointError:  # it was cleared away meanwhile: a newer one is there
+                pass
+            finally:
+                await self._engine.resume()
+
+    async def _weights(self, patience: float) -> Path:
+        until = time.monotonic() + patience
+        while (newest := _newest(self._run)) is None:
+            if time.monotonic() > until:
+                raise RolloutsMissing(f"{self._run.name} has no weights after {patience:g} s")
+            await asyncio.sleep(LOOK_EVERY)
+        return newest
+
+    def _unfinished(self) -> list[Play]:
+        """What a worker of this name was killed at."""
+        return [_read(file, self._temperature) for file in sorted(self._open.glob("*.json"))]
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        self._open.mkdir(parents=True, exist_ok=True)
+        with (self._open / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise WorkerBusy(f"another worker is called {self._name}") from None
+            yield
+
+
+def _newest(run: Path) -> Path | None:
+    return max(run.glob("update-??????"), default=None)
+
+
+def _write(file: Path, play: Play) -> None:
+    """What was said so far, written beside its name and renamed."""
+    aside = file.with_suffix(".new")
+    turns = [[ids, said.model_dump()] for ids, said in play.said]
+    aside.write_text(json.dumps({"seed": play.seed, "draw": play.draw, "said": turns}))
+    os.rename(aside, file)
+
+
+def _read(file: Path, temperature: float) -> Play:
+    """The attempt as it was: the world is a function of what was said."""
+    told = json.loads(file.read_text())
+    play = Play(told["seed"], told["draw"])
+    for ids, said in told["said"]:
+        play.answered(ids, Said.model_validate(said), temperature)
+    return play
