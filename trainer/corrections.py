@@ -5,7 +5,7 @@ Over whole attempts, without a model. Only steps that stand are counted; their p
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -21,6 +21,9 @@ person stepped in; correction: a person's words where a policy had proposed, be 
 
 Source = Literal["accept", "override", "takeover", "mark"]
 """What a preference follows from; a mark is a person's word on a candidate, apart from what was done."""
+
+Weighting = Literal["none", "interventions", "shares", "classes"]
+"""How steps are weighed over a whole data set: `intervention_weights`, `share_weights`, `class_weights`."""
 
 BEFORE = 15
 """Sirius's: so many steps before a correction led to it."""
@@ -114,6 +117,26 @@ def class_weights(roles: Sequence[Role], weights: Mapping[Role, float] = CLASS_W
     if unknown := set(weights) - set(get_args(Role)):
         raise ValueError(f"no such role: {', '.join(sorted(unknown))}")
     return tuple(weights.get(role, 1.0) for role in roles)
+
+
+def step_weights(
+    trajectories: Iterable[Trajectory], weighting: Weighting, classes: Mapping[Role, float] = CLASS_WEIGHTS
+) -> dict[str, dict[int, float]]:
+    """Over a whole data set, the weight of each step that stands, by its attempt and its index; their mean is 1 but
+    for `classes`, whose numbers are taken as they are."""
+    told = [(one.id, [step.index for step in trajectory_standing(one).steps], roles_of(one)) for one in trajectories]
+    roles = [role for _, _, each in told for role in each]
+    weights: Iterator[float]
+    match weighting:
+        case "interventions":
+            weights = iter(intervention_weights(roles, mean_one=True))
+        case "shares":
+            weights = iter(share_weights(roles))
+        case "classes":
+            weights = iter(class_weights(roles, classes))
+        case "none":
+            weights = iter((1.0,) * len(roles))
+    return {name: {index: next(weights) for index in indexes} for name, indexes, _ in told}
 
 
 def preferences_of(trajectory: Trajectory, *, tolerance: int = TOLERANCE) -> Iterator[Preference]:

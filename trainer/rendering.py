@@ -65,6 +65,10 @@ class Renderer:
         self._vocabulary: int = model.config.text_config.vocab_size
         self._end: int = self._tokenizer.eos_token_id
         self._pictures = {model.config.image_token_id, model.config.video_token_id}
+        self._specials = {number for number, one in self._tokenizer.added_tokens_decoder.items() if one.special}
+        self._boundary: int = self._tokenizer.pad_token_id
+        self._pad: int = model.config.image_token_id
+        self._around: tuple[int, int] = model.config.vision_start_token_id, model.config.vision_end_token_id
         self._context = context
 
     @property
@@ -92,10 +96,64 @@ class Renderer:
             raise SampleUnreadable(f"{_name(said)}: the reply holds a place for a picture")
         return self._whole(said, "policy", prompt, said.completion_token_ids, weight, said.logprobs, said.exact)
 
+    def document(self, name: str, parts: Sequence[str | bytes]) -> Iterator[Rendered]:
+        """Text and pictures (their files' bytes) as they follow each other, in as many samples as it takes.
+
+        Every word is learned and no picture is. Each sample begins with what ends a document, unlearned; only text is
+        parted. Raises SampleError.
+        """
+        held, pictures = [self._boundary], list[Picture]()
+        learned, number = [False], 0
+        for ids, picture in self._units(name, parts):
+            begin = 0
+            while begin < len(ids):
+                room = self._context - len(held)
+                if (picture and room < len(ids)) or not room:
+                    if any(learned):
+                        yield self._piece(name, number, held, learned, pictures)
+                    held, learned, pictures, number = [self._boundary], [False], [], number + 1
+                    continue
+                taken = ids[begin : begin + room]
+                held += taken
+                learned += [picture is None] * len(taken)
+                pictures += [picture] if picture else []
+                begin += len(taken)
+        yield self._piece(name, number, held, learned, pictures)
+
     def text(self, ids: Sequence[int]) -> str:
         """What tokens say, special ones by their names."""
         words: str = self._tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return words
+
+    def _units(self, name: str, parts: Sequence[str | bytes]) -> Iterator[tuple[list[int], Picture | None]]:
+        for part in parts:
+            if isinstance(part, str):
+                ids: list[int] = self._tokenizer.encode(part, add_special_tokens=False)
+                if not self._specials.isdisjoint(ids):
+                    raise SampleUnreadable(f"{name}: its text holds a token with a meaning of its own")
+                yield ids, None
+                continue
+            try:
+                picture = self._reader.picture(f"data:image/any;base64,{base64.b64encode(part).decode()}")
+            except Refused as refusal:
+                raise SampleUnreadable(f"{name}: {refusal}") from None
+            if picture.tokens + 3 > self._context:
+                raise SampleTooLong(f"{name} has a picture of {picture.tokens} tokens; {self._context} fit with it")
+            begin, end = self._around
+            yield [begin, *(self._pad,) * picture.tokens, end], picture
+        yield [self._boundary], None
+
+    def _piece(self, name: str, number: int, ids: list[int], learned: list[bool], pictures: list[Picture]) -> Rendered:
+        return Rendered(
+            trajectory_id=name,
+            index=number,
+            actor="human",
+            ids=tuple(ids),
+            mask=tuple(learned),
+            weights=tuple(map(float, learned)),
+            pictures=tuple(pictures),
+            logprobs=None,
+        )
 
     def _prompt(self, of: Sample | Sampled, messages: tuple[ChatMessage, ...], read: ReadPicture) -> Prompt:
         try:
@@ -162,12 +220,22 @@ def rendered_of(
 
 
 def folder_rendered(
-    folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer, left_out: Counter[str] | None = None
+    folder: TrajectoryFolder,
+    dialect: Dialect,
+    renderer: Renderer,
+    left_out: Counter[str] | None = None,
+    weights: Mapping[str, Mapping[int, float]] | None = None,
 ) -> Iterator[Rendered]:
-    """Every sample of every attempt in a folder; as `rendered_of`."""
+    """Every sample of every attempt in a folder, as `rendered_of`; `weights` are by an attempt's id, too."""
     for trajectory in folder.trajectories():
         yield from rendered_of(
-            trajectory, dialect, renderer, read=folder.bytes, prompts=folder.prompt, left_out=left_out
+            trajectory,
+            dialect,
+            renderer,
+            read=folder.bytes,
+            prompts=folder.prompt,
+            weights=(weights or {}).get(trajectory.id),
+            left_out=left_out,
         )
 
 

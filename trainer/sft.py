@@ -1,11 +1,11 @@
 """Supervised fine-tuning: the likelihood of what was said at each step, by its weight.
 
-It trains on folders of trajectories. Ended at any moment and started again, it goes on from the newest checkpoint,
-bit for bit as if it had never ended.
+It trains on folders of trajectories, the policy's own tokens and what people worded. `weighting` says how much a
+person's corrections weigh beside the rest.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pydantic import Field
 from trainer.batches import Order
 from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.config import InOrder, Said
+from trainer.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
 from trainer.errors import NothingToLearn
 from trainer.losses import likelihood_loss
 from trainer.packing import learned_logprobs, pack
@@ -28,28 +29,44 @@ class Config(InOrder, Said):
 
     folders: tuple[Path, ...] = Field(min_length=1)
     """Trajectories, as exported or kept."""
+    weighting: Weighting = "none"
+    """interventions: corrections weigh as much as all else (IWR); shares: each role has its share (Sirius); classes:
+    each role has the weight that `classes` gives it."""
+    classes: Mapping[Role, float] = CLASS_WEIGHTS
+    """Weights by role, for `classes`; a role that is not named has 1."""
+
+
+def run(config: Config) -> Path:
+    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    return fit(config, lambda checkpoint: samples_read(config, checkpoint))
 
 
 def samples_read(config: Config, checkpoint: Checkpoint) -> list[Rendered]:
-    """Every sample of the folders, and a word on what was left out. Raises NothingToLearn, FolderError."""
+    """Every sample of the folders that counts for something. Raises NothingToLearn, FolderError."""
     left_out: Counter[str] = Counter()
     renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
-    samples = [
-        sample
-        for folder in map(folder_open, config.folders)
-        for sample in folder_rendered(folder, dialect, renderer, left_out)
-    ]
-    left_out_told(len(samples), left_out)
-    if not samples:
+    folders = [folder_open(path) for path in config.folders]
+    everything = (one for folder in folders for one in folder.trajectories())
+    weights = None if config.weighting == "none" else step_weights(everything, config.weighting, config.classes)
+    samples = [sample for folder in folders for sample in folder_rendered(folder, dialect, renderer, left_out, weights)]
+    return something(samples, left_out)
+
+
+def something(samples: Sequence[Rendered], left_out: Counter[str]) -> list[Rendered]:
+    """Those that weigh anything, and a word on the others. Raises NothingToLearn where none is left."""
+    weighing = [one for one in samples if any(one.weights)]
+    left_out["sample_weightless"] += len(samples) - len(weighing)
+    left_out_told(len(weighing), +left_out)
+    if not weighing:
         raise NothingToLearn("the folders hold no sample that can be trained on")
-    return samples
+    return weighing
 
 
-def run(config: Config, samples_for: Callable[[Config, Checkpoint], Sequence[Rendered]] = samples_read) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+def fit(config: InOrder, samples_for: Callable[[Checkpoint], Sequence[Rendered]]) -> Path:
+    """Maximise the likelihood of samples; returns the last checkpoint's folder."""
     newest = newest_of(config.out)
     checkpoint = checkpoint_load(newest or config.checkpoint, device=config.device)
-    samples = samples_for(config, checkpoint)
+    samples = samples_for(checkpoint)
     order = Order([len(one.ids) for one in samples], tokens=config.tokens, seed=config.seed)
 
     def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:

@@ -8,19 +8,19 @@ import pytest
 import torch
 
 from tests.trainer.making import CLICK, TYPED, folder_write, read, sample
-from tests.unit.vocabulary.examples import trajectory
+from tests.unit.vocabulary.examples import step, trajectory
 from trainer.__main__ import main
 from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
 from trainer.curves import BOARD, LOG
 from trainer.errors import CheckpointMismatched, NothingToLearn, TrainingDiverged
 from trainer.rendering import Rendered, Renderer
 from trainer.runs import OPTIMISER
-from trainer.sft import Config, run
+from trainer.sft import Config, fit, run, samples_read
 
 TARGETS = ("click(1)", "wait()", "finished(x)", "scroll(down)")
 
 
-def four(_: Config, checkpoint: Checkpoint) -> list[Rendered]:
+def four(checkpoint: Checkpoint) -> list[Rendered]:
     """Four samples that say different things."""
     renderer = Renderer(checkpoint, context=256)
     return [
@@ -51,7 +51,7 @@ def log(out: Path) -> list[dict[str, float]]:
 
 
 def test_four_samples_are_learned_by_heart(checkpoint: Checkpoint, quick: Config) -> None:
-    trained = checkpoint_load(run(quick.model_copy(update={"updates": 60, "keep_every": 60}), four))
+    trained = checkpoint_load(fit(quick.model_copy(update={"updates": 60, "keep_every": 60}), four))
     told = log(quick.out)
     assert told[0]["loss"] > 4, "a random model knows nothing"
     assert told[-1]["loss"] < 0.1
@@ -63,13 +63,13 @@ def test_four_samples_are_learned_by_heart(checkpoint: Checkpoint, quick: Config
 
 def test_a_run_that_was_ended_goes_on_bit_for_bit(quick: Config, tmp_path: Path) -> None:
     whole, ended = quick.out, tmp_path / "ended"
-    run(quick, four)
+    fit(quick, four)
     shutil.copytree(whole, ended)
     shutil.rmtree(ended / "update-000006")
     (ended / "update-000006.making").mkdir()
     with (ended / LOG).open("a") as lines:
         lines.write('{"update": 7, "lo')
-    again = run(quick.model_copy(update={"out": ended}), four)
+    again = fit(quick.model_copy(update={"out": ended}), four)
     assert again == ended / "update-000006"
     first, second = (checkpoint_load(out / "update-000006").model.state_dict() for out in (whole, ended))
     assert all(torch.equal(first[name], second[name]) for name in first)
@@ -81,20 +81,20 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(quick: Config, tmp_path: Path)
 
 def test_another_runs_checkpoint_is_not_gone_on_with(quick: Config) -> None:
     short = quick.model_copy(update={"updates": 1})
-    kept = run(short, four)
+    kept = fit(short, four)
     assert {STATE, OPTIMISER} <= {file.name for file in kept.iterdir()}
     with pytest.raises(CheckpointMismatched, match="other data"):
-        run(short, lambda config, loaded: four(config, loaded)[:3])
+        fit(short, lambda loaded: four(loaded)[:3])
     with pytest.raises(CheckpointMismatched, match="learning_rate"):
-        run(short.model_copy(update={"learning_rate": 1e-5}), four)
-    assert run(short.model_copy(update={"updates": 2}), four).name == "update-000002"
+        fit(short.model_copy(update={"learning_rate": 1e-5}), four)
+    assert fit(short.model_copy(update={"updates": 2}), four).name == "update-000002"
 
 
 def test_a_token_counts_the_same_however_sequences_are_cut(quick: Config, tmp_path: Path) -> None:
     losses = []
     for name, sequences, tokens in (("one", 1, 2048), ("two", 2, 256)):
         cut = {"updates": 1, "sequences": sequences, "tokens": tokens, "out": tmp_path / name}
-        run(quick.model_copy(update=cut), four)
+        fit(quick.model_copy(update=cut), four)
         losses.append(log(tmp_path / name)[0])
     assert losses[0]["tokens"] == losses[1]["tokens"]
     assert losses[0]["loss"] == pytest.approx(losses[1]["loss"], abs=1e-4)
@@ -102,12 +102,12 @@ def test_a_token_counts_the_same_however_sequences_are_cut(quick: Config, tmp_pa
 
 
 def test_a_gradient_that_is_no_number_ends_the_run_and_keeps_nothing(quick: Config) -> None:
-    def endless(config: Config, checkpoint: Checkpoint) -> list[Rendered]:
+    def endless(checkpoint: Checkpoint) -> list[Rendered]:
         checkpoint.model.lm_head.weight.data[0] = float("inf")
-        return four(config, checkpoint)
+        return four(checkpoint)
 
     with pytest.raises(TrainingDiverged):
-        run(quick, endless)
+        fit(quick, endless)
     assert not list(quick.out.glob("update-*"))
 
 
@@ -126,3 +126,15 @@ def test_a_folder_is_trained_on(checkpoint: Checkpoint, tmp_path: Path, capsys: 
     assert printed.out == f"{out / 'update-000001'}\n"
     assert '{"samples": 2, "left_out": {}}' in printed.err
     checkpoint_load(out / "update-000001")
+
+
+def test_corrections_weigh_as_much_as_all_else(checkpoint: Checkpoint, quick: Config, tmp_path: Path) -> None:
+    steps = [step(index, CLICK, actor="policy", decision="auto") for index in range(3)]
+    whole = trajectory(steps=(*steps, step(3, TYPED)), proposals=((),) * 4)
+    told = {"folders": (folder_write(tmp_path / "folder", whole),), "tokens": 16_384}
+    plain = samples_read(quick.model_copy(update=told), checkpoint)
+    assert {max(one.weights) for one in plain} == {1.0}
+    weighed = samples_read(quick.model_copy(update={**told, "weighting": "interventions"}), checkpoint)
+    assert [max(one.weights) for one in weighed] == pytest.approx([4 / 6] * 3 + [2])
+    only = {**told, "weighting": "classes", "classes": {"own": 0.0, "before": 0.0, "correction": 3.0}}
+    assert [one.index for one in samples_read(quick.model_copy(update=only), checkpoint)] == [3]

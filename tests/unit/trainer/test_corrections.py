@@ -14,6 +14,7 @@ from trainer.corrections import (
     preferences_of,
     roles_of,
     share_weights,
+    step_weights,
 )
 from vocabulary.actions import Action, Click, TypeText
 from vocabulary.observations import ActionError
@@ -59,6 +60,18 @@ def test_each_step_has_its_role() -> None:
     )
     assert [index for index, starts in enumerate(onsets_of(whole)) if starts] == [4], "another thought is no other act"
     assert roles_of(whole)[:5] == ("demonstration", "before", "before", "before", "correction")
+
+
+def test_weights_are_over_the_whole_data_set() -> None:
+    first, second = (decided(*row).model_copy(update={"id": name}) for name, row in
+                     (("a", ("auto", "auto")), ("b", ("demonstration", "override"))))  # fmt: skip
+    weights = step_weights([first, second], "interventions")
+    assert weights == {"a": {0: 4 / 6, 1: 4 / 6}, "b": {0: 4 / 6, 1: 2.0}}
+    assert step_weights([first, second], "none") == {"a": {0: 1.0, 1: 1.0}, "b": {0: 1.0, 1: 1.0}}
+    assert step_weights([second], "classes", {"correction": 5.0}) == {"b": {0: 1.0, 1: 5.0}}
+    shares = step_weights([first, second], "shares")
+    assert shares["b"][1] == pytest.approx(2.0)
+    assert sum(weight for each in shares.values() for weight in each.values()) == pytest.approx(4)
 
 
 def test_what_was_taken_back_has_no_role() -> None:

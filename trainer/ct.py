@@ -1,0 +1,102 @@
+"""Continued pre-training: the likelihood of documents, conversations and attempts, mixed by their shares.
+
+A source is a folder of trajectories, a folder of Markdown or HTML with pictures, or a file of conversations. Of a
+document every word is learned, of the others what the assistant says. The mix is by tokens and holds at every moment.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from trainer.chats import ChatFile
+from trainer.checkpoints import checkpoint_load
+from trainer.config import InOrder, Said, Settings
+from trainer.documents import document_read, documents_in
+from trainer.errors import SampleError
+from trainer.mixing import Mix
+from trainer.rendering import Rendered, Renderer, folder_rendered
+from trainer.runs import newest_of, train
+from trainer.sft import likelihood_gradients, something
+from trainer.trajectories import folder_open
+from vocabulary.dialects import dialect_named
+
+
+class Source(Settings):
+    """Where some of it comes from."""
+
+    kind: Literal["trajectories", "documents", "chats"]
+    """Folders of trajectories, folders of Markdown or HTML, or files of JSON Lines."""
+    paths: tuple[Path, ...] = Field(min_length=1)
+    """Where they lie."""
+    share: float = Field(gt=0)
+    """How much of the tokens comes from here, beside the other sources' shares."""
+
+
+class Config(InOrder, Said):
+    """How it is trained, and on what."""
+
+    sources: Mapping[str, Source] = Field(min_length=1)
+    """By a name for curves: `{"web": {"kind": "documents", "paths": ["…"], "share": 0.9}, …}`."""
+
+
+def run(config: Config) -> Path:
+    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    newest = newest_of(config.out)
+    checkpoint = checkpoint_load(newest or config.checkpoint, device=config.device)
+    renderer = Renderer(checkpoint, context=config.tokens)
+    read = {name: READERS[one.kind](one, config, renderer) for name, one in config.sources.items()}
+    samples = [sample for each in read.values() for sample in each]
+    sources = {name: (config.sources[name].share, [len(one.ids) for one in each]) for name, each in read.items()}
+    mix = Mix(sources, tokens=config.tokens, seed=config.seed)
+
+    def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
+        figures = likelihood_gradients(checkpoint.model, [[samples[one] for one in each] for each in sequences])
+        given = dict.fromkeys(config.sources, 0)
+        for each in sequences:
+            for one in each:
+                given[mix.source_of(one)] += len(samples[one].ids)
+        return {**figures, **{f"mix/{name}": tokens / figures["tokens"] for name, tokens in given.items()}}
+
+    return train(config, checkpoint, newest, mix, gradients)
+
+
+def _trajectories(source: Source, config: Config, renderer: Renderer) -> list[Rendered]:
+    left_out: Counter[str] = Counter()
+    dialect = dialect_named(config.dialect)
+    folders = map(folder_open, source.paths)
+    return something([one for each in folders for one in folder_rendered(each, dialect, renderer, left_out)], left_out)
+
+
+def _documents(source: Source, _: Config, renderer: Renderer) -> list[Rendered]:
+    left_out: Counter[str] = Counter()
+    samples: list[Rendered] = []
+    for folder in source.paths:
+        for file in documents_in(folder):
+            try:
+                name = file.relative_to(folder).as_posix()
+                samples += renderer.document(name, document_read(file, folder, left_out))
+            except SampleError as error:
+                left_out[error.code] += 1
+    return something(samples, left_out)
+
+
+def _chats(source: Source, _: Config, renderer: Renderer) -> list[Rendered]:
+    left_out: Counter[str] = Counter()
+    samples: list[Rendered] = []
+    for chats in map(ChatFile, source.paths):
+        for sample in chats.samples(left_out):
+            try:
+                samples.append(renderer.worded(sample, chats.bytes))
+            except SampleError as error:
+                left_out[error.code] += 1
+    return something(samples, left_out)
+
+
+READERS: Mapping[str, Callable[[Source, Config, Renderer], list[Rendered]]] = {
+    "trajectories": _trajectories,
+    "documents": _documents,
+    "chats": _chats,
+}
