@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import httpx
@@ -21,21 +22,34 @@ from vocabulary.observations import Transition
 from vocabulary.tasks import Task
 
 DECISIONS = 40
-BOUND = 30.0
+BOUND = 120.0
 CANDIDATES = 3
 WORDS = 40
 """Chunks of one reply."""
 
 
-class Times:
-    """When what happened in the present decision (seconds)."""
+@dataclass(frozen=True)
+class Moment:
+    """Now: by the clock on the wall, and by the processor time this process has had (seconds)."""
 
-    seen = asked = answered = told = 0.0
+    wall: float = field(default_factory=time.perf_counter)
+    cpu: float = field(default_factory=time.process_time)
+
+
+class Times:
+    """When what happened in the present decision."""
+
+    seen = asked = answered = told = Moment(0.0, 0.0)
 
     @property
     def overhead_ms(self) -> float:
         """The runner's share of it."""
-        return ((self.asked - self.seen) + (self.told - self.answered)) * 1000
+        return ((self.asked.wall - self.seen.wall) + (self.told.wall - self.answered.wall)) * 1000
+
+    @property
+    def overhead_cpu_ms(self) -> float:
+        """The same in processor time, which a busy machine does not lengthen."""
+        return ((self.asked.cpu - self.seen.cpu) + (self.told.cpu - self.answered.cpu)) * 1000
 
 
 async def measure() -> dict[str, object]:
@@ -44,7 +58,7 @@ async def measure() -> dict[str, object]:
 
     async def hear(event: Event) -> None:
         if isinstance(event, ProposalsReady):
-            times.told = time.perf_counter()
+            times.told = Moment()
             ready.set()
 
     transport = httpx.MockTransport(answering(times))
@@ -62,6 +76,7 @@ async def measure() -> dict[str, object]:
     runner = EpisodeRunner(MemoryStore(beginning(), hear), opening(times), lambda: policy, hear, Limits())
     running = asyncio.create_task(runner.run())
     found: list[float] = []
+    worked: list[float] = []
     try:
         async with asyncio.timeout(BOUND):
             await ready.wait()
@@ -71,11 +86,16 @@ async def measure() -> dict[str, object]:
                 await runner.submit(act, hear)
                 await ready.wait()
                 found.append(times.overhead_ms)
+                worked.append(times.overhead_cpu_ms)
     finally:
         runner.stop()
         await running
         await policy.aclose()
-    return {"service_overhead_ms": percentile(found, 0.5), "service_overhead_p95_ms": percentile(found, 0.95)}
+    return {
+        "service_overhead_ms": percentile(found, 0.5),
+        "service_overhead_p95_ms": percentile(found, 0.95),
+        "service_overhead_cpu_ms": percentile(worked, 0.5),
+    }
 
 
 def beginning() -> EpisodeState:
@@ -90,7 +110,7 @@ def opening(times: Times) -> Callable[[EpisodeState], Coroutine[None, None, Mach
     class Noting(FakeMachine):
         async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
             transition = await super().perform(command_id, action, settle=settle)
-            times.seen = time.perf_counter()
+            times.seen = Moment()
             return transition
 
     sandbox = FakeSandbox("desktop", width=1280, height=720)
@@ -106,8 +126,10 @@ def answering(times: Times) -> Callable[[httpx.Request], Coroutine[None, None, h
     """A server that answers at once, token by token, with log-probabilities."""
 
     async def answer(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json={"weight_version": "1"})
         await request.aread()
-        times.asked = time.perf_counter()
+        times.asked = Moment()
         return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=stream(times))
 
     return answer
@@ -129,6 +151,6 @@ async def stream(times: Times) -> AsyncIterator[bytes]:
                 "token_ids": [part],
                 "finish_reason": "stop" if part == WORDS - 1 else None,
             }
-            times.answered = time.perf_counter()
+            times.answered = Moment()
             yield f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
     yield b"data: [DONE]\n\n"
