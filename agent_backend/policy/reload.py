@@ -74,6 +74,13 @@ class ModelServer:
         async with self._paused():
             body = {"lora_name": name, "lora_path": adapter, "load_inplace": True}
             await self._call("POST", "/v1/load_lora_adapter", json=body)
+        if name not in (known := await self.models()):
+            raise PolicyRejected(f"the server does not know the adapter {name!r}, only {', '.join(known)}")
+
+    async def models(self) -> list[str]:
+        """What can be asked for, adapters among them. Raises PolicyError."""
+        cards = (await self._call("GET", "/v1/models")).get("data", [])
+        return [card["id"] for card in cards]
 
     @asynccontextmanager
     async def _paused(self) -> AsyncIterator[None]:

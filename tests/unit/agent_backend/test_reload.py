@@ -18,6 +18,7 @@ class Server:
         self.bodies: dict[str, Any] = {}
         self.paused = self.stale = False
         self.version, self.weights = "r1", "one"
+        self.models = ["base"]
         self._broken = broken
 
     @property
@@ -41,6 +42,9 @@ class Server:
                 assert self.paused, "weights change only while nothing is asked"
                 self.stale = True
                 self.weights = str(body)
+                self.models += [body["lora_name"]] if "lora_name" in body else []
+            case "/v1/models":
+                return {"data": [{"id": name} for name in self.models]}
             case "/update_weight_version":
                 self.version = body["new_version"]
             case "/reset_encoder_cache":
@@ -71,7 +75,14 @@ async def test_another_adapter_in_its_place() -> None:
         "load_inplace": True,
     }
     assert server.calls[0] == "/pause?mode=wait"
-    assert (server.calls[-1], server.paused) == ("/resume", False)
+    assert (server.calls[-2:], server.paused) == (["/resume", "/v1/models"], False)
+
+
+async def test_an_adapter_nobody_can_ask_for_is_no_success() -> None:
+    server = Server()
+    server._do = lambda path: {"data": [{"id": "base"}]}  # type: ignore[method-assign]  # it says yes to everything
+    with pytest.raises(PolicyRejected, match="'tuned', only base"):
+        await server.client.adapt("tuned", "/adapters/2")
 
 
 @pytest.mark.parametrize("broken", ["pause", "collective_rpc", "update_weight_version", "reset_prefix_cache"])
