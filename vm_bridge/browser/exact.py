@@ -79,8 +79,9 @@ class ExactTime:
         self._broken = failed
         self._expired.set()
 
-    async def frame(self) -> Tick:
-        """Let time pass until the next frame, and draw it. Raises PageHung, BrowserEnded."""
+    async def frame(self, *, seen: bool = True) -> Tick:
+        """Let time pass until the next frame, and draw it; where it is not `seen`, it need not come to be on display.
+        Raises PageHung, BrowserEnded."""
         page, answers = self._session.check(), self._session.answers
         answers.release(self.now)
         await self._session.landed()
@@ -96,7 +97,7 @@ class ExactTime:
         self._give(policy, due - self.now)
         await self._pass(due)
         others = self._others()
-        told = await self._draw(page, due)
+        told = await self._draw(page, due, seen=seen or bool(others))
         # Loading moves the browser's time by itself.
         known = page.drawn and not page.busy
         self.now = max(due, page.look.now if known else await self._asked(self.keeper.ask("Date.now()")))
@@ -108,9 +109,9 @@ class ExactTime:
         return Tick(bool(told.get("hasDamage")), soon)
 
     async def advance(self, frames: int) -> None:
-        """See `Time.advance`."""
-        for _ in range(frames):
-            await self.frame()
+        """See `Time.advance`. Pages draw every frame, the last one is seen."""
+        for left in reversed(range(frames)):
+            await self.frame(seen=left == 0)
 
     async def refresh(self) -> None:
         """Draw what changed without letting time pass."""
@@ -160,14 +161,16 @@ class ExactTime:
         said = value(await bounded(answer, "the time", PATIENCE))
         return round(float(said) - self._session.start_time * 1000)
 
-    async def _draw(self, page: Page, at: float, **more: Any) -> Told:
+    async def _draw(self, page: Page, at: float, *, seen: bool = True, **more: Any) -> Told:
         """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had
         nothing to draw before, the browser does not know yet that there is something. Raises PageHung, BrowserEnded."""
         self._session.check()
         page.drawn = False
         for _ in range(MOST_TRIES):
-            told = await self._begin(page, at, more)
-            if (page.drawn or await self._silent(page)) and ("screenshot" not in more or "screenshotData" in told):
+            seen = seen or page.look.display or page.look.workers > 0
+            told = await self._begin(page, at, more if seen else {**more, "noDisplayUpdates": True})
+            drawn = page.drawn or await self._silent(page)
+            if drawn and (seen or not page.look.display) and ("screenshot" not in more or "screenshotData" in told):
                 break
         return told
 

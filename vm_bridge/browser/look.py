@@ -19,14 +19,16 @@ class Look:
     """Game time until its next single timer is due (ms)."""
     now: int = 0
     """What time it is there (game time, ms)."""
+    display: bool = False
+    """Whether all its frames must come to be on display: what WebGL draws is added to until it was shown."""
     title: str = ""
 
     @classmethod
     def read(cls, said: object) -> "Look | None":
         """What a document said; None where it said nothing of that kind."""
-        words = str(said).split(" ", 4)
+        words = str(said).split(" ", 5)
         try:
-            beats, workers, soon, now, title = words
-            return cls(int(beats), int(workers), float(soon), int(now), title)
+            beats, workers, soon, now, display, title = words
+            return cls(int(beats), int(workers), float(soon), int(now), display == "1", title)
         except ValueError:
             return None

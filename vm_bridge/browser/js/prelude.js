@@ -277,10 +277,17 @@
 
   // -- What the engine asks of a document
   // How many frames it has drawn, how many workers wait to be moved, in how many ms the next single timer is due, what
-  // time it is, and its title.
-  let soon = () => Infinity, beats = 0, renew = () => {};
+  // time it is, whether its frames must be on display, and its title.
+  let soon = () => Infinity, beats = 0, display = 0, renew = () => {};
   const look = () =>
-    `${beats} ${workers.size} ${Math.min(soon(), 1e9)} ${present()} ${document.title.slice(0, 300)}`;
+    `${beats} ${workers.size} ${Math.min(soon(), 1e9)} ${present()} ${display} ${document.title.slice(0, 300)}`;
+  for (const canvas of [scope.HTMLCanvasElement, scope.OffscreenCanvas]) {
+    const getContext = canvas?.prototype.getContext;
+    if (getContext) named(canvas.prototype, "getContext", function (kind, ...told) {
+      if (!/^(2d|bitmaprenderer)$/.test(kind)) display = 1;
+      return getContext.call(this, kind, ...told);
+    });
+  }
   if (!isWorker && settings.exact) {
     // One call a game frame: what is drawn without time passing must not move a game that counts its frames.
     // The browser is asked for every frame, so that it draws each one it is told to, and the engine sees that it did.
