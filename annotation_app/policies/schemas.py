@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, HttpUrl, JsonValue, StringConstraints, TypeAdapter
 
 from vocabulary.base import Frozen
-from vocabulary.dialects import dialect_named
+from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.memory import Budget
 from vocabulary.sampling import Sampling
 
@@ -46,7 +46,7 @@ class RevisionIn(Frozen):
 
     name: Name
     revision: Name
-    dialect: Annotated[str, AfterValidator(_dialect)]
+    dialect: Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(dialect_names())})]
     base_url: Annotated[str, StringConstraints(max_length=500), AfterValidator(_address)]
     model: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NAME)]
     checkpoint: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""

@@ -61,6 +61,7 @@ export const routes: RouteObject[] = [
       { path: "episodes", lazy: page(() => import("@/features/episodes/episodes-page")) },
       { path: "episodes/:id", lazy: episodePage(() => import("./episode-page")) },
       { path: "exports", lazy: page(() => import("@/features/exports/exports-page")) },
+      { path: "policies", lazy: page(() => import("@/features/policies/policies-page")) },
       { path: "machines", lazy: page(() => import("@/features/machines/machines-page")) },
       { path: "sign-in", element: <SignedIn /> },
       { path: "preferences", lazy: page(() => import("@/features/preferences/preferences-page")) },

@@ -228,7 +228,14 @@ export interface RevisionOut {
 export interface RevisionIn {
   name: string;
   revision: string;
-  dialect: string;
+  dialect:
+    | "doubao_1_5_ui_tars"
+    | "doubao_1_5_ui_tars_15b"
+    | "json_calls"
+    | "opencua"
+    | "ui_tars_1_0"
+    | "ui_tars_1_5"
+    | "ui_tars_2";
   base_url: string;
   model: string;
   checkpoint?: string;

@@ -206,7 +206,8 @@ class TestGates:
         evaluation_add(user=root, revision_id=old.pk, report=report_on(old))
         evaluation_add(user=root, revision_id=new.pk, report=report_on(new))
         assert active(world) == new
-        assert (world.pool.canary, world.pool.canary_share) == (None, 0)
+        assert world.pool.canary is None
+        assert world.pool.canary_share == 0
         entry = AuditEntry.objects.get(verb="policy.activated")
         assert (entry.actor, entry.details["before"], entry.details["after"]) == (None, "tars 1", "tars 2")
         assert entry.details["gate"]["success"] == 0.5

@@ -32,6 +32,7 @@ export function Layout({ children }: { children: ReactNode }) {
     { command: globalCommands.queue, run: () => void navigate("/queue") },
     { command: globalCommands.episodes, run: () => void navigate("/episodes") },
     { command: globalCommands.exports, enabled: exporting, run: () => void navigate("/exports") },
+    { command: globalCommands.policies, enabled: hasRole(user, "admin"), run: () => void navigate("/policies") },
     { command: globalCommands.machines, enabled: hasRole(user, "admin"), run: () => void navigate("/machines") },
     { command: globalCommands.preferences, run: () => void navigate("/preferences") },
     { command: globalCommands.theme, run: () => void change({ theme: nextTheme }) },

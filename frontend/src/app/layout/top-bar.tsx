@@ -71,6 +71,7 @@ function Navigation() {
         {t("global.episodes")}
       </Link>
       {hasRole(user, "researcher") && <NavLink to="/exports">{t("global.exports")}</NavLink>}
+      {hasRole(user, "admin") && <NavLink to="/policies">{t("global.policies")}</NavLink>}
       {hasRole(user, "admin") && <NavLink to="/machines">{t("global.machines")}</NavLink>}
     </nav>
   );

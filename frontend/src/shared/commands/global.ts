@@ -17,6 +17,7 @@ export const globalCommands = {
   queue: global("queue", ["Alt+Q"], true),
   episodes: global("episodes", ["Alt+W"], true),
   exports: global("exports", ["Alt+X"], true),
+  policies: global("policies", ["Alt+P"], true),
   machines: global("machines", ["Alt+M"], true),
   preferences: global("preferences", ["Mod+,"], true),
   theme: global("theme", ["Alt+T"], true),

@@ -4,7 +4,8 @@ import { deskMessages } from "./en/desk";
 import { machineMessages } from "./en/machines";
 import { panelMessages } from "./en/panels";
 import { phoneMessages } from "./en/phone";
+import { policyMessages } from "./en/policies";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 
-export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages } as const;
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...policyMessages } as const;

@@ -4,7 +4,8 @@ import { deskMessages } from "./zh/desk";
 import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
 import { phoneMessages } from "./zh/phone";
+import { policyMessages } from "./zh/policies";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...policyMessages };

@@ -15,6 +15,8 @@ export const shellMessages = {
   "global.episodes.help": "Go to the list of episodes",
   "global.exports": "Exports",
   "global.exports.help": "Go to the exports",
+  "global.policies": "Policies",
+  "global.policies.help": "Go to the policies, their evaluations and the pools they propose in",
   "global.machines": "Machines",
   "global.machines.help": "Go to the machines, their holders and their hosts",
   "global.preferences": "Preferences",

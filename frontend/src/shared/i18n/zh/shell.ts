@@ -16,6 +16,8 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "global.episodes.help": "前往轨迹列表",
   "global.exports": "导出",
   "global.exports.help": "前往导出页面",
+  "global.policies": "策略",
+  "global.policies.help": "前往策略、评测与任务池页面",
   "global.machines": "机器",
   "global.machines.help": "前往机器、使用者与主机页面",
   "global.preferences": "偏好设置",

@@ -1,0 +1,100 @@
+/** Changes who proposes in a pool, and says first what that does to the episodes under way. */
+import { Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+
+import type { PoolPolicies, RevisionSummary } from "@/generated/api";
+import { useI18n, type I18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
+
+import { useChange, type Change } from "./api";
+import { nameOf } from "./names";
+import { Problem } from "./problem";
+
+const WAYS = ["activate", "try", "nobody"] as const;
+type Way = (typeof WAYS)[number];
+
+type Props = {
+  readonly pool: PoolPolicies | null;
+  readonly revisions: readonly RevisionSummary[];
+  readonly onClose: () => void;
+};
+
+export function ChangeDialog({ pool, revisions, onClose }: Props) {
+  const { t } = useI18n();
+  return (
+    <Dialog opened={pool !== null} onClose={onClose} title={t("policies.change.title", { pool: pool?.name ?? "" })}>
+      {pool && <ChangeForm pool={pool} revisions={revisions} onDone={onClose} />}
+    </Dialog>
+  );
+}
+
+type FormProps = { pool: PoolPolicies; revisions: readonly RevisionSummary[]; onDone: () => void };
+
+function ChangeForm({ pool, revisions, onDone }: FormProps) {
+  const i18n = useI18n();
+  const { t } = i18n;
+  const change = useChange();
+  const [way, setWay] = useState<Way>(revisions.length > 0 ? "activate" : "nobody");
+  const [revision, setRevision] = useState(pool.canary ?? pool.active ?? revisions[0]?.id ?? 0);
+  const [share, setShare] = useState<number | string>(pool.canary_share || 10);
+  const wish = wishOf(way, pool, revision, share);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (wish) change.mutate(wish, { onSuccess: onDone });
+      }}
+    >
+      <Stack gap="sm">
+        <SegmentedControl
+          aria-label={t("policies.change.how")}
+          value={way}
+          onChange={(value) => setWay(WAYS.find((each) => each === value) ?? "activate")}
+          data={WAYS.map((value) => ({
+            value,
+            label: t(`policies.change.${value}`),
+            disabled: value !== "nobody" && revisions.length === 0,
+          }))}
+        />
+        {way !== "nobody" && (
+          <NativeSelect
+            label={t("policies.revision")}
+            value={String(revision)}
+            onChange={(event) => setRevision(Number(event.currentTarget.value))}
+            data={revisions.map((each) => ({ value: String(each.id), label: nameOf(each) }))}
+          />
+        )}
+        {way === "try" && (
+          <NumberInput label={t("policies.change.percent")} value={share} onChange={setShare} min={0} max={100} />
+        )}
+        <Text size="sm" role="status">
+          {effectOf(way, pool, share, i18n)}
+        </Text>
+        <Problem of={change} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            {t("common.cancel")}
+          </Button>
+          <Button type="submit" disabled={wish === null} loading={change.isPending}>
+            {t("policies.change.confirm")}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** What is asked of the server; null where it would change nothing, or a number is missing. */
+export function wishOf(way: Way, pool: PoolPolicies, revision: number, share: number | string): Change | null {
+  if (way === "nobody") return pool.active === null ? null : { do: "activate", pool: pool.id, revision: null };
+  if (way === "activate") return revision === pool.active ? null : { do: "activate", pool: pool.id, revision };
+  if (typeof share !== "number" || (share === 0 && pool.canary === null)) return null;
+  return { do: "try", pool: pool.id, revision: share === 0 ? null : revision, share };
+}
+
+function effectOf(way: Way, pool: PoolPolicies, share: number | string, { t, percent }: I18n): string {
+  const count = pool.open_episodes;
+  if (way !== "try") return t(`policies.change.${way}.effect`, { count });
+  if (share === 0) return t("policies.change.end_trial.effect");
+  return t("policies.change.try.effect", { count, percent: percent(Number(share) / 100) });
+}

@@ -1,0 +1,67 @@
+/** What evaluations found of a revision, and what the gates of pools said. */
+import type { EvaluationSummary, GateOutcome, Reason } from "@/generated/api";
+import { useI18n, type I18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+
+import { RateText } from "./rate";
+import styles from "./policies.module.css";
+
+export function EvaluationList({ evaluations }: { evaluations: readonly EvaluationSummary[] }) {
+  const { t, moment } = useI18n();
+  if (evaluations.length === 0) return <p className={styles.note}>{t("policies.evaluations.none")}</p>;
+  return (
+    <ul className={styles.list}>
+      {evaluations.map((evaluation) => (
+        <li key={evaluation.id}>
+          {moment(evaluation.created_at)} · {t("policies.attempts", { count: evaluation.attempts })} ·{" "}
+          <code title={evaluation.sha256}>{evaluation.sha256.slice(0, 12)}</code>
+          {evaluation.compared && <div>{t(`policies.compared.${evaluation.compared}`)}</div>}
+          {evaluation.suites.map(({ suite, successes }) => (
+            <div key={suite}>
+              {suite}: <RateText rate={successes} />
+            </div>
+          ))}
+          {evaluation.decisions.map((decision) => (
+            <DecisionText key={decision.pool} decision={decision} />
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function DecisionText({ decision }: { decision: GateOutcome }) {
+  const i18n = useI18n();
+  const said = decision.promoted ? "promoted" : decision.passed ? "passed" : "shut";
+  return (
+    <div>
+      <Badge tone={decision.passed ? "ok" : "warn"}>{i18n.t(`policies.decision.${said}`, { pool: decision.pool })}</Badge>
+      {decision.reasons.length > 0 && (
+        <ul className={styles.list}>
+          {decision.reasons.map((reason) => (
+            <li key={`${reason.code} ${reason.subject}`}>{reasonText(reason, i18n)}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** A gate's reason in words; rates are written in percent, attempts as numbers. */
+export function reasonText({ code, subject, found, wanted }: Reason, { t, percent }: I18n): string {
+  switch (code) {
+    case "nothing_evaluated":
+    case "worse":
+      return t(`policies.reason.${code}`);
+    case "not_evaluated":
+    case "active_not_evaluated":
+    case "task_dropped":
+      return t(`policies.reason.${code}`, { subject });
+    case "too_few_attempts":
+      return t("policies.reason.too_few_attempts", { subject, found: found ?? 0, wanted: wanted ?? 0 });
+    case "success_too_low":
+      return t("policies.reason.success_too_low", { found: percent(found ?? 0), wanted: percent(wanted ?? 0) });
+    case "worse_task":
+      return t("policies.reason.worse_task", { subject, found: percent(found ?? 0), wanted: percent(wanted ?? 0) });
+  }
+}

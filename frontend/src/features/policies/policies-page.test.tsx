@@ -1,0 +1,261 @@
+/** The policies page: what it shows, what it says before a change, and that it works with keys alone in both languages. */
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import axe from "axe-core";
+import { MemoryRouter } from "react-router";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { PoolPolicies, RevisionSummary, StateOfNeed } from "@/generated/api";
+import { I18nProvider, i18nFor, type Language } from "@/shared/i18n/i18n";
+import { TopBarProvider } from "@/shared/ui/top-bar";
+
+import { wishOf } from "./change-dialog";
+import { reasonText } from "./evaluation-list";
+import PoliciesPage from "./policies-page";
+import { objectOf } from "./register-dialog";
+
+const AT = "2026-01-01T10:00:00Z";
+const rate = (successes: number, attempts: number) => ({ successes, attempts, rate: successes / attempts, low: 0.2, high: 0.9 });
+const revision = (id: number, changed: Partial<RevisionSummary> = {}): RevisionSummary => ({
+  id,
+  policy: { name: "tars", revision: String(id), dialect: "ui_tars_1_5", scripted: false },
+  base_url: "http://127.0.0.1:8000/v1",
+  model: "tars",
+  checkpoint: "",
+  weight_version: "r1",
+  sampling: { temperature: 0.7 },
+  memory: {},
+  created_at: AT,
+  active_in: [],
+  tried_in: [],
+  rates: [],
+  evaluations: [],
+  ...changed,
+});
+const OLD = revision(1, { active_in: ["Games"], rates: [{ pool: "Games", accepted: rate(3, 4), succeeded: null }] });
+const NEW = revision(2, {
+  evaluations: [
+    {
+      id: 1,
+      sha256: "ab".repeat(32),
+      created_at: AT,
+      attempts: 12,
+      suites: [{ suite: "games", successes: rate(5, 12) }],
+      compared: "chance",
+      decisions: [
+        {
+          pool: "Games",
+          passed: false,
+          promoted: false,
+          against: OLD.policy,
+          reasons: [{ code: "success_too_low", subject: "", found: 0.42, wanted: 0.8 }],
+          created_at: AT,
+        },
+      ],
+    },
+  ],
+});
+const POOL: PoolPolicies = {
+  id: 7,
+  name: "Games",
+  active: 1,
+  canary: null,
+  canary_share: 0,
+  gate: { over: ["games"], attempts: 5, success: 0.8, no_regression: true, promote: "automatically" },
+  sampling: "in_order",
+  open_episodes: 3,
+};
+const STATE: StateOfNeed = {
+  episode: "00000000-0000-0000-0000-000000000001",
+  step: 4,
+  reason: "overridden",
+  weight: 0.75,
+  task: 9,
+  kind: "games/snake",
+  waiting: false,
+};
+
+type World = { revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: StateOfNeed[]; refuse?: unknown };
+type Sent = { path: string; body: unknown };
+
+function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse }: World = {}, language: Language = "en") {
+  const sent: Sent[] = [];
+  const answers: Record<string, unknown> = { "/policies": revisions, "/policies/pools": pools, "/pools/7/states": states };
+  vi.stubGlobal("fetch", (url: string, { method, body }: RequestInit) => {
+    const path = url.replace(/^\/api/, "");
+    if (method !== "GET") sent.push({ path, body: typeof body === "string" ? JSON.parse(body) : null });
+    const refused = refuse !== undefined && method !== "GET";
+    return Promise.resolve(new Response(JSON.stringify(refused ? refuse : (answers[path] ?? {})), { status: refused ? 422 : 200 }));
+  });
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  const { container } = render(
+    <QueryClientProvider client={client}>
+      <MantineProvider>
+        <I18nProvider language={language}>
+          <MemoryRouter>
+            <TopBarProvider>
+              <PoliciesPage />
+            </TopBarProvider>
+          </MemoryRouter>
+        </I18nProvider>
+      </MantineProvider>
+    </QueryClientProvider>,
+  );
+  return { user: userEvent.setup(), sent, container };
+}
+
+const dialog = async (name: string | RegExp) => within(await screen.findByRole("dialog", { name }));
+const button = (name: string) => screen.findByRole("button", { name });
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("the policies page", () => {
+  it("shows who proposes where, behind which gate, and how people take it", async () => {
+    open();
+    expect(await screen.findByText("Active in Games")).toBeDefined();
+    expect(screen.getByText("Games: 75% (20% to 90%) of 4")).toBeDefined();
+    expect(screen.getByText("Promoted automatically")).toBeDefined();
+    expect(screen.getByText("5 attempts a task · success 80% · nothing worse · games")).toBeDefined();
+  });
+
+  it("tells why a gate stayed shut, by keys alone", async () => {
+    const { user } = open();
+    const details = await button("Details of tars 2");
+    details.focus();
+    await user.keyboard("{Enter}");
+    expect(details.getAttribute("aria-expanded")).toBe("true");
+    expect(screen.getByText("Kept out of Games")).toBeDefined();
+    expect(screen.getByText("42% succeeded, not 80%")).toBeDefined();
+    expect(screen.getByText("No more than chance from the one before")).toBeDefined();
+  });
+
+  it("says what a change does to the episodes under way before it is made", async () => {
+    const { user, sent } = open();
+    await user.click(await button("Change who proposes in Games"));
+    const change = await dialog("Who proposes in Games");
+    expect(change.getByRole("status").textContent).toMatch(/^3 open episodes take it up at their next decision point/);
+    expect(change.getByRole<HTMLButtonElement>("button", { name: "Change it" }).disabled).toBe(true);
+    await user.selectOptions(change.getByLabelText("Revision"), "tars 2");
+    await user.click(change.getByRole("button", { name: "Change it" }));
+    await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/policy", body: { revision: 2 } }]));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  });
+
+  it("puts a revision on trial in a share", async () => {
+    const { user, sent } = open();
+    await user.click(await button("Change who proposes in Games"));
+    const change = await dialog("Who proposes in Games");
+    await user.click(change.getByRole("radio", { name: "On trial" }));
+    expect(change.getByRole("status").textContent).toMatch(/^About 10% of the episodes ask it/);
+    await user.selectOptions(change.getByLabelText("Revision"), "tars 2");
+    await user.click(change.getByRole("button", { name: "Change it" }));
+    await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/canary", body: { revision: 2, share: 10 } }]));
+  });
+
+  it("sets and takes away a gate", async () => {
+    const { user, sent } = open();
+    await user.click(await button("Set the gate of Games"));
+    const gate = await dialog("What a report must show in Games");
+    await user.type(gate.getByLabelText("Suites and tasks"), "\nsites/shop");
+    await user.click(gate.getByRole("radio", { name: "By hand" }));
+    await user.click(gate.getByRole("button", { name: "Save" }));
+    const body = { gate: { ...POOL.gate, over: ["games", "sites/shop"], promote: "by_hand" } };
+    await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/gate", body }]));
+    await user.click(await button("Set the gate of Games"));
+    await user.click((await dialog("What a report must show in Games")).getByRole("switch", { name: "Reports are judged" }));
+    await user.click(await button("Save"));
+    await waitFor(() => expect(sent[1]).toEqual({ path: "/pools/7/gate", body: { gate: null } }));
+  });
+
+  it("has the next task chosen by need", async () => {
+    const { user, sent } = open();
+    await user.selectOptions(await screen.findByLabelText("How the next task of Games is chosen"), "By need");
+    await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/sampling", body: { sampling: "by_need" } }]));
+  });
+
+  it("lists where work is needed and opens a task again", async () => {
+    const { user, sent } = open();
+    await user.click(await button("Where Games needs work"));
+    const states = await dialog("Where Games needs work");
+    const link = await states.findByRole("link", { name: "Step 5 of games/snake" });
+    expect(link.getAttribute("href")).toBe(`/episodes/${STATE.episode}`);
+    await user.click(states.getByRole("button", { name: "Let games/snake be done again" }));
+    await waitFor(() => expect(sent).toEqual([{ path: "/tasks/9/reopen", body: null }]));
+  });
+
+  it("registers a revision, and says which field the server refuses", async () => {
+    const extra = { fields: [{ field: "base_url", message: "URL scheme should be 'http' or 'https'" }] };
+    const { user, sent } = open({ refuse: { code: "invalid", message: "The request is not understood.", extra } });
+    await user.click(await button("Register…"));
+    const form = await dialog("Register a revision");
+    for (const [label, text] of [["Policy", "tars"], ["Revision", "3"], ["Endpoint", "ftp://x"], ["Model", "m"]] as const) {
+      await user.type(form.getByLabelText(new RegExp(`^${label}`)), text);
+    }
+    await user.click(form.getByRole("button", { name: "Register" }));
+    expect((await form.findByRole("alert")).textContent).toContain("base_url");
+    expect(sent).toMatchObject([{ path: "/policies", body: { name: "tars", revision: "3", dialect: "ui_tars_1_5", sampling: {} } }]);
+  });
+
+  it("speaks Chinese", async () => {
+    open({}, "zh");
+    expect(await screen.findByText("在 Games 启用")).toBeDefined();
+    expect(screen.getByRole("button", { name: "登记…" })).toBeDefined();
+  });
+
+  it("says so where there is nothing", async () => {
+    open({ revisions: [], pools: [] });
+    expect(await screen.findByText("No revision is registered")).toBeDefined();
+    expect(screen.getByText("There are no pools yet")).toBeDefined();
+  });
+
+  it("offers another try where the server fails", async () => {
+    vi.stubGlobal("fetch", () => Promise.resolve(new Response("{}", { status: 500 })));
+    const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+    render(
+      <QueryClientProvider client={client}>
+        <MantineProvider>
+          <MemoryRouter>
+            <TopBarProvider>
+              <PoliciesPage />
+            </TopBarProvider>
+          </MemoryRouter>
+        </MantineProvider>
+      </QueryClientProvider>,
+    );
+    expect(await screen.findByRole("button", { name: "Try again" })).toBeDefined();
+  });
+
+  it("keeps nobody from working, by axe's rules", async () => {
+    const { user, container } = open();
+    await user.click(await button("Details of tars 2"));
+    const rules = { "color-contrast": { enabled: false }, region: { enabled: false } }; // jsdom draws nothing
+    const page = await axe.run(container, { rules });
+    await user.click(await button("Set the gate of Games"));
+    const form = await axe.run(await screen.findByRole("dialog"), { rules });
+    expect([...page.violations, ...form.violations].map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  });
+});
+
+describe("a wish", () => {
+  it("is none where nothing would change or a number is missing", () => {
+    expect(wishOf("activate", POOL, 1, 10)).toBeNull();
+    expect(wishOf("nobody", { ...POOL, active: null }, 1, 10)).toBeNull();
+    expect(wishOf("try", POOL, 2, "")).toBeNull();
+    expect(wishOf("try", POOL, 2, 0)).toBeNull();
+    expect(wishOf("try", { ...POOL, canary: 2 }, 2, 0)).toEqual({ do: "try", pool: 7, revision: null, share: 0 });
+  });
+});
+
+describe("texts", () => {
+  it("are JSON objects or nothing", () => {
+    expect([objectOf(""), objectOf('{"a": 1}'), objectOf("[1]"), objectOf("{")]).toEqual([{}, { a: 1 }, null, null]);
+  });
+
+  it("write attempts as numbers and rates in percent", () => {
+    const few = { code: "too_few_attempts", subject: "games/snake", found: 3, wanted: 5 } as const;
+    expect(reasonText(few, i18nFor("en"))).toBe("games/snake was attempted 3 times, not 5");
+    expect(reasonText({ ...few, code: "worse_task", found: 0.1, wanted: 0.9 }, i18nFor("zh"))).toBe("games/snake 变差：90% 降至 10%");
+  });
+});

@@ -1,0 +1,73 @@
+/** Which policies there are, how they do, and which of them proposes where. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { PoolPolicies, RevisionSummary } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Page, Section } from "@/shared/ui/page";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { poolsQuery, revisionsQuery } from "./api";
+import { ChangeDialog } from "./change-dialog";
+import { GateDialog } from "./gate-dialog";
+import { PoolTable, type PoolDialog } from "./pool-table";
+import { RegisterDialog } from "./register-dialog";
+import { RevisionTable } from "./revision-table";
+import { StatesDialog } from "./states-dialog";
+
+type Open = { readonly what: PoolDialog; readonly pool: PoolPolicies } | { readonly what: "register" } | null;
+
+export default function PoliciesPage() {
+  const { t } = useI18n();
+  const revisions = useQuery(revisionsQuery);
+  const pools = useQuery(poolsQuery);
+  const failed = [revisions, pools].find((query) => query.isError && !query.data);
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("policies.title") }]} />
+      {failed && <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />}
+      {!failed && !(revisions.data && pools.data) && <Loading />}
+      {revisions.data && pools.data && <Registry revisions={revisions.data} pools={pools.data} />}
+    </Page>
+  );
+}
+
+type Props = { readonly revisions: readonly RevisionSummary[]; readonly pools: readonly PoolPolicies[] };
+
+function Registry({ revisions, pools }: Props) {
+  const { t } = useI18n();
+  const [open, setOpen] = useState<Open>(null);
+  const close = () => setOpen(null);
+  const poolOf = (what: PoolDialog) => (open?.what === what && "pool" in open ? open.pool : null);
+  return (
+    <>
+      <Section title={t("policies.pools")}>
+        {pools.length === 0 ? (
+          <Empty title={t("policies.pools.none")} />
+        ) : (
+          <PoolTable pools={pools} revisions={revisions} onOpen={(what, pool) => setOpen({ what, pool })} />
+        )}
+      </Section>
+      <Section
+        title={t("policies.revisions", { count: revisions.length })}
+        aside={
+          <Button variant="default" onClick={() => setOpen({ what: "register" })}>
+            {t("policies.register")}
+          </Button>
+        }
+      >
+        {revisions.length === 0 ? (
+          <Empty title={t("policies.none")}>{t("policies.none.help")}</Empty>
+        ) : (
+          <RevisionTable revisions={revisions} />
+        )}
+      </Section>
+      <ChangeDialog pool={poolOf("change")} revisions={revisions} onClose={close} />
+      <GateDialog pool={poolOf("gate")} onClose={close} />
+      <StatesDialog pool={poolOf("states")} onClose={close} />
+      <RegisterDialog opened={open?.what === "register"} onClose={close} />
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+/** Who proposes in each pool, what the next one must show, and how tasks are chosen. */
+import { Button, NativeSelect, Table, VisuallyHidden } from "@mantine/core";
+
+import type { Gate, PoolPolicies, RevisionSummary } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { PolicyBadge } from "@/shared/ui/badge";
+
+import { useChange } from "./api";
+import { nameOf, revisionOf } from "./names";
+import { Problem } from "./problem";
+import styles from "./policies.module.css";
+
+export type PoolDialog = "change" | "gate" | "states";
+
+type Props = {
+  readonly pools: readonly PoolPolicies[];
+  readonly revisions: readonly RevisionSummary[];
+  readonly onOpen: (dialog: PoolDialog, pool: PoolPolicies) => void;
+};
+
+export function PoolTable({ pools, revisions, onOpen }: Props) {
+  const { t } = useI18n();
+  const change = useChange();
+  return (
+    <>
+      <Problem of={change} />
+      <Table.ScrollContainer minWidth={860}>
+        <Table className={styles.table}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t("policies.pool")}</Table.Th>
+              <Table.Th>{t("policies.active")}</Table.Th>
+              <Table.Th>{t("policies.gate")}</Table.Th>
+              <Table.Th>{t("policies.next_task")}</Table.Th>
+              <Table.Th>
+                <VisuallyHidden>{t("policies.change")}</VisuallyHidden>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {pools.map((pool) => (
+              <Table.Tr key={pool.id}>
+                <Table.Td>
+                  <strong>{pool.name}</strong>
+                </Table.Td>
+                <Table.Td>
+                  <Proposing pool={pool} revisions={revisions} />
+                </Table.Td>
+                <Table.Td>
+                  <GateText gate={pool.gate} />
+                </Table.Td>
+                <Table.Td>
+                  <NativeSelect
+                    aria-label={t("policies.next_task_of", { name: pool.name })}
+                    title={pool.sampling === "by_need" ? t("policies.by_need.help") : undefined}
+                    size="xs"
+                    value={pool.sampling}
+                    onChange={(event) => {
+                      const sampling = event.currentTarget.value === "by_need" ? "by_need" : "in_order";
+                      change.mutate({ do: "sampling", pool: pool.id, sampling });
+                    }}
+                    data={[
+                      { value: "in_order", label: t("policies.in_order") },
+                      { value: "by_need", label: t("policies.by_need") },
+                    ]}
+                  />
+                </Table.Td>
+                <Table.Td className={styles.actions}>
+                  <Button
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("policies.change_of", { name: pool.name })}
+                    onClick={() => onOpen("change", pool)}
+                  >
+                    {t("policies.change")}
+                  </Button>
+                  <Button
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("policies.set_gate_of", { name: pool.name })}
+                    onClick={() => onOpen("gate", pool)}
+                  >
+                    {t("policies.set_gate")}
+                  </Button>
+                  <Button
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("policies.states_of", { name: pool.name })}
+                    onClick={() => onOpen("states", pool)}
+                  >
+                    {t("policies.states")}
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </>
+  );
+}
+
+function Proposing({ pool, revisions }: { pool: PoolPolicies; revisions: readonly RevisionSummary[] }) {
+  const { t, percent } = useI18n();
+  const canary = revisionOf(revisions, pool.canary);
+  return (
+    <>
+      <PolicyBadge policy={revisionOf(revisions, pool.active)?.policy ?? null} />
+      {canary && (
+        <div className={styles.note}>
+          {t("policies.canary")}: {t("policies.share", { name: nameOf(canary), percent: percent(pool.canary_share / 100) })}
+        </div>
+      )}
+    </>
+  );
+}
+
+function GateText({ gate }: { gate: Gate | null }) {
+  const { t, percent } = useI18n();
+  if (gate === null) return <span className={styles.note}>{t("policies.gate.none")}</span>;
+  const parts = [
+    t("policies.gate.attempts", { count: gate.attempts ?? 0 }),
+    (gate.success ?? 0) > 0 && t("policies.gate.success", { percent: percent(gate.success ?? 0) }),
+    gate.no_regression && t("policies.gate.no_regression"),
+  ].filter(Boolean);
+  return (
+    <>
+      {t(gate.promote === "automatically" ? "policies.gate.automatically" : "policies.gate.by_hand")}
+      <div className={styles.note}>{[...parts, ...(gate.over ?? [])].join(" · ")}</div>
+    </>
+  );
+}

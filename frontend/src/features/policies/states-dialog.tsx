@@ -1,0 +1,96 @@
+/** Where a pool's active revision was overridden or failed; its tasks can be opened again. */
+import { Button, Table, Text, VisuallyHidden } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+
+import type { PoolPolicies, StateOfNeed } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+import { Dialog } from "@/shared/ui/dialog";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+
+import { statesQuery, useChange } from "./api";
+import { Problem } from "./problem";
+import styles from "./policies.module.css";
+
+type Props = { readonly pool: PoolPolicies | null; readonly onClose: () => void };
+
+export function StatesDialog({ pool, onClose }: Props) {
+  const { t } = useI18n();
+  const title = t("policies.states.title", { pool: pool?.name ?? "" });
+  return (
+    <Dialog opened={pool !== null} onClose={onClose} title={title} size="xl">
+      {pool && <States pool={pool} />}
+    </Dialog>
+  );
+}
+
+function States({ pool }: { pool: PoolPolicies }) {
+  const { t } = useI18n();
+  const states = useQuery(statesQuery(pool.id));
+  if (states.isPending) return <Loading />;
+  if (states.isError) return <ErrorState error={states.error} onRetry={() => void states.refetch()} />;
+  if (states.data.length === 0) return <Empty title={t("policies.states.none")} />;
+  return (
+    <>
+      <Text size="sm">{t("policies.states.help")}</Text>
+      <StateTable states={states.data} />
+    </>
+  );
+}
+
+function StateTable({ states }: { states: readonly StateOfNeed[] }) {
+  const { t, percent } = useI18n();
+  const change = useChange();
+  return (
+    <>
+      <Problem of={change} />
+      <Table className={styles.table}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t("policies.state.task")}</Table.Th>
+            <Table.Th>{t("policies.state.why")}</Table.Th>
+            <Table.Th className={styles.number}>{t("policies.state.need")}</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>{t("policies.state.reopen")}</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {states.map((state) => (
+            <Table.Tr key={`${state.episode} ${state.step}`}>
+              <Table.Td>
+                <strong>{state.kind}</strong>{" "}
+                <Link
+                  to={`/episodes/${state.episode}`}
+                  aria-label={t("policies.state.step_of", { number: state.step + 1, task: state.kind })}
+                >
+                  {t("policies.state.step", { number: state.step + 1 })}
+                </Link>
+              </Table.Td>
+              <Table.Td>
+                <Badge tone={state.reason === "failed" ? "danger" : "override"}>{t(`policies.state.${state.reason}`)}</Badge>
+              </Table.Td>
+              <Table.Td className={styles.number}>{percent(state.weight)}</Table.Td>
+              <Table.Td className={styles.actions}>
+                {state.waiting ? (
+                  t("policies.state.waiting")
+                ) : (
+                  <Button
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("policies.state.reopen_of", { task: state.kind })}
+                    loading={change.isPending && change.variables.do === "reopen" && change.variables.task === state.task}
+                    onClick={() => change.mutate({ do: "reopen", task: state.task })}
+                  >
+                    {t("policies.state.reopen")}
+                  </Button>
+                )}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </>
+  );
+}
