@@ -8,7 +8,7 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
-from vm_bridge.browser.look import ASK, Look
+from vm_bridge.browser.look import ASK, LATER, Look
 from vm_bridge.browser.page import Page, value
 from vm_bridge.browser.pipe import Told, bounded
 from vm_bridge.browser.site import Response
@@ -202,7 +202,7 @@ class ExactTime:
         """What the documents beside the active page's own are asked after time has passed."""
         active = self._session.active
         return [
-            (page, page.ask(ASK, context))
+            (page, page.ask(LATER, context))
             for page in self._session.pages
             for context, frame in page.contexts.items()
             if not page.leaving and (page is not active or frame != page.id)

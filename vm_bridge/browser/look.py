@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 ASK = "globalThis.__pilothouse ? __pilothouse.look() : null"
+LATER = "globalThis.__pilothouse ? (__pilothouse.passed(), __pilothouse.look()) : null"
+"""The same of a document for which time has passed, though it may never draw a frame."""
 DREW = "__pilothouse_drawn"
 """By what a document tells of its frames; the prelude takes it away before the page sees it."""
 

@@ -81,11 +81,14 @@
       try { if (near && near !== scope) now = born = near.__pilothouse.now(); } catch { continue; }
     }
   }
-  const wall = () => settings.start + now;
   // By the browser a document begins where its navigation did, which is real time.
   const began = native.now(), dated = native.date();
-  const present = () => (faked || isWorker ? now : native.date() - settings.start);
-  const reading = (time = native.now()) => (faked ? now - born : Math.round(time - began));
+  // The end of every answer moves the browser's time by 10 ms, before a document's scripts or after them, as it
+  // happens. So to a document it is the moment of its birth until time has been given since.
+  let still = !faked && !isWorker;
+  const passed = () => { still = false; };
+  const wall = () => (faked ? settings.start + now : still ? dated : native.date());
+  const reading = () => (faked ? now - born : still ? 0 : Math.round(native.now() - began));
   named(Performance.prototype, "now", function () { return reading(); });
   getter(Performance.prototype, "timeOrigin", () => (faked ? settings.start + born : dated));
   // The browser stamps events with its own real time.
@@ -94,7 +97,7 @@
     if (!stamps.has(this)) stamps.set(this, reading());
     return stamps.get(this);
   });
-  if (faked) {
+  if (faked || !isWorker) {
     const Real = native.Date;
     const Fake = function Date(...told) {
       if (!new.target) return new Real(wall()).toString();
@@ -235,7 +238,7 @@
           end: () => { workers.delete(handle); waiting.splice(0).forEach((resolve) => resolve()); },
         };
         port1.onmessage = () => waiting.shift()?.();
-        const time = present();
+        const time = isWorker ? now : wall() - settings.start;
         super.postMessage({ __pilothouse: port2, now: time }, [port2]);
         this.addEventListener("message", () => { traffic++; });
         this.addEventListener("error", (event) => { if (!event.lineno) handle.end(); });
@@ -246,7 +249,7 @@
       postMessage(...told) {
         traffic++;
         super.postMessage(...told);
-        spin(present());
+        spin(wall() - settings.start);
       }
       terminate() { handles.get(this).end(); return super.terminate(); }
     };
@@ -279,6 +282,7 @@
   // How many frames it has drawn, how many workers wait to be moved, in how many ms the next single timer is due, what
   // time it is, whether its frames must be on display, and its title.
   let soon = () => Infinity, beats = 0, display = 0, renew = () => {};
+  const present = () => (faked ? now : native.date() - settings.start);
   const look = () =>
     `${beats} ${workers.size} ${Math.min(soon(), 1e9)} ${present()} ${display} ${document.title.slice(0, 300)}`;
   for (const canvas of [scope.HTMLCanvasElement, scope.OffscreenCanvas]) {
@@ -294,6 +298,7 @@
     let waiting = new Map(), running = waiting, number = 0, last = -1;
     const told = tell && scope.parent === scope ? () => tell(look()) : () => {};
     const frame = () => {
+      passed();
       beats++;
       native.request(frame);
       // By the clock: the frames' own stamps move a little where no time passes.
@@ -323,8 +328,13 @@
     const due = new Map();
     named(scope, "setTimeout", (callback, delay, ...told) => {
       const call = typeof callback === "function" ? callback : () => (0, eval)(String(callback));
-      const id = native.setTimeout(() => { due.delete(id); call.apply(scope, told); }, delay);
-      due.set(id, reading() + (Number(delay) || 0));
+      const wait = Number(delay) || 0, early = still ? Math.round(native.now() - began) : 0;
+      const id = native.setTimeout(() => {
+        if (wait >= 1) passed();
+        due.delete(id);
+        call.apply(scope, told);
+      }, Math.max(0, wait - early));
+      due.set(id, reading() + wait);
       return id;
     });
     named(scope, "clearTimeout", (id) => { due.delete(id); native.clearTimeout(id); });
@@ -342,6 +352,7 @@
         renew();
         return look();
       },
+      passed,
       now: () => now,
       drawn: () => new Promise((resolve) => native.request(() => native.request(resolve))),
       spin,

@@ -183,3 +183,16 @@ async def test_frames_nobody_sees_are_drawn_all_the_same(exact: Engine) -> None:
     assert seen[2] == seen[3]
     assert seen[0][0][0] == 62
     assert seen[0][1] != seen[2][1], "WebGL draws here"
+
+
+async def test_a_document_begins_in_one_moment(exact: Engine) -> None:
+    born = "<script>const born = Date.now(), read = performance.now(), dated = +new Date();"
+    later = "setTimeout(() => { once = performance.now() }, 20); let once = 0</script>"
+    session = await opened(exact, {"/": "<p>first", "/second": f"<!doctype html><button>hit</button>{born}{later}"})
+    for turn in range(10):
+        await session.advance(50)
+        left = START * 1000 + session.now_ms
+        await session.go(f"http://host{turn}.test/second")
+        assert await session.evaluate("[born, dated, read]") == [left, left, 0]
+        await session.advance(50)
+        assert await session.evaluate("[once, Date.now() - born - performance.now()]") == [20, 0]
