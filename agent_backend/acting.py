@@ -149,7 +149,7 @@ class Acting:
     def glance_at(self) -> float | None:
         """When a page whose time goes on by itself is looked at next (loop time)."""
         page = self._record.seen.page if self._record.state.observation else None
-        going = page is not None and page.pace > 0 and not page.done
+        going = page is not None and page.pace > 0 and not page.over
         rests = self._record.state.status == "running" and self._gesture is None
         return self._glanced + self._limits.glance if going and rests else None
 

@@ -24,7 +24,7 @@ from vocabulary.messages import (
     Thinking,
 )
 
-PAGE_DONE = "the page has ended by itself"
+PAGE_DONE, TIME_OVER = "the page has ended by itself", "the time of the page's task is over"
 RESAMPLES = 3
 """How often in a row a policy may offer nothing that can be done."""
 
@@ -81,9 +81,13 @@ class Pilot:
     def _decide(self, state: EpisodeState, thinking: Thinking, command_id: str) -> EpisodeCommand:
         if state.status == "failed":
             return LeaveEpisode(command_id=command_id, how="release", reason=state.error)
-        if (page := page_of(state)) is not None and page.done:
+        page = page_of(state)
+        if page is not None and page.verifier_error is not None:
+            return LeaveEpisode(command_id=command_id, how="broken", reason=page.verifier_error)
+        if page is not None and page.over:
             outcome: Literal["success", "failure"] = "success" if page.success else "failure"
-            return FinishEpisode(command_id=command_id, outcome=outcome, reason=PAGE_DONE)
+            reason = PAGE_DONE if page.done else TIME_OVER
+            return FinishEpisode(command_id=command_id, outcome=outcome, reason=reason)
         if thinking == "off":
             return FinishEpisode(command_id=command_id, outcome="failure", reason="there is no policy")
         if thinking == "failed" or not state.proposals:

@@ -92,6 +92,8 @@ def check_act(state: EpisodeState, action: Action, thought: str) -> None:
 def check_possible(state: EpisodeState, action: Action) -> None:
     """An action for the machine must fit the task's steps, the machine and the screen."""
     check_room(state)
+    if (page := page_of(state)) is not None and page.truncated:
+        raise CommandRefused("time_over", "the time of the page's task is over")
     check_kinds(state, (action.kind,))
     check_points(state, action)
 

@@ -70,11 +70,20 @@ class BrowserPage(Frozen):
     level: int | None = None
     done: bool = False
     """Whether it has ended by itself."""
+    truncated: bool = False
+    """Whether its task's time ran out before it ended."""
     success: bool | None = None
     """How it ended, where it says so."""
+    verifier_error: str | None = None
+    """How what judges it failed, where it did: then nobody knows how it stands."""
     tabs: tuple[Tab, ...] = ()
     events: tuple[PageEvent, ...] = ()
     """What happened since the look before."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to do in it."""
+        return self.done or self.truncated
 
 
 class Observation(Frozen):

@@ -28,7 +28,7 @@ NO_WAY_ON = Advice(
 )
 
 
-ENDED = Advice(thought="The page has ended by itself; nothing is left to do.", action=Finish())
+ENDED = Advice(thought="The page has ended, or its time is over; nothing is left to do.", action=Finish())
 
 
 class ExpertPolicy:
@@ -55,8 +55,10 @@ class ExpertPolicy:
         """See `ports.Policy.propose`."""
         began = time.monotonic()
         try:
-            over = observation.page is not None and observation.page.done
-            advice = await self._advise() or (ENDED if over else NO_WAY_ON)
+            page = observation.page
+            late = page is not None and page.truncated
+            advice = None if late else await self._advise()
+            advice = advice or (ENDED if page is not None and page.over else NO_WAY_ON)
         except BridgeError as error:
             raise PolicyError(f"the scripted expert could not be asked: {error}") from error
         said = self._dialect.sayable(advice.action)

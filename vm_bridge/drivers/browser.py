@@ -35,6 +35,7 @@ from vocabulary.tasks import Task
 
 KEPT_BLOBS = 48
 STREAMS = ("webrtc", "stills")
+TIME_OVER = ActionError(code="time_over", message="the task's time is over; nothing was done")
 LOST = "what came of this act is not known: {}; the episode is as it was before it"
 T = TypeVar("T")
 
@@ -250,7 +251,10 @@ class Browser:
             point = off_screen(action, before.width, before.height)
             if point is not None:
                 raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
-            after, error = await self._done(action, began, settle=settle)
+            if before.page is None or not before.page.truncated:
+                after, error = await self._done(action, began, settle=settle)
+            else:
+                after, error = _rested(before, "skipped", 0.0), TIME_OVER
             return Transition(
                 before=_rested(before, "skipped", 0.0),
                 after=after,
@@ -332,7 +336,8 @@ class Browser:
         keeper = self._keeper
         episode = await keeper.present()
         picture = await episode.shown()
-        page, url = page_of(episode.session, Told(await episode.standing(), keeper.rate, tuple(keeper.news)))
+        told = Told(await episode.standing(), episode.scene.limit_ms, keeper.rate, tuple(keeper.news))
+        page, url = page_of(episode.session, told)
         keeper.news.clear()
         ref = self._keep(picture, f"image/{keeper.plan.form}")
         if deed is not None:

@@ -10,7 +10,7 @@ from vm_bridge.browser.hands import ActFailed, Hands
 from vm_bridge.drivers.browser_log import Deed
 from vm_bridge.drivers.browser_start import start_scene
 from vm_bridge.drivers.computer_task import Format
-from vm_bridge.errors import CannotRestore
+from vm_bridge.errors import CannotRestore, VerifierFailed
 from vm_bridge.suites.scenes import Scene, Standing, WebSuite
 from vocabulary.actions import Action, Wait
 from vocabulary.blobs import BlobRef
@@ -131,6 +131,8 @@ class Episode:
             return Standing()
         try:
             return await self.plan.suite.standing(self.plan.task, self.session)
+        except VerifierFailed as failure:
+            return Standing(verifier_error=str(failure))
         except SUITE_FAILED:
             return Standing()
 

@@ -37,6 +37,7 @@ class Told:
     """What the session itself does not know."""
 
     standing: Standing
+    limit_ms: float
     pace: float
     news: tuple[PageEvent, ...]
 
@@ -57,7 +58,9 @@ def page_of(session: Session, told: Told) -> tuple[BrowserPage, str]:
         score=told.standing.score,
         level=told.standing.level,
         done=told.standing.done,
+        truncated=not told.standing.done and session.now_ms >= told.limit_ms,
         success=told.standing.success,
+        verifier_error=told.standing.verifier_error and told.standing.verifier_error[:MOST_TEXT],
         tabs=tabs,
         events=(*told.news, *_events(session.take_events()))[-MOST_EVENTS:],
     )

@@ -1,11 +1,13 @@
 """The page of a painted browser: an address, two tabs at most, a score that rises with each click."""
 
 from dataclasses import dataclass, replace
+from math import inf
 
 from vm_bridge.errors import InvalidAction
 from vm_bridge.machine import Advice
 from vocabulary.actions import Action, Click, ClosePage, Finish, Navigate, NavigateBack, SwitchPage, Wait
 from vocabulary.observations import BrowserPage, PageEvent, Tab
+from vocabulary.tasks import Task
 
 KINDS = ("navigate", "navigate_back", "switch_page", "close_page")
 HOME = "http://fake.test/"
@@ -27,6 +29,18 @@ class FakeBrowser:
     front: str = "page-1"
     popup: bool = False
     events: tuple[PageEvent, ...] = ()
+    limit_ms: float = inf
+    verifier_error: str | None = None
+
+    @classmethod
+    def begun(cls, task: Task) -> "FakeBrowser":
+        """The start of a task; its parameters may bound the page's time, or break what judges it."""
+        match task.parameters:
+            case {"limit_ms": float(limit_ms)}:
+                return cls(seed=task.seed, limit_ms=limit_ms)
+            case {"verifier_error": str(error)}:
+                return cls(seed=task.seed, verifier_error=error)
+        return cls(seed=task.seed)
 
     @property
     def url(self) -> str:
@@ -45,7 +59,9 @@ class FakeBrowser:
             score=float(self.clicks),
             level=1,
             done=self.clicks >= GOAL,
+            truncated=self.clicks < GOAL and self.time_ms >= self.limit_ms,
             success=True if self.clicks >= GOAL else None,
+            verifier_error=self.verifier_error,
             tabs=tuple(Tab(id=id, title=id, url=self.url, active=id == self.front) for id in ids),
             events=self.events,
         )

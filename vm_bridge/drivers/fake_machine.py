@@ -38,7 +38,7 @@ class FakeMachine:
         self._sandbox.restart()
         self._sandbox.task = task
         if self._sandbox.browser is not None:
-            self._sandbox.browser = FakeBrowser(seed=task.seed)
+            self._sandbox.browser = FakeBrowser.begun(task)
         return await self._sandbox.look(settle=True)
 
     async def observe(self, *, settle: bool = False) -> Observation:

@@ -80,12 +80,16 @@ class Player:
     async def _acted(self, sandbox: BrowserSandbox, task: Task, action: Action) -> Turn:
         done = await sandbox.bind(FENCE).perform(uuid.uuid4().hex, action)
         await self._show(sandbox, done.after)
+        page = done.after.page
+        assert page is not None, "a browser says how its page stands"
+        if page.verifier_error is not None:
+            raise VerifierFailed(page.verifier_error)
         reward = self._scored(_score(done.after, self._score))
-        terminated = done.after.page is not None and done.after.page.done
+        truncated = page.truncated or (not page.done and self._steps >= task.max_steps)
         info = self._info(done.after)
         if done.error is not None:
             info |= {"error": done.error.code, "error_text": done.error.message}
-        return Turn(self._picture.copy(), reward, terminated, not terminated and self._steps >= task.max_steps, info)
+        return Turn(self._picture.copy(), reward, page.done, truncated, info)
 
     async def _finished(self, sandbox: BrowserSandbox, action: Finish) -> Turn:
         machine = sandbox.bind(FENCE)

@@ -488,7 +488,9 @@ export interface BrowserPage {
   score: number | null;
   level: number | null;
   done: boolean;
+  truncated: boolean;
   success: boolean | null;
+  verifier_error: string | null;
   tabs: Tab[];
   events: PageEvent[];
 }

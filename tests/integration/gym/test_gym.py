@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from vm_bridge.gym import BrowserVectorEnv, GridClicks
+from tests.integration.browser.machine.pages import GO, PagesSuite
+from vm_bridge.gym import BrowserEnv, BrowserVectorEnv, GridClicks
 from vm_bridge.gym.player import Picture
-from vocabulary.actions import Click, Wait
+from vm_bridge.suites.bundled import WEB_SUITES
+from vocabulary.actions import Click, Finish, Wait
 
 BUTTON = "Pilothouse/miniwob-click-test-v0"
 NOWHERE = Click(x=2, y=200)
@@ -56,6 +58,40 @@ def test_running_out_of_steps_is_no_end_of_the_task(button: gymnasium.Env[Pictur
     ends = [button.step(NOWHERE)[2:4] for _ in range(30)]
     assert ends[:-1] == [(False, False)] * 29
     assert ends[-1] == (False, True)
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WEB_SUITES, "pages", PagesSuite())
+
+
+@pytest.mark.usefixtures("pages")
+def test_running_out_of_the_pages_time_is_no_end_of_the_task_either() -> None:
+    environment = BrowserEnv("pages", "timed")
+    try:
+        environment.reset(seed=1)
+        _, reward, *ends, _ = environment.step(GO)
+        assert (reward, ends) == (1, [False, False])
+        assert environment.step(Wait(seconds=1))[2:4] == (False, True)
+        _, reward, *ends, info = environment.step(GO)
+        assert (reward, ends, info["error"]) == (0, [False, True], "time_over")
+        environment.reset(seed=1)
+        assert environment.step(GO)[1:4] == (1, False, False)
+    finally:
+        environment.close()
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_verifier_that_throws_is_an_error_and_no_failure() -> None:
+    environment = BrowserEnv("pages", "misjudged")
+    try:
+        for act in (GO, Finish()):
+            environment.reset(seed=1)
+            _, reward, terminated, truncated, info = environment.step(act)
+            assert (reward, terminated, truncated) == (0, False, True)
+            assert info["error"] == "verifier_failed"
+    finally:
+        environment.close()
 
 
 def test_the_same_seed_and_acts_show_the_same(button: gymnasium.Env[Picture, Any]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
 from vm_bridge.browser import BrowserFailed, Clock, Engine
+from vm_bridge.errors import VerifierFailed
 from vm_bridge.suites.web import words
 from vm_bridge.suites.web.folder import Folder
 from vm_bridge.suites.web.manifest import LANGUAGES, SMALL, Reference
@@ -101,7 +102,7 @@ async def check(suite: FolderSuite, folder: Folder, first: Engine, second: Engin
             record, _ = await play(first, suite, suite.make(report.name, seed=seed), "random", most=30)
             report.records.append(record)
         await _compare(suite, folder, first, second, report)
-    except BrowserFailed as failed:
+    except (BrowserFailed, VerifierFailed) as failed:
         report.faults.append(f"{type(failed).__name__}: {failed}")
     if report.rate >= ENOUGH:
         report.faults = [fault for fault in report.faults if not fault.startswith("the expert did not win")]

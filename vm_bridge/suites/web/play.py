@@ -94,8 +94,8 @@ async def play(
     most: int | None = None,
     frames: bool = False,
 ) -> tuple[Record, tuple[Action, ...]]:
-    """A whole episode, and what was done in it. Raises BrowserFailed, and ScriptFailed for a verifier or an expert that
-    throws."""
+    """A whole episode, and what was done in it. Raises BrowserFailed; VerifierFailed, and ScriptFailed for an expert
+    that throws."""
     episode = await Play.begin(engine, suite, task)
     draw, done = Random(f"{task.id}-{actor}"), list[Action]()
     try:
@@ -109,7 +109,7 @@ async def play(
             if frames:
                 await episode.look()
             finding = await episode.found()
-            if episode.session.now_ms > suite.folder(task.name).manifest.limits.game_ms:
+            if episode.session.now_ms >= episode.scene.limit_ms:
                 break
         return _record(episode, finding, actor), tuple(done)
     finally:

@@ -4,12 +4,14 @@ import { useI18n } from "@/shared/i18n/i18n";
 
 import { Badge } from "./badge";
 
-export function PageStanding({ page: { score, level, done, success } }: { page: BrowserPage }) {
+export function PageStanding({ page: { score, level, done, truncated, success, verifier_error } }: { page: BrowserPage }) {
   const { t } = useI18n();
   return (
     <>
       {score !== null && <Badge tone="neutral">{t("browser.score", { score: Math.round(score * 100) / 100 })}</Badge>}
       {level !== null && <Badge tone="neutral">{t("browser.level", { level })}</Badge>}
+      {truncated && <Badge tone="warn">{t("browser.truncated")}</Badge>}
+      {verifier_error !== null && <Badge tone="danger">{t("browser.verifier_error")}</Badge>}
       {done && <Badge tone={success === true ? "ok" : success === false ? "danger" : "warn"}>{t(endOf(success))}</Badge>}
     </>
   );

@@ -1,14 +1,15 @@
 """A suite of small pages, each with one thing that pages do, good or bad."""
 
+from math import inf
 from urllib.parse import urlsplit
 
 from vm_bridge.browser import Request, Response, Session
-from vm_bridge.errors import UnknownTask
+from vm_bridge.errors import UnknownTask, VerifierFailed
 from vm_bridge.machine import Advice
 from vm_bridge.suites.scenes import Scene, Standing
 from vocabulary.actions import Click
 from vocabulary.observations import BrowserPage, Observation, Verdict
-from vocabulary.tasks import Task
+from vocabulary.tasks import Language, Task
 
 HOST = "pages.test"
 GO = Click(x=60, y=40)
@@ -29,6 +30,8 @@ HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{name}</ti
 """
 SCRIPTS = {
     "counter": "window.game = {score: 0}; go(() => { game.score += 1; say(game.score + ' ' + Math.random()) })",
+    "timed": "window.game = {score: 0}; go(() => { game.score += 1; say(game.score) })",
+    "misjudged": "window.game = {score: 0}; go(() => say('gone on'))",
     "ends": "window.game = {score: 0}; go(() => { window.game = {score: 1, done: true, success: true}; say('over') })",
     "moving": """
       const box = document.createElement("div");
@@ -93,6 +96,8 @@ SCRIPTS = {
     "hog": "go(() => { const all = []; for (;;) all.push(new Array(1e6).fill(Math.random())) })",
     "throws": "window.game = {get score() { throw new Error('broken') }}",
 }
+LIMIT_MS = 1_000
+"""The time of the page `timed`."""
 STATE = "window.game ? {score: game.score, done: !!game.done, success: game.success ?? null} : null"
 
 
@@ -110,26 +115,44 @@ class PagesSite:
 
 
 class PagesSuite:
-    """Implements `WebSuite`; a page says in `window.game` how it stands. `step` pages take 100 ms an act."""
+    """Implements `WebSuite`; a page says in `window.game` how it stands. `moving` takes 100 ms an act, `timed` has an
+    end, and what judges `misjudged` is broken."""
 
     @property
     def tasks(self) -> tuple[Task, ...]:
         return tuple(map(task, SCRIPTS))
 
+    def make(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        level: int = 1,
+        language: Language = "en",
+        size: tuple[int, int] | None = None,
+    ) -> Task:
+        return task(name).model_copy(update={"seed": seed})
+
     def scene(self, task: Task) -> Scene:
         if task.name not in SCRIPTS:
             raise UnknownTask(f"there is no page {task.name}")
         step_ms = 100 if task.name == "moving" else 0
-        return Scene(PagesSite(), f"http://{HOST}/{task.name}", (640, 400), step_ms=step_ms)
+        limit_ms = LIMIT_MS if task.name == "timed" else inf
+        url = f"http://{HOST}/{task.name}"
+        return Scene(PagesSite(), url, (640, 400), step_ms=step_ms, limit_ms=limit_ms)
 
     async def set_up(self, task: Task, session: Session) -> None:
         """The page is its own start state."""
 
     async def standing(self, task: Task, session: Session) -> Standing:
+        if task.name == "misjudged":
+            raise VerifierFailed("the verifier of misjudged threw TypeError")
         state = await session.evaluate(STATE)
         return Standing() if state is None else Standing(state["score"], None, state["done"], state["success"])
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
+        if task.name == "misjudged":
+            raise VerifierFailed("the verifier of misjudged threw TypeError")
         state = await session.evaluate(STATE)
         return Verdict(success=bool(state and state["success"]), score=float(bool(state and state["success"])))
 

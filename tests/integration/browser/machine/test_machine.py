@@ -46,6 +46,21 @@ async def test_a_page_that_ended_by_itself_says_so(machine: Machine, do: Do) -> 
     assert (await machine.evaluate()).success
 
 
+async def test_a_page_whose_time_ran_out_is_truncated_and_takes_no_act(machine: Machine, do: Do) -> None:
+    await machine.prepare(task("timed"))
+    start = await machine.snapshot()
+    await do(machine, GO)
+    late = (await do(machine, Wait(seconds=1))).after
+    assert (page_of(late).done, page_of(late).truncated, page_of(late).over) == (False, True, True)
+    refused = await do(machine, GO)
+    assert refused.error is not None
+    assert refused.error.code == "time_over"
+    assert refused.after.screenshot == late.screenshot
+    assert page_of(refused.after).time_ms == page_of(late).time_ms
+    assert not page_of(await machine.restore(start)).truncated
+    assert page_of((await do(machine, GO)).after).score == 1
+
+
 async def test_two_machines_with_one_seed_show_the_same_and_another_seed_another(host: BrowserHost, do: Do) -> None:
     shown = []
     for seed in (5, 5, 6):
@@ -172,6 +187,14 @@ async def test_a_verifier_that_throws_is_nobodys_failure(machine: Machine, do: D
     with pytest.raises(VerifierFailed):
         await machine.evaluate()
     assert (await do(machine, GO)).error is None
+
+
+async def test_an_observation_says_that_its_verifier_failed(machine: Machine, do: Do) -> None:
+    page = page_of(await machine.prepare(task("misjudged")))
+    assert (page.score, page.done, page.verifier_error) == (None, False, "the verifier of misjudged threw TypeError")
+    assert (await do(machine, GO)).error is None
+    with pytest.raises(VerifierFailed):
+        await machine.evaluate()
 
 
 async def test_the_way_back_is_proved_by_every_picture(machine: Machine, do: Do) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from tests.integration.browser.engine.conftest import started
 from tests.unit.vm_bridge.suites.web.test_manifest import PLAIN
-from vm_bridge.browser import Clock, Engine, ScriptFailed
+from vm_bridge.browser import Clock, Engine
+from vm_bridge.errors import VerifierFailed
 from vm_bridge.suites.web import GAMES, FolderSuite
 from vm_bridge.suites.web.check import CLAIM, check
 from vm_bridge.suites.web.manifest import SMALL
@@ -88,7 +89,7 @@ async def test_a_verifier_that_throws_is_no_failure_of_the_policy(engine: Engine
     suite = made(tmp_path, verifier="function verify(state) { return state.nothing.there; }")
     task = suite.make("mail")
     episode = await Play.begin(engine, suite, task)
-    with pytest.raises(ScriptFailed):
+    with pytest.raises(VerifierFailed, match="the verifier of mail threw"):
         await suite.judge(task, episode.session, "")
 
 
@@ -111,7 +112,7 @@ async def test_where_no_page_of_the_task_is_open_nothing_is_won(engine: Engine, 
             {"verifier": WINS % STILL.replace("score: 0", "score: state.text.includes('SUCCESS') ? 1 : 0")},
             "is believed",
         ),
-        ({"verifier": WINS % "{success: 1}"}, "ScriptFailed"),
+        ({"verifier": WINS % "{success: 1}"}, "VerifierFailed"),
         ({"page": PAGE.replace("seed: TASK.seed, ", "")}, "two seeds give the same start"),
         ({"page": "<p>nothing</p>"}, "is not there when the page has come to rest"),
         ({"expert": ADVICE.replace("advise", "help")}, "does not define the function advise"),

@@ -16,7 +16,9 @@ const PAGE: BrowserPage = {
   score: 12.3456,
   level: 2,
   done: false,
+  truncated: false,
   success: null,
+  verifier_error: null,
   tabs: [{ id: "page-1", title: "2048", url: "http://game.test/", active: true }],
   events: [],
 };

@@ -27,6 +27,7 @@ const TONES: Readonly<Record<Notice["name"], "danger" | "warn" | "takeover" | "a
   autopilot: "autopilot",
   help_requested: "info",
   page_done: "warn",
+  time_over: "warn",
   unsettled: "info",
 };
 
@@ -97,9 +98,10 @@ function Words({ notice }: { notice: Notice }): ReactNode {
         </>
       );
     case "page_done":
+    case "time_over":
       return (
         <>
-          {t("notice.page_done")}
+          {t(`notice.${notice.name}`)}
           <Button size="compact-xs" onClick={() => setDialog("finish")} rightSection={<CommandKey command={finish} />}>{t("desk.finish")}</Button>
         </>
       );

@@ -11,7 +11,7 @@ export type Notice =
   | { readonly name: "held"; readonly count: number }
   | { readonly name: "view_only"; readonly holder: string; readonly free: boolean }
   | { readonly name: "lease"; readonly seconds: number }
-  | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "page_done" | "unsettled" };
+  | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "page_done" | "time_over" | "unsettled" };
 
 /** From this long before its end (milliseconds) a lease is worth a word: by then renewing has failed a while. */
 export const LEASE_WARNING = 90_000;
@@ -48,6 +48,7 @@ function episodeNotices({ episode, control, holder }: EpisodeView, now: number):
 /** A page whose time goes on is not expected to rest. */
 function screenNotices(seen: Observation | null): Notice[] {
   if (seen?.page?.done === true) return [{ name: "page_done" }];
+  if (seen?.page?.truncated === true) return [{ name: "time_over" }];
   const going = seen?.page != null && seen.page.pace > 0;
   return seen?.rest === "timeout" && !going ? [{ name: "unsettled" }] : [];
 }

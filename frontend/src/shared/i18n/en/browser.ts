@@ -34,6 +34,8 @@ export const browserMessages = {
   "browser.score": "Score {score}",
   "browser.level": "Level {level}",
   "browser.done": "Ended",
+  "browser.truncated": "Time is over",
+  "browser.verifier_error": "Verifier failed",
   "browser.done.success": "Ended: solved",
   "browser.done.failure": "Ended: not solved",
   "browser.events": "What the browser reports",
@@ -53,5 +55,6 @@ export const browserMessages = {
   "browser.event.limit": "Limit",
   "browser.event.script_error": "Script error",
   "browser.event.other": "Browser",
+  "notice.time_over": "The time of this task is over. Finish, or undo the last step and go another way.",
   "notice.page_done": "The page has ended by itself. Finish, or undo the last step and go another way.",
 } as const satisfies Record<string, Message>;

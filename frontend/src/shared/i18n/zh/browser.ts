@@ -35,6 +35,8 @@ export const browserMessages: Record<keyof typeof english, Message> = {
   "browser.score": "得分 {score}",
   "browser.level": "第 {level} 级",
   "browser.done": "已结束",
+  "browser.truncated": "时间已到",
+  "browser.verifier_error": "验证器出错",
   "browser.done.success": "已结束：成功",
   "browser.done.failure": "已结束：未完成",
   "browser.events": "浏览器报告的事件",
@@ -54,5 +56,6 @@ export const browserMessages: Record<keyof typeof english, Message> = {
   "browser.event.limit": "限制",
   "browser.event.script_error": "脚本错误",
   "browser.event.other": "浏览器",
+  "notice.time_over": "本任务的时间已到。请完成任务，或撤销上一步换一种做法。",
   "notice.page_done": "页面已自行结束。请完成任务，或撤销上一步换一种做法。",
 };
