@@ -43,7 +43,7 @@ def calibrations_download(request: HttpRequest) -> HttpResponse:
     )
 
 
-@router.put("/pools/{pool_id}/judges/{judge_id}", response={204: None})
+@router.post("/pools/{pool_id}/judges/{judge_id}", response={204: None})
 def pool_judge_set(request: HttpRequest, pool_id: RowId, judge_id: RowId, body: PoolJudgeIn) -> Status[None]:
     """Let a judge judge in a pool, or set from which score on it is believed there."""
     services.pool_judge_set(user=user_of(request), pool_id=pool_id, judge_id=judge_id, threshold=body.threshold)

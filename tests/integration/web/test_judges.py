@@ -86,7 +86,7 @@ class Admin:
         self.path = f"/api/pools/{world.pool.pk}/judges/{judge.pk}"
 
     def set(self, threshold: float = 0.5) -> int:
-        return self.client.put(self.path, {"threshold": threshold}, content_type="application/json").status_code
+        return self.client.post(self.path, {"threshold": threshold}, content_type="application/json").status_code
 
     def run(self) -> Any:
         return self.client.post(f"{self.path}/runs", {}, content_type="application/json")
@@ -287,7 +287,7 @@ def test_thresholds_are_set_and_seen_and_the_table_is_a_file(
 )
 def test_a_threshold_is_a_share(committed: World, root: User, body: dict[str, object], status: int) -> None:
     admin = Admin(committed, root, verifier())
-    assert admin.client.put(admin.path, body, content_type="application/json").status_code == status
+    assert admin.client.post(admin.path, body, content_type="application/json").status_code == status
     assert not PoolJudge.objects.exists()
 
 
@@ -295,7 +295,7 @@ def test_what_is_not_there_is_not_found_and_practice_is_not_judged(committed: Wo
     client, judge = committed.client(root), verifier()
 
     def put(pool: int, of: int) -> str:
-        response = client.put(f"/api/pools/{pool}/judges/{of}", {}, content_type="application/json")
+        response = client.post(f"/api/pools/{pool}/judges/{of}", {}, content_type="application/json")
         code: str = response.json()["code"]
         return code
 
@@ -313,7 +313,7 @@ def test_only_admins_see_to_judges(committed: World, attempts: dict[str, Episode
     calls = [
         ("GET", "/api/judges"),
         ("GET", "/api/judges/calibrations.csv"),
-        ("PUT", path),
+        ("POST", path),
         ("DELETE", path),
         ("GET", f"{path}/sweep"),
         ("POST", f"{path}/runs"),

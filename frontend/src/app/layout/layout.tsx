@@ -34,6 +34,7 @@ export function Layout({ children }: { children: ReactNode }) {
     { command: globalCommands.exports, enabled: exporting, run: () => void navigate("/exports") },
     { command: globalCommands.policies, enabled: hasRole(user, "admin"), run: () => void navigate("/policies") },
     { command: globalCommands.machines, enabled: hasRole(user, "admin"), run: () => void navigate("/machines") },
+    { command: globalCommands.judges, enabled: hasRole(user, "admin"), run: () => void navigate("/judges") },
     { command: globalCommands.preferences, run: () => void navigate("/preferences") },
     { command: globalCommands.theme, run: () => void change({ theme: nextTheme }) },
     { command: globalCommands.language, run: () => void change({ language: language === "en" ? "zh" : "en" }) },

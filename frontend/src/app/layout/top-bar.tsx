@@ -73,6 +73,7 @@ function Navigation() {
       {hasRole(user, "researcher") && <NavLink to="/exports">{t("global.exports")}</NavLink>}
       {hasRole(user, "admin") && <NavLink to="/policies">{t("global.policies")}</NavLink>}
       {hasRole(user, "admin") && <NavLink to="/machines">{t("global.machines")}</NavLink>}
+      {hasRole(user, "admin") && <NavLink to="/judges">{t("global.judges")}</NavLink>}
     </nav>
   );
 }

@@ -19,6 +19,7 @@ export const globalCommands = {
   exports: global("exports", ["Alt+X"], true),
   policies: global("policies", ["Alt+P"], true),
   machines: global("machines", ["Alt+M"], true),
+  judges: global("judges", ["Alt+J"], true),
   preferences: global("preferences", ["Mod+,"], true),
   theme: global("theme", ["Alt+T"], true),
   language: global("language", ["Alt+L"], true),

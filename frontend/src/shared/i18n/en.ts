@@ -1,6 +1,7 @@
 /** The English catalogue: the one that defines which messages exist. */
 import { browserMessages } from "./en/browser";
 import { deskMessages } from "./en/desk";
+import { judgeMessages } from "./en/judges";
 import { machineMessages } from "./en/machines";
 import { panelMessages } from "./en/panels";
 import { phoneMessages } from "./en/phone";
@@ -8,4 +9,4 @@ import { policyMessages } from "./en/policies";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 
-export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...policyMessages } as const;
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages } as const;

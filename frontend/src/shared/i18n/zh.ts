@@ -1,6 +1,7 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
 import { browserMessages } from "./zh/browser";
 import { deskMessages } from "./zh/desk";
+import { judgeMessages } from "./zh/judges";
 import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
 import { phoneMessages } from "./zh/phone";
@@ -8,4 +9,4 @@ import { policyMessages } from "./zh/policies";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...policyMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages };

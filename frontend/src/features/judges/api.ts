@@ -1,0 +1,51 @@
+/** Judges over HTTP: what there is, how far each agrees with people, and an admin's changes. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { JudgeRow, JudgesPage, RunOut, Sweep } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+export const underWay = (run: RunOut | null): run is RunOut => run?.status === "queued" || run?.status === "running";
+
+/** The page; asked again every second while something is being judged. */
+export const judgesQuery = queryOptions({
+  queryKey: ["judges"],
+  queryFn: () => request<JudgesPage>("GET", "/judges"),
+  refetchInterval: (query) => (query.state.data?.rows.some(({ run }) => underWay(run)) ? 1_000 : 30_000),
+});
+
+export type Place = { readonly pool: number; readonly judge: number };
+
+export const placeOf = ({ pool, judge }: JudgeRow): Place => ({ pool: pool.id, judge: judge.id });
+
+const pathOf = ({ pool, judge }: Place): string => `/pools/${pool}/judges/${judge}`;
+
+export const sweepQuery = (place: Place) =>
+  queryOptions({
+    queryKey: ["judges", "sweep", place.pool, place.judge],
+    queryFn: () => request<Sweep>("GET", `${pathOf(place)}/sweep`),
+  });
+
+export type Change =
+  | { readonly do: "set"; readonly place: Place; readonly threshold: number }
+  | { readonly do: "remove"; readonly place: Place }
+  | { readonly do: "run"; readonly place: Place }
+  | { readonly do: "cancel"; readonly run: string };
+
+async function send(change: Change): Promise<void> {
+  switch (change.do) {
+    case "set":
+      return request("POST", pathOf(change.place), { threshold: change.threshold });
+    case "remove":
+      return request("DELETE", pathOf(change.place));
+    case "run":
+      await request<RunOut>("POST", `${pathOf(change.place)}/runs`);
+      return;
+    case "cancel":
+      return request("POST", `/judge-runs/${change.run}/cancel`);
+  }
+}
+
+export function useChange() {
+  const client = useQueryClient();
+  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: judgesQuery.queryKey }) });
+}

@@ -1,0 +1,65 @@
+/** Who judges finished episodes, and how far people agree with them. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { useState } from "react";
+
+import type { JudgeRow, JudgesPage as Judges } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Page, Section } from "@/shared/ui/page";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { judgesQuery } from "./api";
+import { AssignForm } from "./assign-form";
+import { JudgeTable } from "./judge-table";
+import { ThresholdDialog } from "./threshold-dialog";
+
+export default function JudgesPage() {
+  const { t } = useI18n();
+  const judges = useQuery(judgesQuery);
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("judges.title") }]} />
+      {judges.isPending && <Loading />}
+      {judges.isError && !judges.data && <ErrorState error={judges.error} onRetry={() => void judges.refetch()} />}
+      {judges.data && <Overview page={judges.data} />}
+    </Page>
+  );
+}
+
+function Overview({ page }: { page: Judges }) {
+  const { t } = useI18n();
+  const [choosing, setChoosing] = useState<JudgeRow | null>(null);
+  return (
+    <>
+      <Section title={t("judges.title")} aside={page.rows.length > 0 && <DownloadTable />}>
+        {page.rows.length === 0 ? (
+          <Empty title={t("judges.none")}>{t("judges.none.help")}</Empty>
+        ) : (
+          <JudgeTable rows={page.rows} onThreshold={setChoosing} />
+        )}
+      </Section>
+      <Section title={t("judges.assigning")}>
+        <AssignForm page={page} />
+      </Section>
+      <ThresholdDialog row={choosing} onClose={() => setChoosing(null)} />
+    </>
+  );
+}
+
+function DownloadTable() {
+  const { t } = useI18n();
+  return (
+    <Button
+      component="a"
+      href="/api/judges/calibrations.csv"
+      download
+      variant="default"
+      size="compact-sm"
+      leftSection={<Download size={13} />}
+    >
+      {t("judges.csv")}
+    </Button>
+  );
+}

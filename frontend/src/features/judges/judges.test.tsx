@@ -1,0 +1,155 @@
+/** The judges page: what is known and what is not, a threshold chosen by keys, a run followed and stopped, both languages. */
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { MemoryRouter } from "react-router";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { Calibration, JudgeOut, JudgeRow, JudgesPage as Judges, Rate, RunOut, Sweep } from "@/generated/api";
+import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { TopBarProvider } from "@/shared/ui/top-bar";
+
+import JudgesPage from "./judges-page";
+
+const AT = "2026-01-01T10:00:00Z";
+const JUDGE: JudgeOut = {
+  id: 3,
+  ref: { kind: "outcome_model", name: "orm", revision: "r2", scripted: false },
+  model: "orm",
+  settings: { votes: 4, combine: "unanimous", temperature: 1, max_tokens: 512, images: 5 },
+  created_at: AT,
+};
+const rate = (successes: number, attempts: number): Rate => ({
+  successes,
+  attempts,
+  rate: successes / attempts,
+  low: 0.1,
+  high: 0.9,
+});
+const at = (threshold: number): Calibration => ({
+  threshold,
+  true_positives: 3,
+  false_positives: 1,
+  true_negatives: 2,
+  false_negatives: 0,
+  precision: rate(3, 4),
+  recall: rate(3, 3),
+  false_positive_rate: rate(1, 3),
+  accuracy: rate(5, 6),
+  f1: 0.857,
+});
+const RUN: RunOut = {
+  id: "run-1",
+  status: "running",
+  total: 10,
+  judged: 4,
+  refused: 0,
+  error: "",
+  created_at: AT,
+  finished_at: null,
+};
+const ROW: JudgeRow = {
+  pool: { id: 7, name: "Desktop basics" },
+  judge: JUDGE,
+  threshold: 0.5,
+  finished: 10,
+  judged: 8,
+  unsaid: 2,
+  counted: { successes: 3, failures: 3, unsaid_successes: 1, unsaid_failures: 0 },
+  at_threshold: at(0.5),
+  best: 0.8,
+  run: null,
+};
+const SWEEP: Sweep = { judge: JUDGE.ref, counted: ROW.counted, points: [at(0.5), at(0.8)], best: 0.8 };
+
+function open(rows: Partial<JudgeRow>[], { language = "en", sweep = SWEEP }: { language?: Language; sweep?: Sweep } = {}) {
+  const page: Judges = { judges: [JUDGE], pools: [ROW.pool], rows: rows.map((row) => ({ ...ROW, ...row })) };
+  const sent: [string, string, unknown][] = [];
+  vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
+    if (method !== "GET") {
+      sent.push([method, path, typeof body === "string" ? JSON.parse(body) : null]);
+      return Promise.resolve(new Response(null, { status: 204 }));
+    }
+    return Promise.resolve(Response.json(path.endsWith("/sweep") ? sweep : page));
+  });
+  render(
+    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+      <MantineProvider>
+        <I18nProvider language={language}>
+          <MemoryRouter>
+            <TopBarProvider>
+              <JudgesPage />
+            </TopBarProvider>
+          </MemoryRouter>
+        </I18nProvider>
+      </MantineProvider>
+    </QueryClientProvider>,
+  );
+  return { sent, user: userEvent.setup() };
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("the judges page", () => {
+  it("shows every figure with its counts and bounds", async () => {
+    open([{}]);
+    expect(await screen.findByText("8 of 10")).toBeTruthy();
+    expect(screen.getByText(/75%/).textContent).toContain("3 of 4, 10%–90%");
+    expect(screen.getByText("0.86").textContent).toContain("3 done, 3 not");
+    expect(screen.getByText(/4 votes, unanimous/)).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Download as CSV" }).getAttribute("href")).toBe("/api/judges/calibrations.csv");
+  });
+
+  it("says so while no person's word is there", async () => {
+    open([{ at_threshold: null, best: null }]);
+    expect(await screen.findByText("No human outcomes yet")).toBeTruthy();
+  });
+
+  it("says what to do where no judge judges, and lets one judge a pool", async () => {
+    const { sent, user } = open([]);
+    expect(await screen.findByText("No judge judges yet")).toBeTruthy();
+    const submit = screen.getByRole<HTMLButtonElement>("button", { name: "Let it judge" });
+    expect(submit.disabled).toBe(true);
+    await user.click(screen.getByRole("combobox", { name: "Judge" }));
+    await user.click(await screen.findByRole("option", { name: "orm r2", hidden: true }));
+    await user.click(screen.getByRole("combobox", { name: "Pool" }));
+    await user.click(await screen.findByRole("option", { name: "Desktop basics", hidden: true }));
+    await user.click(submit);
+    await waitFor(() => expect(sent).toEqual([["POST", "/api/pools/7/judges/3", { threshold: 0.5 }]]));
+  });
+
+  it("chooses a threshold with keys alone", async () => {
+    const { sent, user } = open([{}]);
+    const button = await screen.findByRole("button", { name: "From when on orm is believed in Desktop basics" });
+    button.focus();
+    await user.keyboard("{Enter}");
+    const dialog = await screen.findByRole("dialog");
+    expect(await within(dialog).findByText("Best F1")).toBeTruthy();
+    within(dialog).getByRole("button", { name: "Use 0.80" }).focus();
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(sent).toEqual([["POST", "/api/pools/7/judges/3", { threshold: 0.8 }]]);
+  });
+
+  it("follows a run and stops it", async () => {
+    const { sent, user } = open([{ run: RUN }]);
+    const progress = await screen.findByRole("progressbar", { name: "How far it is" });
+    expect(progress.getAttribute("aria-valuenow")).toBe("40");
+    await user.click(screen.getByRole("button", { name: "Stop orm judging Desktop basics" }));
+    await waitFor(() => expect(sent).toEqual([["POST", "/api/judge-runs/run-1/cancel", null]]));
+  });
+
+  it("says why a run failed, and lets it be tried again", async () => {
+    const { sent, user } = open([{ run: { ...RUN, status: "failed", error: "nobody answers" } }]);
+    expect(await screen.findByText("Failed: nobody answers")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Let orm judge Desktop basics" }));
+    await waitFor(() => expect(sent).toEqual([["POST", "/api/pools/7/judges/3/runs", null]]));
+  });
+
+  it("speaks Chinese", async () => {
+    open([{}], { language: "zh" });
+    expect(await screen.findByText("假阳性率")).toBeTruthy();
+    expect(screen.getByText(/4 票须一致/)).toBeTruthy();
+  });
+});
