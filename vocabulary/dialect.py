@@ -87,6 +87,11 @@ class Dialect(Protocol):
         """The sizes its processor scales pictures to; the served one's must be these."""
         ...
 
+    @property
+    def absolute(self) -> bool:
+        """Whether it names pixels of the scaled picture: a processor with other limits then shifts every point."""
+        ...
+
     def render(
         self,
         task: Task,

@@ -15,7 +15,7 @@ from vocabulary.conversations import conversation, plain
 from vocabulary.descriptions import describe
 from vocabulary.dialect import ChatMessage, Parsed, Screen, Unparsed
 from vocabulary.episodic import Memory
-from vocabulary.grids import Grid, to_grid
+from vocabulary.grids import Grid, thousandths, to_grid
 from vocabulary.observations import Observation, Platform
 from vocabulary.proposals import ImageLimits
 from vocabulary.resize import MAX_PIXELS, MIN_PIXELS
@@ -85,6 +85,11 @@ class FamilyDialect:
     def __post_init__(self) -> None:
         said = frozenset(kind for grammar in self.grammars.values() for kind in grammar.lines)
         object.__setattr__(self, "kinds", said)
+
+    @property
+    def absolute(self) -> bool:
+        """Whether it names pixels of the scaled picture."""
+        return self.writing.grid is not thousandths
 
     def render(
         self,

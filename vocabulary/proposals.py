@@ -78,6 +78,8 @@ class Proposal(Frozen):
     """What the server called its weights before and after it answered: one name, two where they were exchanged
     meanwhile, none where it does not say."""
     finish_reason: str | None = None
+    warning: str = ""
+    """What makes it doubtful although it can be read, in words."""
     latency_ms: float = Field(ge=0)
     created_at: datetime
     mark: Mark | None = None

@@ -45,6 +45,7 @@ def candidates(
     latency_ms: float,
     prompt: BlobRef | None = None,
     image_limits: ImageLimits | None = None,
+    warning: str = "",
 ) -> tuple[Proposal, ...]:
     """The candidates of one request, most likely first and unreadable ones last.
 
@@ -76,6 +77,7 @@ def candidates(
             image_limits=image_limits,
             weight_versions=samples.weight_versions,
             finish_reason=group[0].sample.finish_reason,
+            warning=warning,
             latency_ms=latency_ms,
             created_at=created_at,
         )

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, HttpUrl, JsonValue, SecretStr, TypeAdapter
 from agent_backend.errors import PolicyError
 from agent_backend.policy.candidates import candidates
 from agent_backend.policy.completions import Completions, Waits
+from agent_backend.policy.limits import mismatch, sizes_of
 from agent_backend.policy.notes import NOTE_TOKENS, note_asked
 from agent_backend.policy.samples import Samples
 from agent_backend.ports import KeepBlob, keep_nothing
@@ -130,6 +131,8 @@ class OpenAIPolicy:
             if keeping is not None and not keeping.done():
                 keeping.cancel()
         screen = Screen.of(observation)
+        sizes = sizes_of(messages, past.steps, observation)
+        warning = mismatch(samples.prompt_token_ids or (), sizes, limits) if self._dialect.absolute else ""
 
         def parse(text: str) -> Parsed | Unparsed:
             return self._dialect.parse(text, screen)
@@ -142,6 +145,7 @@ class OpenAIPolicy:
             latency_ms=(time.monotonic() - started) * 1000,
             prompt=prompt,
             image_limits=limits,
+            warning=warning,
         )
 
     @property

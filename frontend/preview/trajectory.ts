@@ -53,6 +53,7 @@ const proposal = (step: number, rank: number, action: Action | null, patch: Part
   image_limits: null,
   weight_versions: [],
   others: [],
+  warning: "",
   finish_reason: null,
   latency_ms: 320,
   created_at: time(step * 9),

@@ -779,6 +779,7 @@ export interface Proposal {
   image_limits: ImageLimits | null;
   weight_versions: string[];
   finish_reason: string | null;
+  warning: string;
   latency_ms: number;
   created_at: string;
   mark: Mark | null;

@@ -86,6 +86,7 @@ export function proposal(rank: number, action: Action | null, changed: Partial<P
     image_limits: null,
     weight_versions: [],
     finish_reason: null,
+    warning: "",
     latency_ms: 10,
     created_at: AT,
     mark: null,
