@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 from pydantic import Field
@@ -39,6 +39,15 @@ class Choosing(InOrder, Said):
     """What a choice may follow from."""
     beta: float = Field(default=0.1, gt=0)
     """How strongly the reference holds: a log-ratio is multiplied by it."""
+
+
+class Replies(Protocol):
+    """Replies that share a sequence."""
+
+    @property
+    def replies(self) -> tuple[Rendered, ...]:
+        """All of them."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,7 @@ def exchanged(reply: Rendered, other: Rendered) -> Rendered:
     )
 
 
-def order_of(groups: Sequence[Pair] | Sequence[Judged], config: Choosing) -> Order:
+def order_of(groups: Sequence[Replies], config: InOrder) -> Order:
     """In which order groups are trained on; one is never parted."""
     lengths = [sum(len(one.ids) for one in group.replies) for group in groups]
     return Order(lengths, tokens=config.tokens, seed=config.seed)
@@ -132,7 +141,7 @@ def replies_logprobs(model: Any, one: Pack) -> torch.Tensor:
     return torch.zeros(len(one.lengths), device=logprobs.device).index_add(0, one.owners, logprobs)
 
 
-def reference_logprobs(model: Any, groups: Sequence[Pair] | Sequence[Judged]) -> torch.Tensor:
+def reference_logprobs(model: Any, groups: Sequence[Replies]) -> torch.Tensor:
     """What a model says of the replies of each group, before it learns; shape (groups, replies of a group)."""
     with torch.inference_mode():
         rows = [replies_logprobs(model, pack(one.replies, model).to(model.device)) for one in groups]

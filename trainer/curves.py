@@ -1,6 +1,7 @@
 """A run's figures, update by update: a line of JSON each, and the same for TensorBoard."""
 
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,13 +20,14 @@ class Curves:
         self._lines, self._board, self._since = lines, board, time.monotonic()
 
     def write(self, update: int, figures: Mapping[str, float]) -> None:
-        """The figures of one update."""
+        """The figures of one update; what is no number is null, and no point of a curve."""
         now = time.monotonic()
-        told = {"update": update, **figures, "seconds": now - self._since}
+        numbers = {name: value for name, value in figures.items() if math.isfinite(value)}
+        told = {"update": update, **dict.fromkeys(figures), **numbers, "seconds": now - self._since}
         self._since = now
         self._lines.write(json.dumps(told) + "\n")
         self._lines.flush()
-        for name, value in figures.items():
+        for name, value in numbers.items():
             self._board.add_scalar(name, value, update)
 
 

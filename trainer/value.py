@@ -1,0 +1,178 @@
+"""Value pretraining: a critic learns what a fixed policy's attempts come to, before any policy learns from it.
+
+Its target at each token the policy drew is what the attempt came to from there on (λ = 1, no discount), so that it
+owes nothing to its own first guesses. It is asked about attempts that it never learns from, and is done when it
+explains them well enough or no better any more. PPO begins with its folder (`critic`).
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from pydantic import Field
+
+from trainer.advantages import explained_variance, token_advantages
+from trainer.attempts import Attempt, attempt_of, flattened
+from trainer.batches import Order
+from trainer.checkpoints import Checkpoint
+from trainer.config import InOrder, Said
+from trainer.critic import Critic, critic_load, learned_values
+from trainer.curves import curves_open
+from trainer.errors import AttemptUnusable, NothingToLearn, SampleError
+from trainer.losses import value_loss
+from trainer.packing import pack
+from trainer.rendering import Rendered, Renderer, left_out_told
+from trainer.rewards import Shaping
+from trainer.runs import is_kept, keep, newest_of, optimiser_of, resumed, state_of, stepped
+from trainer.trajectories import folder_open
+from vocabulary.dialects import dialect_named
+
+
+class Config(InOrder, Said):
+    """How it is trained, and on what."""
+
+    folders: tuple[Path, ...] = Field(min_length=1)
+    """Attempts of one policy with unchanged weights."""
+    temperature: float = Field(default=1.0, gt=0)
+    """At which the policy drew; attempts of another are left out."""
+    shaping: Shaping = Shaping()
+    """What an attempt is rewarded for; the same as PPO will be told."""
+    held_out: float = Field(default=0.1, gt=0, lt=1)
+    """The share of attempts that are only asked about."""
+    look_every: int = Field(default=10, ge=1)
+    """Updates between two looks at them."""
+    enough: float = Field(default=0.95, le=1)
+    """It is done when it explains so much of their variance."""
+    patience: int = Field(default=5, ge=1)
+    """It is done when so many looks in a row were no better than the best before by `rise`."""
+    rise: float = Field(default=0.01, ge=0)
+    """How much better a look has to be to count."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A step with what was really come to from each of its tokens."""
+
+    sample: Rendered
+    targets: torch.Tensor
+    """Of each learned token; shape (learned,)."""
+    weights: torch.Tensor
+    """1 where the policy drew it; a person's words tell nothing of the policy's worth."""
+
+
+def attempts_read(config: Config, checkpoint: Checkpoint) -> list[Attempt]:
+    """Every attempt that can be used. Raises NothingToLearn, FolderError, and AttemptUnusable for several policies'."""
+    left_out: Counter[str] = Counter()
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
+    attempts: list[Attempt] = []
+    for folder in map(folder_open, config.folders):
+        for trajectory in folder.trajectories():
+            try:
+                attempts.append(attempt_of(trajectory, folder, dialect, renderer, config.shaping, config.temperature))
+            except (AttemptUnusable, SampleError) as error:
+                left_out[error.code] += 1
+    left_out_told(len(attempts), left_out)
+    if not attempts:
+        raise NothingToLearn("the folders hold no attempt whose worth can be told")
+    if len(versions := {version for one in attempts for version in one.versions}) > 1:
+        raise AttemptUnusable(f"a value is of one policy; these drew: {', '.join(sorted(versions))}")
+    return attempts
+
+
+AttemptsFor = Callable[[Config, Checkpoint], Sequence[Attempt]]
+
+
+def run(config: Config, attempts_for: AttemptsFor = attempts_read) -> Path:
+    """Train, or go on training; returns the last critic's folder. Raises TrainerError."""
+    newest = newest_of(config.out)
+    critic = critic_load(newest or config.checkpoint, device=config.device)
+    attempts = attempts_for(config, critic.checkpoint)
+    lessons = lessons_of([one for one in attempts if not is_held_out(one.id, config)])
+    questions = lessons_of([one for one in attempts if is_held_out(one.id, config)])
+    if not lessons or not questions:
+        raise NothingToLearn(f"{len(attempts)} attempts are too few to hold {config.held_out:g} of them out")
+    if torch.cat([one.targets for one in questions]).unique().numel() == 1:
+        raise NothingToLearn("the attempts that are held out all came to the same: nothing is left to explain")
+    order = Order([len(one.sample.ids) for one in lessons], tokens=config.tokens, seed=config.seed)
+    optimiser = optimiser_of(critic.learning(vision=config.vision), config)
+    state = resumed(newest, state_of(config, order.fingerprint, {"order": {}, "looks": []}), optimiser)
+    looks: list[float] = state.place["looks"]
+    batches = order.follow(state.place["order"])
+    with curves_open(config.out, state.update) as curves:
+        for update in range(state.update + 1, config.updates + 1):
+            if is_done(looks, config):
+                break
+            taken = list(islice(batches, config.sequences))
+            figures = _gradients(critic, [[lessons[one] for one in batch.samples] for batch in taken])
+            figures |= stepped(optimiser, update, config)
+            if update % config.look_every == 0:
+                looks = [*looks, explained(critic, questions, config.tokens)]
+                figures["explained_variance"] = looks[-1]
+            curves.write(update, figures)
+            state = state.after(update, {"order": taken[-1].place, "looks": looks})
+            if is_kept(update, config) or is_done(looks, config):
+                newest = keep(config.out, state, optimiser, critic.write)
+    return newest or config.checkpoint
+
+
+def is_done(looks: Sequence[float], config: Config) -> bool:
+    """Whether the last look was good enough, or the last `patience` looks were no better than the best before."""
+    if not looks:
+        return False
+    before, last = looks[: -config.patience], looks[-config.patience :]
+    return looks[-1] >= config.enough or (bool(before) and max(last) < max(before) + config.rise)
+
+
+def is_held_out(attempt: str, config: Config) -> bool:
+    """Whether a critic is only asked about an attempt; its name and the seed decide, so that others change nothing."""
+    drawn = hashlib.blake2b(f"{config.seed} {attempt}".encode(), digest_size=8).digest()
+    return int.from_bytes(drawn) < config.held_out * 2**64
+
+
+def lessons_of(attempts: Sequence[Attempt]) -> list[Lesson]:
+    """Each step with its targets. What was cut off came to what it was rewarded with by then."""
+    if not attempts:
+        return []
+    flat = flattened(attempts)
+    rollout = flat.rollout(torch.zeros(len(flat.rewards)))
+    returns = token_advantages(rollout, critic_lambda=1.0, policy_lambda=1.0).returns
+    each = [flat.places([number]) for number in range(len(flat.samples))]
+    found = zip(flat.samples, each, strict=True)
+    lessons = [Lesson(sample, returns[places], flat.written[places].float()) for sample, places in found]
+    return [one for one in lessons if one.weights.any()]
+
+
+def explained(critic: Critic, questions: Sequence[Lesson], tokens: int) -> float:
+    """How much of the variance of what attempts came to a critic explains: 1 all of it, 0 as much as their mean."""
+    lengths = [len(one.sample.ids) for one in questions]
+    batches = Order(lengths, tokens=tokens, seed=0).epoch(0)
+    model = critic.checkpoint.model
+    with torch.inference_mode():
+        values = [
+            learned_values(critic, pack([questions[one].sample for one in batch], model).to(model.device)).cpu()
+            for batch in batches
+        ]
+    asked = [questions[one] for batch in batches for one in batch]
+    targets, weights = (torch.cat([getattr(one, name) for one in asked]) for name in ("targets", "weights"))
+    return explained_variance(targets, torch.cat(values), weights)
+
+
+def _gradients(critic: Critic, sequences: Sequence[Sequence[Lesson]]) -> dict[str, float]:
+    """Gradients of one update: each token counts the same, whichever sequence it is in."""
+    model = critic.checkpoint.model
+    count = float(sum(one.weights.sum() for each in sequences for one in each))
+    total = 0.0
+    for each in sequences:
+        one = pack([lesson.sample for lesson in each], model).to(model.device)
+        values = learned_values(critic, one)
+        targets, weights = (
+            torch.cat([getattr(lesson, name) for lesson in each]).to(values.device) for name in ("targets", "weights")
+        )
+        loss = value_loss(values, values.detach(), targets, weights, count, clip=None)
+        loss.backward()
+        total += float(loss.detach())
+    return {"value_loss": total, "learned": count}
