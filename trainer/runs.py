@@ -20,7 +20,7 @@ from trainer.errors import CheckpointMismatched, TrainingDiverged
 from vocabulary.base import Frozen
 
 OPTIMISER = "optimiser.pt"
-MAY_CHANGE = {"out", "updates", "keep_every", "device"}
+MAY_CHANGE = {"out", "updates", "keep_every", "device", "inbox", "patience", "versions_kept"}
 """Settings that a run may go on with others of."""
 
 

@@ -1,0 +1,65 @@
+"""The toy world: what wins, what loses, what is only cut off, and that an attempt follows from what was said in it."""
+
+import pytest
+
+from trainer.toy.lights import COLOURS, HITS, MISSES, NAMES, SIZE, TURNS, Lights, read
+from trainer.toy.playing import Play, Said
+
+
+def test_three_hits_win_and_two_misses_lose() -> None:
+    won = lost = Lights(seed=5)
+    for _ in range(HITS):
+        won = won.pointed(won.lit)
+    for _ in range(MISSES):
+        lost = lost.pointed((lost.lit + 1) % len(NAMES))
+    assert (won.won, won.terminated, won.truncated) == (True, True, False)
+    assert (lost.won, lost.terminated, lost.truncated) == (False, True, False)
+
+
+def test_who_says_nothing_readable_is_cut_off() -> None:
+    silent = Lights(seed=5)
+    for _ in range(TURNS):
+        assert (silent.terminated, silent.truncated) == (False, False)
+        silent = silent.pointed(None)
+    assert (silent.terminated, silent.truncated, silent.misses) == (False, True, 0)
+
+
+def test_all_colours_come_and_stay_until_they_are_hit() -> None:
+    assert {Lights(seed).lit for seed in range(40)} == set(range(len(COLOURS)))
+    one = Lights(3)
+    assert one.pointed((one.lit + 1) % 4).lit == one.lit
+    assert one.png() != one.pointed((one.lit + 1) % 4).png(), "a miss is seen"
+
+
+@pytest.mark.parametrize(
+    ("reply", "thought", "corner"),
+    [
+        (" NW", "", 0),
+        (" look look SE", "look look", 3),
+        (" look", "look", None),
+        ("", "", None),
+        (" NW look", "NW look", None),
+    ],
+)
+def test_a_reply_ends_with_a_corner(reply: str, thought: str, corner: int | None) -> None:
+    assert read(reply) == (thought, corner)
+
+
+def said(text: str, version: str) -> Said:
+    return Said(text=text, ids=(1, 2), logprobs=(-0.5, -0.25), versions=(version,), finish="stop")
+
+
+def test_an_attempt_is_what_was_said_in_it() -> None:
+    play = Play(seed=7, draw=1)
+    play.answered((9, 9), said(f" look {NAMES[play.lights.lit]}", "update-000000"), 1.0)
+    play.answered((9, 9), said(" what", "update-000001"), 1.0)
+    again = Play(seed=7, draw=1)
+    for ids, words in play.said:
+        again.answered(ids, Said.model_validate(words.model_dump()), 1.0)
+    assert again.lights == play.lights
+    assert again.blobs == play.blobs
+    trajectory = play.trajectory()
+    assert [step.action.kind for step in trajectory.steps] == ["click", "wait"]
+    assert [row[0].weight_versions for row in trajectory.proposals] == [("update-000000",), ("update-000001",)]
+    assert trajectory.proposals[1][0].error is not None
+    assert trajectory.steps[0].before.width == SIZE
