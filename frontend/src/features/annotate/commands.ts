@@ -34,6 +34,8 @@ export const mark: readonly Command[] = (
 ).map((name, index) => desk(`mark_${index + 1}`, { name, help: "desk.mark.help", keys: [`Alt+${index + 1}`] }));
 
 export const resample = desk("resample", { name: "desk.resample", help: "desk.resample.help", keys: ["R"] });
+export const prompt = desk("prompt", { name: "desk.prompt", help: "desk.prompt.help", keys: ["Shift+P"] });
+export const notes = desk("notes", { name: "desk.notes", help: "desk.notes.help", keys: ["Shift+N"] });
 export const override = desk("override", { name: "desk.override", help: "desk.override.help", keys: ["O", "/"] });
 export const thought = desk("thought", { name: "desk.thought", help: "desk.thought.help", keys: ["E"] });
 export const point = desk("point", { name: "desk.point", help: "desk.point.help", keys: ["V"] });
@@ -72,6 +74,8 @@ export const deskCommands: readonly Command[] = [
   ...edit,
   ...mark,
   resample,
+  prompt,
+  notes,
   override,
   thought,
   point,

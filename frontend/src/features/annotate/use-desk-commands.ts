@@ -44,6 +44,8 @@ function proposalBindings(desk: Desk): Binding[] {
       enabled: desk.mine && ranked(index) !== undefined,
       run: () => desk.mark(ranked(index), nextMark(ranked(index)?.mark ?? null)),
     })),
+    { command: commands.prompt, run: () => desk.setDialog("prompt") },
+    { command: commands.notes, run: () => desk.setDialog("notes") },
     { command: commands.resample, enabled: desk.mine && desk.episode.thinking !== "off", run: () => desk.send({ type: "resample" }) },
   ];
 }

@@ -16,7 +16,7 @@ import { TOGETHER_WITHIN } from "./stage/gestures";
 import { useDraft } from "./use-draft";
 
 export type Mode = "point" | "type" | "hotkey";
-export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover";
+export type Dialog = "finish" | "infeasible" | "help" | "leave" | "clipboard" | "takeover" | "prompt" | "notes";
 
 /** The command line as others reach it: pointing writes coordinates where its caret stands. */
 export interface CommandLine {

@@ -14,4 +14,5 @@ export const replayCommands = {
   video: replay("video", ["V"]),
   faster: replay("faster", ["]"]),
   slower: replay("slower", ["["]),
+  prompt: replay("prompt", ["Shift+P"]),
 } satisfies Record<string, Command>;

@@ -1,6 +1,6 @@
 /** A trajectory to look through: every frame with its action, who decided, and what else was offered. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useReducer, type ReactNode } from "react";
+import { useEffect, useReducer, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
 import type { RecordingPart } from "@/generated/api";
@@ -10,6 +10,8 @@ import { lastPointed } from "@/shared/markers/marker";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
+import { PromptView } from "@/shared/prompt/prompt-view";
+import { Dialog } from "@/shared/ui/dialog";
 import { Frame } from "@/shared/ui/frame";
 import { Empty } from "@/shared/ui/states";
 import type { BlobUrl } from "@/shared/ui/thumbnail";
@@ -36,13 +38,16 @@ export function Replay({ trajectory, state, review }: Props) {
   const blobUrl = blobUrlOf(trajectory.id);
 
   useNextFrame(steps[player.step + 1]?.before.screenshot?.sha256, blobUrl);
-  useCommands(
-    (["play", "next", "previous", "first", "last", "after", "video", "faster", "slower"] as const).map((name) => ({
+  const [asking, setAsking] = useState(false);
+  const offered = trajectory.proposals[player.step] ?? [];
+  useCommands([
+    { command: replayCommands.prompt, enabled: step !== undefined, run: () => setAsking(true) },
+    ...(["play", "next", "previous", "first", "last", "after", "video", "faster", "slower"] as const).map((name) => ({
       command: replayCommands[name],
       enabled: steps.length > 0 && (name !== "video" || video === "ready"),
       run: () => move(name),
     })),
-  );
+  ]);
 
   return (
     <div className={styles.replay} data-upright={(step !== undefined && isUpright(step.before)) || undefined}>
@@ -55,7 +60,7 @@ export function Replay({ trajectory, state, review }: Props) {
       </section>
       <aside className={styles.panel} aria-label={t("replay.panel")}>
         <Summary trajectory={trajectory} state={state} />
-        {step && <StepPanel step={step} proposals={trajectory.proposals[player.step] ?? []} count={steps.length} />}
+        {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setAsking(true)} />}
         {review}
       </aside>
       <div className={styles.foot}>
@@ -70,6 +75,9 @@ export function Replay({ trajectory, state, review }: Props) {
           />
         </div>
       </div>
+      <Dialog opened={asking} onClose={() => setAsking(false)} title={t("prompt.title", { number: player.step + 1 })} size="80rem">
+        {asking && <PromptView episodeId={trajectory.id} proposals={offered} />}
+      </Dialog>
     </div>
   );
 }

@@ -1,15 +1,20 @@
 /** One step in full: who decided, the action, the thought, and everything that had been offered. */
+import { ActionIcon, Tooltip } from "@mantine/core";
+import { Eye } from "lucide-react";
+
 import type { BrowserPage, Proposal, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/action-text";
 import { Badge, DecisionBadge, MarkBadge, PolicyBadge } from "@/shared/ui/badge";
+import { CommandKey } from "@/shared/ui/key-hint";
 import { PageStanding } from "@/shared/ui/page-standing";
 
+import { replayCommands } from "./commands";
 import styles from "./replay.module.css";
 
-type Props = { step: Step; proposals: readonly Proposal[]; count: number };
+type Props = { step: Step; proposals: readonly Proposal[]; count: number; onPrompt: () => void };
 
-export function StepPanel({ step, proposals, count }: Props) {
+export function StepPanel({ step, proposals, count, onPrompt }: Props) {
   const { t, duration } = useI18n();
   const chosen = proposals.find(({ id }) => id === step.proposal_id);
   return (
@@ -33,11 +38,12 @@ export function StepPanel({ step, proposals, count }: Props) {
       <section className={styles.offered}>
         <h2 className={styles.heading}>
           {t("replay.offered", { count: proposals.length })}
-          {step.policy && (
-            <span className={styles.aside}>
-              <PolicyBadge policy={step.policy} />
-            </span>
-          )}
+          <span className={styles.aside}>{step.policy && <PolicyBadge policy={step.policy} />}</span>
+          <Tooltip label={<>{t("replay.prompt")} <CommandKey command={replayCommands.prompt} /></>}>
+            <ActionIcon size="sm" aria-label={t("replay.prompt")} onClick={onPrompt}>
+              <Eye size={14} />
+            </ActionIcon>
+          </Tooltip>
         </h2>
         <ol className={styles.proposals}>
           {proposals.map((proposal) => (

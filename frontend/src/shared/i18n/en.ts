@@ -6,7 +6,8 @@ import { machineMessages } from "./en/machines";
 import { panelMessages } from "./en/panels";
 import { phoneMessages } from "./en/phone";
 import { policyMessages } from "./en/policies";
+import { promptMessages } from "./en/prompt";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 
-export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages } as const;
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...promptMessages } as const;

@@ -6,7 +6,8 @@ import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
 import { phoneMessages } from "./zh/phone";
 import { policyMessages } from "./zh/policies";
+import { promptMessages } from "./zh/prompt";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...promptMessages };

@@ -1,6 +1,8 @@
 /** The dialogs of the desk; one is open at a time. */
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { NotesDialog } from "@/features/annotate/memory/notes-dialog";
+import { PromptDialog } from "@/features/annotate/proposals/prompt-dialog";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { ClipboardDialog } from "./clipboard-dialog";
@@ -22,12 +24,15 @@ export function Dialogs() {
       onClose={close}
       title={dialog === null ? "" : t(`dialog.${dialog}`)}
       returnFocus={false}
+      size={dialog === "prompt" ? "80rem" : dialog === "notes" ? "lg" : "md"}
     >
       {(dialog === "finish" || dialog === "infeasible") && <FinishDialog infeasible={dialog === "infeasible"} onDone={close} />}
       {dialog === "help" && <HelpDialog onDone={close} />}
       {dialog === "leave" && <LeaveDialog onDone={close} />}
       {dialog === "clipboard" && <ClipboardDialog onDone={close} />}
       {dialog === "takeover" && <TakeoverDialog onDone={close} />}
+      {dialog === "prompt" && <PromptDialog />}
+      {dialog === "notes" && <NotesDialog />}
     </Dialog>
   );
 }

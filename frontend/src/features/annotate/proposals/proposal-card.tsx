@@ -42,6 +42,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
       </Tooltip>
       <div className={styles.body}>
         <Likelihood proposal={proposal} />
+        {proposal.warning !== "" && <p className={styles.warning}><Badge tone="warn">{t("proposals.doubtful")}</Badge> {proposal.warning}</p>}
         {thought && <p className={styles.thought} title={thought}>{thought}</p>}
         {action === null ? <Unreadable proposal={proposal} /> : <ActionText action={action} grammar={grammar} />}
       </div>

@@ -1,12 +1,12 @@
 /** What the policy offers at this decision point, or why it offers nothing. */
 import { ActionIcon, Tooltip } from "@mantine/core";
-import { RotateCw } from "lucide-react";
+import { Eye, NotebookText, RotateCw } from "lucide-react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { PolicyBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { StatusDot } from "@/shared/ui/status-dot";
-import { resample } from "@/features/annotate/commands";
+import { notes, prompt, resample } from "@/features/annotate/commands";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { splitPartial } from "./partial";
@@ -15,12 +15,24 @@ import styles from "./proposals.module.css";
 
 export function ProposalsPanel() {
   const { t } = useI18n();
-  const { episode, mine, send } = useDesk();
+  const { episode, mine, send, setDialog } = useDesk();
   return (
     <section className={styles.panel} aria-labelledby="proposals-title">
       <header className={styles.head}>
         <h2 id="proposals-title">{t("proposals.title")}</h2>
         <PolicyBadge policy={episode.policy} />
+        <Tooltip label={<>{t("desk.prompt")} <CommandKey command={prompt} /></>}>
+          <ActionIcon size="sm" aria-label={t("desk.prompt")} onClick={() => setDialog("prompt")}>
+            <Eye size={14} />
+          </ActionIcon>
+        </Tooltip>
+        {(episode.noting !== "off" || episode.memories.length > 0) && (
+          <Tooltip label={<>{t("desk.notes")} <CommandKey command={notes} /></>}>
+            <ActionIcon size="sm" aria-label={t("desk.notes")} onClick={() => setDialog("notes")}>
+              <NotebookText size={14} />
+            </ActionIcon>
+          </Tooltip>
+        )}
         <Tooltip label={<>{t("desk.resample")} <CommandKey command={resample} /></>}>
           <ActionIcon
             size="sm"
