@@ -19,7 +19,7 @@ from vocabulary.tasks import Task
 
 SEED = 1
 RANDOM_STEPS = 20
-EXPERT_SECONDS = 150.0
+EXPERT_SECONDS = 90.0
 """For further levels, once every task was played on its first one."""
 AT_ONCE = 2
 """Episodes a browser plays side by side."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
 from vm_bridge.browser.look import ASK, LATER, Look
 from vm_bridge.browser.page import Page, value
-from vm_bridge.browser.pipe import Told, bounded
+from vm_bridge.browser.pipe import CALL_SECONDS, Told, bounded
 from vm_bridge.browser.site import Response
 from vm_bridge.browser.time import FRAME_MS, PATIENCE, Tick, boundary_after
 
@@ -113,9 +113,9 @@ class ExactTime:
         for left in reversed(range(frames)):
             await self.frame(seen=left == 0)
 
-    async def refresh(self) -> None:
-        """Draw what changed without letting time pass."""
-        await self._draw(self._session.active, self.now)
+    async def refresh(self, *, seen: bool = True) -> None:
+        """See `Time.refresh`."""
+        await self._draw(self._session.active, self.now, seen=seen)
 
     async def picture(self, kind: str, quality: int) -> bytes:
         """The active page as it is now. Raises BrowserFailed."""
@@ -158,7 +158,7 @@ class ExactTime:
 
     async def _asked(self, answer: "asyncio.Future[Told]") -> int:
         """What time it is by an answer of the keeper. Raises BrowserFailed."""
-        said = value(await bounded(answer, "the time", PATIENCE))
+        said = value(await bounded(answer, "the time", CALL_SECONDS))
         return round(float(said) - self._session.start_time * 1000)
 
     async def _draw(self, page: Page, at: float, *, seen: bool = True, **more: Any) -> Told:

@@ -83,7 +83,7 @@ class ScriptTime:
             await self._until(end)
             frames -= step
 
-    async def refresh(self) -> None:
+    async def refresh(self, *, seen: bool = True) -> None:
         """See `Time.refresh`."""
         page = self._session.active
         if not page.leaving:
@@ -95,7 +95,7 @@ class ScriptTime:
         asked: Told = {"format": kind, "optimizeForSpeed": True}
         if kind != "png":
             asked["quality"] = quality
-        told = await self._session.active.call("Page.captureScreenshot", seconds=PATIENCE, **asked)
+        told = await self._session.active.call("Page.captureScreenshot", **asked)
         return base64.b64decode(told["data"])
 
     async def _until(self, end: int) -> None:

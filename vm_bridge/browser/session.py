@@ -16,10 +16,10 @@ from vm_bridge.browser.live import Live
 from vm_bridge.browser.look import DREW
 from vm_bridge.browser.news import MOST_PAGES, News
 from vm_bridge.browser.page import Page, value
-from vm_bridge.browser.pipe import Told
+from vm_bridge.browser.pipe import CALL_SECONDS, Told
 from vm_bridge.browser.script import ScriptTime
 from vm_bridge.browser.site import Site
-from vm_bridge.browser.time import FRAME_MS, PATIENCE, Time
+from vm_bridge.browser.time import FRAME_MS, Time
 from vm_bridge.browser.words import Clock
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Session(Inputs):
         page = self._pages[page_id]
         await self.engine.pipe.call("Target.closeTarget", targetId=page.id)
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(CALL_SECONDS):
                 await page.closed.wait()
         await self.some_page()
 
@@ -171,10 +171,10 @@ class Session(Inputs):
             self.live.touch()
             left -= frames
 
-    async def refresh(self) -> None:
-        """Have drawn what changed, without letting time pass."""
+    async def refresh(self, *, seen: bool = True) -> None:
+        """Have drawn what changed, without letting time pass; where it is not `seen`, not for any display."""
         async with self._turn:
-            await self.time.refresh()
+            await self.time.refresh(seen=seen)
         self.live.touch()
 
     async def settle(self, limit_ms: float, *, still: bool = True) -> Rest:
@@ -320,7 +320,7 @@ class Session(Inputs):
         self._active = await self._create()
         page = self.active
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(CALL_SECONDS):
                 await page.ready.wait()
         except TimeoutError:
             raise BrowserFailed("a new page is not ready in time") from None

@@ -8,8 +8,9 @@ from vm_bridge.browser.page import Page
 from vm_bridge.browser.site import Response
 
 FRAME_MS = 1000 / 60
-PATIENCE = 20.0
-"""Real time that a frame may take (seconds); a page that takes longer hangs."""
+PATIENCE = 10.0
+"""Real time that a frame may take (seconds); a page that takes longer hangs. Whoever acts waits so long to hear of it;
+much less, and a machine busy with other things would make pages hang that do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,8 @@ class Time(Protocol):
         """Let so many frames pass."""
         ...
 
-    async def refresh(self) -> None:
-        """Draw what changed without letting time pass."""
+    async def refresh(self, *, seen: bool = True) -> None:
+        """Draw what changed without letting time pass; where it is not `seen`, it need not come to be on display."""
         ...
 
     async def picture(self, kind: str, quality: int) -> bytes:
