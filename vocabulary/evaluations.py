@@ -143,6 +143,10 @@ class Evaluation(Frozen):
     created_at: datetime
     policies: tuple[PolicyRef, ...]
     attempts: int = Field(ge=0)
+    judged: int = Field(default=0, ge=0)
+    """Of these, how many ended as only a judge says."""
+    judge: str = ""
+    """Which one, and from which score on it was believed."""
     left_out: LeftOut = LeftOut()
     suites: tuple[SuiteResult, ...] = ()
     tasks: tuple[TaskResult, ...] = ()

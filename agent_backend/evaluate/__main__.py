@@ -17,6 +17,7 @@ from pathlib import Path
 from agent_backend.errors import AgentError
 from agent_backend.evaluate.attempts import Attempts, attempts_of
 from agent_backend.evaluate.comparison import compare, holds_up
+from agent_backend.evaluate.judgements import beliefs_read, judgements_add
 from agent_backend.evaluate.results import References, references_read, suite_results, task_results
 from agent_backend.evaluate.table import table_of
 from agent_backend.folders import trajectories_read
@@ -28,13 +29,20 @@ from vocabulary.exports import UNFINISHED
 
 
 def evaluation_of(
-    attempts: Attempts, *, against: Attempts | None = None, references: References | None = None, at: datetime
+    attempts: Attempts,
+    *,
+    against: Attempts | None = None,
+    references: References | None = None,
+    judge: str = "",
+    at: datetime,
 ) -> Evaluation:
-    """The report on what was attempted."""
+    """The report on what was attempted; `judge` was believed where nobody else said how an attempt ended."""
     return Evaluation(
         created_at=at,
         policies=attempts.policies,
         attempts=len(attempts.counted),
+        judged=sum(attempt.judged for attempt in attempts.counted),
+        judge=judge,
         left_out=attempts.left_out,
         suites=suite_results(attempts, references or {}),
         tasks=task_results(attempts, references or {}),
@@ -49,6 +57,7 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--against", type=Path, nargs="+", metavar="FOLDER", help="those of the one before it")
     parser.add_argument("--references", type=Path, help="SUITE/NAME/manifest.json below it have reference scores")
     parser.add_argument("--out", type=Path, help="the report as JSON")
+    judgements_add(parser)
     options_add(parser)
     parser.add_argument("--gate", action="store_true", help="exit with 2 where the policy does not hold up against it")
     arguments = parser.parse_args(given)
@@ -67,13 +76,16 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         if arguments.suite and not arguments.folders[0].exists():
             asyncio.run(rolled_out(arguments, arguments.folders[0]))
-        attempts = attempts_of(trajectories_read(arguments.folders))
-        against = attempts_of(trajectories_read(arguments.against)) if arguments.against else None
+        believed = beliefs_read(arguments.judgements, arguments.threshold)
+        attempts = attempts_of(trajectories_read(arguments.folders), believed.attempts)
+        against = attempts_of(trajectories_read(arguments.against), believed.attempts) if arguments.against else None
         references = references_read(arguments.references) if arguments.references else None
     except (AgentError, BridgeError) as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
-    evaluation = evaluation_of(attempts, against=against, references=references, at=datetime.now(UTC))
+    evaluation = evaluation_of(
+        attempts, against=against, references=references, judge=believed.judge, at=datetime.now(UTC)
+    )
     if arguments.out is not None:
         aside = arguments.out.with_name(arguments.out.name + UNFINISHED)
         aside.write_text(evaluation.model_dump_json(indent=1) + "\n")

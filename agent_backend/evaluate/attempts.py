@@ -1,6 +1,6 @@
 """One attempt, as far as an evaluation needs it: small, so that large folders are read line by line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -33,7 +33,7 @@ class Attempt:
     seed: int
     success: bool
     score: float | None
-    """The verifier's; None where a person judged."""
+    """The verifier's; None where a person or a judge said how it ended."""
     steps: int
     truncated: bool
     scores: tuple[float | None, ...]
@@ -43,15 +43,21 @@ class Attempt:
     replies: int
     """How many of the replies carried out kept their tokens."""
     policies: tuple[PolicyRef, ...]
+    judged: bool = False
+    """Whether only a judge said how it ended."""
 
 
-def left_out(trajectory: Trajectory) -> Reason | None:
+Beliefs = Mapping[str, bool]
+"""What a judge believed of attempts, by their ids."""
+
+
+def left_out(trajectory: Trajectory, beliefs: Beliefs) -> Reason | None:
     """Why an attempt says nothing of the policy alone; None where it does."""
     if trajectory.outcome in ("broken", "skipped"):
         return "broken"
     if any(step.decision != "auto" for step in trajectory.steps):
         return "assisted"
-    return "unjudged" if succeeded(trajectory) is None else None
+    return "unjudged" if succeeded(trajectory) is None and trajectory.id not in beliefs else None
 
 
 def succeeded(trajectory: Trajectory) -> bool | None:
@@ -64,8 +70,9 @@ def succeeded(trajectory: Trajectory) -> bool | None:
     return None
 
 
-def attempt_of(trajectory: Trajectory) -> Attempt:
-    """The attempt, without what was taken back."""
+def attempt_of(trajectory: Trajectory, beliefs: Beliefs) -> Attempt:
+    """The attempt, without what was taken back; a judge is believed where nobody else said anything."""
+    said = succeeded(trajectory)
     whole = trajectory_standing(trajectory)
     task, verdict = whole.task, whole.verdict
     level = task.parameters.get("level", 1)
@@ -75,7 +82,7 @@ def attempt_of(trajectory: Trajectory) -> Attempt:
         id=whole.id,
         task=TaskKey(task.suite or "", task.name or task.id, level if isinstance(level, int) else 1),
         seed=task.seed,
-        success=bool(succeeded(whole)),
+        success=beliefs.get(trajectory.id, False) if said is None else said,
         score=verdict.score if verdict is not None and verdict.success is not None else None,
         steps=len(whole.steps),
         truncated=whole.truncated,
@@ -84,6 +91,7 @@ def attempt_of(trajectory: Trajectory) -> Attempt:
         reply_tokens=sum(counts),
         replies=len(counts),
         policies=whole.policies,
+        judged=said is None,
     )
 
 
@@ -114,14 +122,16 @@ class Attempts:
         return grouped
 
 
-def attempts_of(read: Iterable[tuple[Path, Trajectory]]) -> Attempts:
-    """Take what was read apart into attempts that count and those that do not."""
+def attempts_of(read: Iterable[tuple[Path, Trajectory]], beliefs: Beliefs | None = None) -> Attempts:
+    """Take what was read apart into attempts that count and those that do not; `beliefs` say how those ended of which
+    nobody else said anything."""
+    beliefs = beliefs or {}
     counted: list[Attempt] = []
     reasons: dict[Reason, int] = {"unjudged": 0, "broken": 0, "assisted": 0}
     for _, trajectory in read:
-        reason = left_out(trajectory)
+        reason = left_out(trajectory, beliefs)
         if reason is None:
-            counted.append(attempt_of(trajectory))
+            counted.append(attempt_of(trajectory, beliefs))
         else:
             reasons[reason] += 1
     return Attempts(counted, LeftOut(**reasons))

@@ -1,10 +1,13 @@
-"""Reading folders of judgements: a judge's word on each attempt."""
+"""Reading folders of judgements: a judge's word on each attempt, for who wants to take it."""
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from agent_backend.folders import FolderUnusable, sha256_of
+from vocabulary.base import Frozen
 from vocabulary.exports import MANIFEST, UNFINISHED
 from vocabulary.judgements import JUDGEMENTS, Judgement, JudgementsManifest
 
@@ -22,3 +25,39 @@ def judgements_read(folder: Path) -> tuple[JudgementsManifest, dict[str, Judgeme
     if manifest.sha256 != sha256_of(folder / JUDGEMENTS):
         raise FolderUnusable(f"{folder / JUDGEMENTS} is not the file that the manifest lists")
     return manifest, {judgement.trajectory: judgement for judgement in judgements}
+
+
+class Believed(Frozen):
+    """What one judge believed; attempts it could not say anything of are not among them."""
+
+    judge: str = ""
+    attempts: dict[str, bool] = {}
+
+
+def beliefs_read(folders: Sequence[Path], threshold: float) -> Believed:
+    """What the judge of these folders believed from this score on. Raises FolderUnusable, also for several judges."""
+    read = [judgements_read(folder) for folder in folders]
+    judges = {manifest.judge for manifest, _ in read}
+    if len(judges) > 1:
+        raise FolderUnusable("the judgements are of several judges; one is believed at a time")
+    believed = {
+        name: said
+        for _, judgements in read
+        for name, judgement in judgements.items()
+        if (said := judgement.believes(threshold)) is not None
+    }
+    named = "".join(f"{judge.name} {judge.revision} from {threshold:g}" for judge in judges)
+    return Believed(judge=named, attempts=believed)
+
+
+def judgements_add(parser: argparse.ArgumentParser) -> None:
+    """The options with which a judge is believed; without them none is."""
+    parser.add_argument(
+        "--judgements",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="FOLDER",
+        help="believe this judge where nobody else says how an attempt ended",
+    )
+    parser.add_argument("--threshold", type=float, default=0.5, help="from which score on it is believed")

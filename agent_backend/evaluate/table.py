@@ -15,6 +15,7 @@ def table_of(evaluation: Evaluation) -> str:
     lines = [
         f"{_policies(evaluation.policies)}: {evaluation.attempts} attempts; "
         f"left out: {out.unjudged} unjudged, {out.broken} broken, {out.assisted} with a person's help",
+        *([f"{evaluation.judged} ended as only a judge says: {evaluation.judge}"] if evaluation.judge else []),
         "",
         *_aligned(
             [

@@ -9,17 +9,21 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from agent_backend.evaluate import keep
+from agent_backend.evaluate.__main__ import main as evaluate
 from agent_backend.evaluate.judgements import judgements_read
-from agent_backend.folders import FolderUnusable
+from agent_backend.folders import FolderUnusable, manifest_read, trajectories_read
 from agent_backend.judges.__main__ import main
 from agent_backend.scripted.judge import JUDGE
 from agent_backend.scripted.server import app_of
+from tests.unit.agent_backend.evaluate.tries import tried
 from tests.unit.trainer.folders import folder_write
 from tests.unit.vocabulary.examples import trajectory
 from tests.waiting import wait_until
 from vocabulary.actions import Click, Finish
 from vocabulary.blobs import BlobRef
 from vocabulary.dialects import dialect_named
+from vocabulary.evaluations import Evaluation
 from vocabulary.judging import JudgePrompt
 from vocabulary.observations import Verdict
 from vocabulary.trajectories import Trajectory
@@ -153,3 +157,55 @@ def test_a_spoiled_folder_of_judgements_is_refused(folder: Path, spoiled: str) -
         lines.write_bytes(b"nonsense\n" if spoiled == "nonsense" else lines.read_bytes().replace(b"1.0", b"0.5"))
     with pytest.raises(FolderUnusable):
         judgements_read(out)
+
+
+def unverified(tmp_path: Path) -> tuple[Path, Path]:
+    """A rollout of two tries nobody could judge, and what a judge said: it ends by itself, it does not."""
+    tries = tmp_path / "tries"
+    ending = tried("snake", None, run="ends")
+    last = ending.steps[-1].model_copy(update={"action": Finish()})
+    folder_write(tries, ending.model_copy(update={"steps": (last,)}), tried("snake", None, seed=1, run="goes-on"))
+    return tries, tmp_path / "judged"
+
+
+def test_a_judge_is_believed_only_where_that_is_asked_for(
+    tmp_path: Path, server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tries, judged = unverified(tmp_path)
+    assert main(command(tries, server)) == 0
+    report = tmp_path / "report.json"
+    assert evaluate([str(tries), "--out", str(report)]) == 0
+    without = Evaluation.model_validate_json(report.read_bytes())
+    assert (without.attempts, without.left_out.unjudged, without.judge) == (0, 2, "")
+    assert evaluate([str(tries), "--out", str(report), "--judgements", str(judged), "--threshold", "0.8"]) == 0
+    found = Evaluation.model_validate_json(report.read_bytes())
+    assert (found.attempts, found.judged, found.suites[0].successes.successes) == (2, 2, 1)
+    assert found.judge == f"{JUDGE} 1 from 0.8"
+    assert found.judge in capsys.readouterr().out
+
+
+def test_what_only_a_judge_believed_is_kept_only_where_that_is_asked_for(tmp_path: Path, server: str) -> None:
+    tries, judged = unverified(tmp_path)
+    assert main(command(tries, server)) == 0
+    assert keep.main([str(tries), "--out", str(tmp_path / "none")]) == 0
+    assert list(trajectories_read([tmp_path / "none"])) == []
+    assert keep.main([str(tries), "--out", str(tmp_path / "kept"), "--judgements", str(judged)]) == 0
+    assert [trajectory.id for _, trajectory in trajectories_read([tmp_path / "kept"])] == ["ends-games-snake-0"]
+    filters = manifest_read(tmp_path / "kept").filters
+    assert (filters["verified"], filters["judge"]) == (False, f"{JUDGE} 1 from 0.5")
+
+
+def test_a_verifier_s_word_goes_before_a_judge_s(tmp_path: Path, server: str) -> None:
+    tries = tmp_path / "tries"
+    ending = tried("snake", False)
+    folder_write(tries, ending.model_copy(update={"steps": (ending.steps[0].model_copy(update={"action": Finish()}),)}))
+    assert main(command(tries, server)) == 0
+    assert keep.main([str(tries), "--out", str(tmp_path / "kept"), "--judgements", str(tmp_path / "judged")]) == 0
+    assert list(trajectories_read([tmp_path / "kept"])) == []
+
+
+def test_one_judge_is_believed_at_a_time(folder: Path, server: str) -> None:
+    assert main(command(folder, server)) == 0
+    assert main([str(folder), "--judge", "verifier", "--out", str(folder.with_name("other"))]) == 0
+    both = [str(folder.with_name(name)) for name in ("judged", "other")]
+    assert evaluate([str(folder), "--judgements", *both]) == 1
