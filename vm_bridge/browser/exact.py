@@ -113,9 +113,9 @@ class ExactTime:
         for left in reversed(range(frames)):
             await self.frame(seen=left == 0)
 
-    async def refresh(self, *, seen: bool = True) -> None:
+    async def refresh(self) -> None:
         """See `Time.refresh`."""
-        await self._draw(self._session.active, self.now, seen=seen)
+        await self._draw(self._session.active, self.now)
 
     async def picture(self, kind: str, quality: int) -> bytes:
         """The active page as it is now. Raises BrowserFailed."""

@@ -42,8 +42,8 @@ class Inputs(ABC):
         """The page that is seen and acted on."""
 
     @abstractmethod
-    async def refresh(self, *, seen: bool = True) -> None:
-        """Have drawn what changed, without letting time pass; where it is not `seen`, not for any display."""
+    async def refresh(self) -> None:
+        """Have drawn what changed, without letting time pass."""
 
     @abstractmethod
     async def some_page(self) -> None:
@@ -110,13 +110,13 @@ class Inputs(ABC):
         sent = page.send(method, **told)
         if framed:
             # The browser keeps moves and turns of the wheel for the next frame.
-            await self.refresh(seen=False)
+            await self.refresh()
         answer = asyncio.ensure_future(bounded(sent, method, self.time.patience))
         gone = asyncio.ensure_future(page.closed.wait())
         try:
             while framed and not await self._either(answer, gone, within=AGAIN_SECONDS):
                 # It came too late for the frame that was drawn; one more moves neither time nor a game.
-                await self.refresh(seen=False)
+                await self.refresh()
             await self._either(answer, gone)
             if answer.done():
                 answer.result()

@@ -83,7 +83,7 @@ class ScriptTime:
             await self._until(end)
             frames -= step
 
-    async def refresh(self, *, seen: bool = True) -> None:
+    async def refresh(self) -> None:
         """See `Time.refresh`."""
         page = self._session.active
         if not page.leaving:

@@ -171,10 +171,10 @@ class Session(Inputs):
             self.live.touch()
             left -= frames
 
-    async def refresh(self, *, seen: bool = True) -> None:
-        """Have drawn what changed, without letting time pass; where it is not `seen`, not for any display."""
+    async def refresh(self) -> None:
+        """Have drawn what changed, without letting time pass."""
         async with self._turn:
-            await self.time.refresh(seen=seen)
+            await self.time.refresh()
         self.live.touch()
 
     async def settle(self, limit_ms: float, *, still: bool = True) -> Rest:

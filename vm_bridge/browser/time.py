@@ -59,8 +59,8 @@ class Time(Protocol):
         """Let so many frames pass."""
         ...
 
-    async def refresh(self, *, seen: bool = True) -> None:
-        """Draw what changed without letting time pass; where it is not `seen`, it need not come to be on display."""
+    async def refresh(self) -> None:
+        """Draw what changed without letting time pass."""
         ...
 
     async def picture(self, kind: str, quality: int) -> bytes:
