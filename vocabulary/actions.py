@@ -29,6 +29,8 @@ SessionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")
 """What an interactive terminal session is called."""
 PageId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """One of a browser's open pages, as the observation names it."""
+FileName = Annotated[str, StringConstraints(pattern=r"^[^\s/\\|]([^/\\|\x00-\x1f]{0,198}[^\s/\\|])?$")]
+"""A file without its folder, as a browser offers it to a page."""
 MAX_FILE = 32 * 2**20
 """Largest file that is brought in or out (bytes)."""
 Button = Literal["left", "middle", "right"]
@@ -177,6 +179,13 @@ class ClosePage(Frozen):
 
     kind: Literal["close_page"] = "close_page"
     page: PageId | None = None
+
+
+class ChooseFiles(Frozen):
+    """Answer the page that asks for files with some of those the browser has for it; with none, the page gets none."""
+
+    kind: Literal["choose_files"] = "choose_files"
+    files: Annotated[tuple[FileName, ...], Field(max_length=20)] = ()
 
 
 class LongPress(_At):
@@ -366,6 +375,7 @@ Action = Annotated[
     | NavigateBack
     | SwitchPage
     | ClosePage
+    | ChooseFiles
     | LongPress
     | Swipe
     | OpenApp

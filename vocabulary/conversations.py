@@ -91,6 +91,10 @@ def _page_notes(page: BrowserPage) -> list[str]:
     if len(page.tabs) > 1:
         tabs = (f"{tab.id}{' (in front)' if tab.active else ''}: {plain(tab.title or tab.url)}" for tab in page.tabs)
         notes.append(_shortened("Open pages:\n" + "\n".join(tabs)))
+    if page.chooser is not None:
+        few = "files" if page.chooser.several else "one file"
+        files = ", ".join(f"{plain(file.name)} ({file.size} bytes)" for file in page.chooser.files)
+        notes.append(_shortened(f"The page asks for {few}. It may have: {files or 'nothing, there is no file'}"))
     return notes
 
 

@@ -85,6 +85,10 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
         lambda w: f"Close the page {w.action.page}" if w.action.page else "Close this page",
         lambda w: f"关闭页面 {w.action.page}" if w.action.page else "关闭当前页面",
     ),
+    "choose_files": (
+        lambda w: f"Choose {', '.join(w.action.files)}" if w.action.files else "Choose no file",
+        lambda w: f"选择文件 {'、'.join(w.action.files)}" if w.action.files else "不选择文件",
+    ),
     "long_press": (
         lambda w: f"Press {w.at} for {w.action.seconds:g} s",
         lambda w: f"长按 {w.at} {w.action.seconds:g} 秒",

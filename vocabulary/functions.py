@@ -18,6 +18,7 @@ from vocabulary.actions import (
     Action,
     CallTool,
     CallUser,
+    ChooseFiles,
     Click,
     ClosePage,
     DoubleClick,
@@ -226,6 +227,11 @@ def _edit(arguments: Arguments) -> Action:
     return EditFile(path=arguments.need("path"), old=arguments.need("old"), new=arguments.need("new"))
 
 
+def _names(text: str) -> tuple[str, ...]:
+    """Names with `|` between them, which no name holds."""
+    return tuple(name.strip() for name in text.split("|")) if text.strip() else ()
+
+
 _JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 
 
@@ -261,6 +267,7 @@ READERS: dict[str, Callable[[Arguments], Action]] = {
     "navigate_back": lambda a: NavigateBack(),
     "switch_page": lambda a: SwitchPage(page=a.need("page", "content")),
     "close_page": lambda a: ClosePage(page=a.take("page", "content") or None),
+    "choose_files": lambda a: ChooseFiles(files=_names(a.take("files", "content") or "")),
     "long_press": lambda a: _long_press(a.need_point(*_POINT_NAMES), a),
     "open_app": lambda a: OpenApp(name=a.need("app_name", "name")),
     "press_home": lambda a: PressHome(),

@@ -55,6 +55,23 @@ class PageEvent(Frozen):
     text: str
 
 
+class OfferedFile(Frozen):
+    """A file that a page may be given; `name` is what `choose_files` names."""
+
+    name: str
+    media_type: str
+    size: int = Field(ge=0)
+
+
+class FileChooser(Frozen):
+    """A page asks for files, and waits for them."""
+
+    several: bool
+    """Whether it takes more than one."""
+    files: tuple[OfferedFile, ...]
+    """What it may have."""
+
+
 class BrowserPage(Frozen):
     """How the active page of a browser stands, and in which time it lives."""
 
@@ -77,6 +94,8 @@ class BrowserPage(Frozen):
     verifier_error: str | None = None
     """How what judges it failed, where it did: then nobody knows how it stands."""
     tabs: tuple[Tab, ...] = ()
+    chooser: FileChooser | None = None
+    """What the active page asks for, where it asks for files."""
     events: tuple[PageEvent, ...] = ()
     """What happened since the look before."""
 

@@ -121,6 +121,7 @@ WRITERS: dict[str, _Write] = {
     "navigate_back": _bare_call("navigate_back"),
     "switch_page": lambda action, pen: Call("switch_page", {"page": action.page}),
     "close_page": lambda action, pen: Call("close_page", _unusual(action, "page")),
+    "choose_files": lambda action, pen: Call("choose_files", {"files": "|".join(action.files)} if action.files else {}),
     "long_press": _long_press_call,
     "open_app": lambda action, pen: Call("open_app", {"app_name": action.name}),
     "press_home": _bare_call("press_home"),

@@ -2,6 +2,7 @@
 
 from vm_bridge.browser.engine import Engine
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, NoWalls, PageHung, ScriptFailed
+from vm_bridge.browser.files import GivenFile
 from vm_bridge.browser.happenings import Happening
 from vm_bridge.browser.session import Rest, Session
 from vm_bridge.browser.site import Folder, Request, Response, Site
@@ -13,6 +14,7 @@ __all__ = [
     "Clock",
     "Engine",
     "Folder",
+    "GivenFile",
     "Happening",
     "NoWalls",
     "PageHung",

@@ -1,13 +1,17 @@
 """The vocabulary's acts, done to the active page of a session in the page's own time: always in the same way."""
 
 import string
+from collections.abc import Mapping
 from urllib.parse import urljoin, urlsplit
 
+from vm_bridge.browser.errors import ScriptFailed
+from vm_bridge.browser.files import GivenFile
 from vm_bridge.browser.keys import MODIFIERS, SHIFTED, key_told
 from vm_bridge.browser.session import Session
 from vocabulary.actions import (
     Action,
     Button,
+    ChooseFiles,
     Click,
     ClosePage,
     DoubleClick,
@@ -34,7 +38,7 @@ from vocabulary.keys import KEYS
 KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
     *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "navigate", "navigate_back"),
-    *("switch_page", "close_page", "gesture"),
+    *("switch_page", "close_page", "choose_files", "gesture"),
 )
 FRAME_MS = 1000 / 60
 NOTCH = 100
@@ -55,10 +59,11 @@ class ActFailed(Exception):
 
 
 class Hands:
-    """What a person's hands hold while they act on a session: where the pointer is, which modifiers are down."""
+    """What a person's hands hold while they act on a session: where the pointer is, which modifiers are down, and the
+    files they may choose from, by name."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, files: Mapping[str, GivenFile]) -> None:
+        self._session, self._files = session, files
         self._at = Point(x=0, y=0)
         self._modifiers = 0
 
@@ -75,6 +80,8 @@ class Hands:
                 await self._turn(action)
             case TypeText() | PressKeys() | Press() | Release():
                 await self._key(action)
+            case ChooseFiles():
+                await self._choose(action.files)
             case _:
                 await self._point(action)
 
@@ -191,6 +198,19 @@ class Hands:
         if len(session.pages) == 1:
             raise ActFailed("last_page", "the last page stays open")
         await session.close_page(page or session.active.id)
+
+    async def _choose(self, names: tuple[str, ...]) -> None:
+        chooser = self._session.active.chooser
+        if chooser is None:
+            raise ActFailed("no_chooser", "the page asks for no file")
+        if unknown := [name for name in names if name not in self._files]:
+            raise ActFailed("no_such_file", f"there is no file {unknown[0]} to choose")
+        if len(names) > 1 and not chooser.several:
+            raise ActFailed("one_file_only", "the page takes one file")
+        try:
+            await self._session.give_files([self._files[name] for name in names])
+        except ScriptFailed as failure:
+            raise ActFailed("no_chooser", f"what asked for files is gone: {failure}") from failure
 
     def _known(self, page: str) -> None:
         if page not in {known.id for known in self._session.pages}:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
+from vm_bridge.browser.files import GivenFile
 from vm_bridge.browser.page import Page, value
 from vm_bridge.browser.pipe import Told, bounded
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from vm_bridge.browser.time import Time
 
 GIVE = """function (files) {
+  if (files.length === 0) return void this.dispatchEvent(new Event("cancel", { bubbles: true }));
   const given = new DataTransfer();
   for (const [name, type, data] of files) {
     given.items.add(new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name, { type }));
@@ -22,7 +24,7 @@ GIVE = """function (files) {
   this.files = given.files;
   for (const kind of ["input", "change"]) this.dispatchEvent(new Event(kind, { bubbles: true }));
 }"""
-"""Puts files into the field it is called on, as if a person had chosen them."""
+"""Puts files into the field it is called on, as if a person had chosen them, or had closed the chooser."""
 AGAIN_SECONDS = 0.05
 """Real time after which one more frame is drawn for an input that the last one did not take along."""
 Button = Literal["none", "left", "middle", "right", "back", "forward"]
@@ -87,20 +89,19 @@ class Inputs(ABC):
         """Put text where the caret is, as an input method does."""
         await self._input("Input.insertText", False, text=text)
 
-    async def give_files(self, files: Sequence[tuple[str, str, bytes]]) -> bool:
-        """Answer the active page's last question for files with names, media types and bytes; false when it asked for
-        none. Raises ScriptFailed."""
+    async def give_files(self, files: Sequence[GivenFile]) -> bool:
+        """Answer the active page's last question for files; false when it asked for none. Raises ScriptFailed."""
         page = self.active
         if page.chooser is None:
             return False
         # The browser sees none of this machine's files.
-        packed = [[name, kind, base64.b64encode(data).decode()] for name, kind, data in files]
-        field = (await page.call("DOM.resolveNode", backendNodeId=page.chooser))["object"]["objectId"]
+        packed = [[file.name, file.media_type, base64.b64encode(file.data).decode()] for file in files]
+        field = (await page.call("DOM.resolveNode", backendNodeId=page.chooser.field))["object"]["objectId"]
+        page.chooser = None
         told = await page.call(
             "Runtime.callFunctionOn", objectId=field, functionDeclaration=GIVE, arguments=[{"value": packed}]
         )
         value(told)
-        page.chooser = None
         return True
 
     async def _input(self, method: str, framed: bool, **told: Any) -> None:

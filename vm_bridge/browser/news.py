@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from vm_bridge.browser.errors import BrowserFailed
+from vm_bridge.browser.files import Chooser
 from vm_bridge.browser.look import DREW, Look
 from vm_bridge.browser.page import Page
 from vm_bridge.browser.pipe import Told
@@ -145,6 +146,7 @@ class News:
             return
         page.url = frame["url"] + frame.get("urlFragment", "")
         page.fresh, page.leaving, page.own_world, page.look = True, False, None, Look()
+        page.chooser = None
         self._session.happen("navigated", page.url, page)
 
     def _moved(self, page: Page, told: Told) -> None:
@@ -159,5 +161,6 @@ class News:
         self._session.happen("dialog", told.get("message", ""), page, type=told["type"])
 
     def _chooser(self, page: Page, told: Told) -> None:
-        page.chooser = int(told.get("backendNodeId", 0)) or None
+        field = int(told.get("backendNodeId", 0))
+        page.chooser = Chooser(field, told.get("mode") == "selectMultiple") if field else None
         self._session.happen("file_chooser", "the page asks for a file", page, mode=told.get("mode", ""))

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from vm_bridge.browser.errors import BrowserFailed, ScriptFailed
+from vm_bridge.browser.files import Chooser
 from vm_bridge.browser.look import Look
 from vm_bridge.browser.pipe import CALL_SECONDS, Pipe, Told, bounded
 
@@ -43,8 +44,8 @@ class Page:
         self.closed = asyncio.Event()
         self.contexts: dict[int, str] = {}
         """Where its frames' own scripts run: the frame of each context."""
-        self.chooser: int | None = None
-        """The field that asks for a file."""
+        self.chooser: Chooser | None = None
+        """Its question for files that has no answer yet."""
         self.own_world: int | None = None
         """The context of scripts that pages cannot see."""
         self._pipe = pipe

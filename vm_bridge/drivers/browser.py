@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from vm_bridge.browser import BrowserFailed, Clock, PageHung, ScriptFailed, Session
-from vm_bridge.browser.hands import KINDS
+from vm_bridge.browser.hands import KINDS as HANDS
 from vm_bridge.drivers.browser_episode import SUITE_FAILED, Stage, lost_by
+from vm_bridge.drivers.browser_files import Staged
 from vm_bridge.drivers.browser_keeper import Keeper
 from vm_bridge.drivers.browser_log import Deed, Log
 from vm_bridge.drivers.browser_page import Told, page_of
@@ -33,6 +34,7 @@ from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Rest, Transition, Verdict
 from vocabulary.tasks import Task
 
+KINDS = (*HANDS, "upload_file")
 KEPT_BLOBS = 48
 STREAMS = ("webrtc", "stills")
 TIME_OVER = ActionError(code="time_over", message="the task's time is over; nothing was done")
@@ -49,7 +51,8 @@ class Browser:
         self._suites = suites
         self._log = Log(None if folder is None else folder / "log.jsonl")
         begun = self._log.beginning
-        self._keeper = Keeper(stage, self._log, plan_of(suites, None if begun is None else begun.task))
+        staged = Staged(None if folder is None else folder / "staged")
+        self._keeper = Keeper(stage, self._log, plan_of(suites, None if begun is None else begun.task), staged)
         self.frames = self._keeper.frames
         self.used_at = time.monotonic()
         """When it was last needed (monotonic seconds)."""
@@ -201,6 +204,12 @@ class Browser:
             await self._keeper.present()
             self._keeper.go_on(rate)
 
+    async def stage(self, fence: int, data: bytes, media_type: str) -> BlobRef:
+        """See `Machine.stage`."""
+        async with self._lock:
+            self.admit(fence)
+            return self._keeper.staged.keep(data, media_type)
+
     async def lend(self, fence: int) -> Session:
         """The session, for somebody whose inputs nobody logs: its states cannot be made again from then on."""
         async with self._lock:
@@ -336,7 +345,13 @@ class Browser:
         keeper = self._keeper
         episode = await keeper.present()
         picture = await episode.shown()
-        told = Told(await episode.standing(), episode.scene.limit_ms, keeper.rate, tuple(keeper.news))
+        told = Told(
+            standing=await episode.standing(),
+            limit_ms=episode.scene.limit_ms,
+            pace=keeper.rate,
+            news=tuple(keeper.news),
+            files=tuple(episode.files.values()),
+        )
         page, url = page_of(episode.session, told)
         keeper.news.clear()
         ref = self._keep(picture, f"image/{keeper.plan.form}")

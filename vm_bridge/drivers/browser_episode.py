@@ -5,14 +5,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from vm_bridge.browser import BrowserFailed, Clock, ScriptFailed, Session
+from pydantic import ValidationError
+
+from vm_bridge.browser import BrowserFailed, Clock, GivenFile, ScriptFailed, Session
+from vm_bridge.browser.files import media_type_of
 from vm_bridge.browser.hands import ActFailed, Hands
+from vm_bridge.drivers.browser_files import Staged
 from vm_bridge.drivers.browser_log import Deed
 from vm_bridge.drivers.browser_start import start_scene
 from vm_bridge.drivers.computer_task import Format
 from vm_bridge.errors import CannotRestore, VerifierFailed
 from vm_bridge.suites.scenes import Scene, Standing, WebSuite
-from vocabulary.actions import Action, Wait
+from vocabulary.actions import Action, ChooseFiles, UploadFile, Wait
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Rest
 from vocabulary.tasks import Task
@@ -72,12 +76,15 @@ class Stage(Protocol):
 class Episode:
     """Not for two callers at once. Its calls raise BrowserFailed when the session is lost."""
 
-    def __init__(self, plan: Plan, scene: Scene, session: Session) -> None:
+    def __init__(self, plan: Plan, scene: Scene, session: Session, staged: Staged) -> None:
         self.plan, self.scene, self.session = plan, scene, session
-        self._hands = Hands(session)
+        self.files = {file.name: file for file in scene.files}
+        """What its pages may be given where they ask for files, by name."""
+        self._staged = staged
+        self._hands = Hands(session, self.files)
 
     @classmethod
-    async def begin(cls, stage: Stage, plan: Plan) -> "Episode":
+    async def begin(cls, stage: Stage, plan: Plan, staged: Staged) -> "Episode":
         """The start state, at rest. Raises BrowserFailed; ScriptFailed where the page cannot be set up."""
         scene = plan.scene()
         network = () if plan.task is None else plan.task.network
@@ -91,12 +98,12 @@ class Episode:
         except BaseException:
             await session.close()
             raise
-        return cls(plan, scene, session)
+        return cls(plan, scene, session, staged)
 
     @classmethod
-    async def again(cls, stage: Stage, plan: Plan, deeds: Iterable[Deed]) -> "Episode":
+    async def again(cls, stage: Stage, plan: Plan, staged: Staged, deeds: Iterable[Deed]) -> "Episode":
         """The same deeds done again. Raises CannotRestore where what is shown comes out differently."""
-        episode = await cls.begin(stage, plan)
+        episode = await cls.begin(stage, plan, staged)
         try:
             for number, deed in enumerate(deeds):
                 await episode._repeat(number, deed)
@@ -112,7 +119,7 @@ class Episode:
             if isinstance(action, Wait):
                 await self._let(action.seconds * 1000, hurry)
             else:
-                await self._hands.do(action, live=live)
+                await self._do(action, live=live)
         except ActFailed as failure:
             failed = ActionError(code=failure.code, message=str(failure))
         return Done(await self._come_to_rest(began, settle=settle, live=live, hurry=hurry), failed)
@@ -135,6 +142,19 @@ class Episode:
             return Standing(verifier_error=str(failure))
         except SUITE_FAILED:
             return Standing()
+
+    async def _do(self, action: Action, *, live: bool) -> None:
+        """Raises ActFailed."""
+        if not isinstance(action, UploadFile):
+            return await self._hands.do(action, live=live)
+        data = self._staged.find(action.blob)
+        if data is None:
+            raise ActFailed("cannot_write", "the bytes of this file were not handed over")
+        try:
+            (name,) = ChooseFiles(files=(action.path,)).files
+        except ValidationError:
+            raise ActFailed("cannot_write", f"{action.path} is no name of a file") from None
+        self.files[name] = GivenFile(name, media_type_of(name), data)
 
     async def _come_to_rest(self, began: float, *, settle: bool, live: bool, hurry: asyncio.Event) -> Rest:
         step_ms = self.scene.step_ms
@@ -170,7 +190,7 @@ class Episode:
         failed = None
         if deed.action is not None and not isinstance(deed.action, Wait):
             try:
-                await self._hands.do(deed.action, live=deed.live)
+                await self._do(deed.action, live=deed.live)
             except ActFailed as failure:
                 failed = failure.code
         if failed != deed.failed:

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from vm_bridge.browser import BrowserEnded, BrowserFailed, Clock, ScriptFailed
 from vm_bridge.drivers.browser_episode import Episode, Plan, Stage
+from vm_bridge.drivers.browser_files import Staged
 from vm_bridge.drivers.browser_frames import BrowserFrames
 from vm_bridge.drivers.browser_log import Deed, Log
 from vm_bridge.errors import CannotRestore, MachineGone
@@ -22,8 +23,8 @@ AGAIN_SECONDS = 120.0
 class Keeper:
     """Whoever calls it holds `one_at_a_time`, unless it says otherwise."""
 
-    def __init__(self, stage: Stage, log: Log, plan: Plan) -> None:
-        self.log, self.plan = log, plan
+    def __init__(self, stage: Stage, log: Log, plan: Plan, staged: Staged) -> None:
+        self.log, self.plan, self.staged = log, plan, staged
         self.frames = BrowserFrames(self._source)
         self.one_at_a_time = asyncio.Lock()
         self.news: list[PageEvent] = []
@@ -58,6 +59,7 @@ class Keeper:
     async def start(self, plan: Plan) -> None:
         """Begin the episode of another task. Raises MachineGone."""
         await self.put_down()
+        self.staged.forget()
         self.log.begin(plan.task)
         self.plan = plan
         await self._begin()
@@ -66,6 +68,7 @@ class Keeper:
     async def forget(self, plan: Plan) -> None:
         """There is no episode any more."""
         await self.put_down()
+        self.staged.forget()
         self.log.forget()
         self.plan = plan
         self.news.clear()
@@ -143,9 +146,9 @@ class Keeper:
         """From the task alone. Raises MachineGone."""
         try:
             try:
-                self._take(await Episode.begin(self._stage, self.plan))
+                self._take(await Episode.begin(self._stage, self.plan, self.staged))
             except BrowserEnded:
-                self._take(await Episode.begin(self._stage, self.plan))
+                self._take(await Episode.begin(self._stage, self.plan, self.staged))
         except BrowserFailed as failure:
             what = "the task's set-up failed" if isinstance(failure, ScriptFailed) else "the page could not be opened"
             raise MachineGone(f"{what}: {failure}") from failure
@@ -154,9 +157,9 @@ class Keeper:
         """A browser that ends on the way may have ended because of somebody else. Raises CannotRestore."""
         try:
             try:
-                return await Episode.again(self._stage, self.plan, deeds)
+                return await Episode.again(self._stage, self.plan, self.staged, deeds)
             except BrowserEnded:
-                return await Episode.again(self._stage, self.plan, deeds)
+                return await Episode.again(self._stage, self.plan, self.staged, deeds)
         except BrowserFailed as failure:
             raise CannotRestore(f"the browser failed on the way: {failure}") from failure
 

@@ -63,7 +63,7 @@ class BrowserMachine:
         return ()
 
     async def stage(self, data: bytes, media_type: str) -> BlobRef:
-        raise UnsupportedAction("a browser takes no files")
+        return await self._browser.stage(self._fence, data, media_type)
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -3,9 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from vm_bridge.browser import Happening, Session
+from vm_bridge.browser import GivenFile, Happening, Session
+from vm_bridge.browser.files import Chooser
 from vm_bridge.suites.scenes import Standing
-from vocabulary.observations import BrowserPage, PageEvent, PageEventKind, Tab
+from vocabulary.observations import BrowserPage, FileChooser, OfferedFile, PageEvent, PageEventKind, Tab
 
 MOST_EVENTS, MOST_TEXT = 40, 300
 MOST_ALIKE = 4
@@ -40,6 +41,7 @@ class Told:
     limit_ms: float
     pace: float
     news: tuple[PageEvent, ...]
+    files: tuple[GivenFile, ...]
 
 
 def page_of(session: Session, told: Told) -> tuple[BrowserPage, str]:
@@ -62,9 +64,17 @@ def page_of(session: Session, told: Told) -> tuple[BrowserPage, str]:
         success=told.standing.success,
         verifier_error=told.standing.verifier_error and told.standing.verifier_error[:MOST_TEXT],
         tabs=tabs,
+        chooser=_chooser(active.chooser, told.files),
         events=(*told.news, *_events(session.take_events()))[-MOST_EVENTS:],
     )
     return page, active.url[:MOST_URL]
+
+
+def _chooser(asked: Chooser | None, files: tuple[GivenFile, ...]) -> FileChooser | None:
+    if asked is None:
+        return None
+    offered = (OfferedFile(name=file.name, media_type=file.media_type, size=len(file.data)) for file in files)
+    return FileChooser(several=asked.several, files=tuple(offered))
 
 
 def _events(happenings: tuple[Happening, ...]) -> list[PageEvent]:

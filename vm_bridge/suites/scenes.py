@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Protocol, runtime_checkable
 
-from vm_bridge.browser import Session, Site
+from vm_bridge.browser import GivenFile, Session, Site
 from vm_bridge.machine import Advice
 from vocabulary.observations import Verdict
 from vocabulary.tasks import Language, Task
@@ -26,6 +26,8 @@ class Scene:
     start_time: float = START_TIME
     step_ms: float = 0
     """How long every act takes, in the page's time; 0: until the page comes to rest."""
+    files: tuple[GivenFile, ...] = ()
+    """What its pages may be given where they ask for files."""
     limit_ms: float = inf
     """When its time is over, in the page's time; what has not ended by then is truncated."""
 

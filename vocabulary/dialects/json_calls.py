@@ -82,6 +82,11 @@ BROWSER = {
     "navigate_back": _line("navigate_back"),
     "switch_page": _line("switch_page", '"page": "xxx"', "Bring another open page to the front, by its id."),
     "close_page": _line("close_page", "", 'Close the page in front; "page" names another.'),
+    "choose_files": _line(
+        "choose_files",
+        '"files": "xxx"',
+        "Give the page files it asks for; | between several.",
+    ),
 }
 
 PHONE = {

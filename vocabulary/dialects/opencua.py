@@ -101,6 +101,7 @@ BROWSER = {
     "navigate_back": "browser.navigate_back()",
     "switch_page": _tool("switch_page", "Bring another open page to the front, by its id.", page="xxx"),
     "close_page": _tool("close_page", "Close the page in front; page='xxx' closes another."),
+    "choose_files": _tool("choose_files", "Give the page files it asks for; | between several.", files="xxx"),
 }
 
 PHONE = {

@@ -67,6 +67,7 @@ BROWSER = {
     "navigate_back": "navigate_back() # Go back one page.",
     "switch_page": "switch_page(page='xxx') # Bring another open page to the front, by its id.",
     "close_page": "close_page() # Close the page in front; page='xxx' closes another.",
+    "choose_files": "choose_files(files='xxx') # Give the page files it asks for; | between several.",
 }
 
 PHONE = {

@@ -94,6 +94,7 @@ BROWSER = {
     "navigate_back": _line("navigate_back"),
     "switch_page": _line("switch_page", "Bring another open page to the front, by its id.", page="xxx"),
     "close_page": _line("close_page", "Close an open page; without page the one in front.", page="xxx"),
+    "choose_files": _line("choose_files", "Give the page files it asks for; | between several.", files="xxx"),
 }
 
 PHONE = {

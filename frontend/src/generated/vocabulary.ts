@@ -20,6 +20,7 @@ export type Action =
   | NavigateBack
   | SwitchPage
   | ClosePage
+  | ChooseFiles
   | LongPress
   | Swipe
   | OpenApp
@@ -291,6 +292,16 @@ export interface ClosePage {
   page: string | null;
 }
 /**
+ * Answer the page that asks for files with some of those the browser has for it; with none, the page gets none.
+ */
+export interface ChooseFiles {
+  kind: "choose_files";
+  /**
+   * @maxItems 20
+   */
+  files: string[];
+}
+/**
  * Touch and hold; seconds.
  */
 export interface LongPress {
@@ -492,6 +503,7 @@ export interface BrowserPage {
   success: boolean | null;
   verifier_error: string | null;
   tabs: Tab[];
+  chooser: FileChooser | null;
   events: PageEvent[];
 }
 /**
@@ -502,6 +514,21 @@ export interface Tab {
   title: string;
   url: string;
   active: boolean;
+}
+/**
+ * A page asks for files, and waits for them.
+ */
+export interface FileChooser {
+  several: boolean;
+  files: OfferedFile[];
+}
+/**
+ * A file that a page may be given; `name` is what `choose_files` names.
+ */
+export interface OfferedFile {
+  name: string;
+  media_type: string;
+  size: number;
 }
 /**
  * What a page or its browser did by itself; `kind` is stable, `text` is for people.
@@ -1019,7 +1046,7 @@ export interface Trajectory {
   finished_at: string | null;
 }
 
-export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","gesture"] as const;
+export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","gesture"] as const;
 
 export const CONTROL_KINDS = ["call_user","finish"] as const;
 

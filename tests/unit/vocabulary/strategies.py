@@ -54,6 +54,7 @@ thoughts = replies.map(str.strip).filter(lambda text: not _BEGINS_LIKE_AN_ACTION
 texts = st.one_of(replies, st.text(max_size=40))
 keys = st.sampled_from(sorted(KEYS))
 buttons = st.sampled_from(("left", "middle", "right"))
+_file_names = st.from_regex(r"[^\s/\\|\x00-\x1f]{1,12}( [a-z()',.\"]{1,8})?", fullmatch=True)
 _page_ids = st.from_regex(r"[A-Za-z0-9_-]{1,64}", fullmatch=True)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),
@@ -115,6 +116,7 @@ def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.Se
         "navigate_back": st.builds(a.NavigateBack),
         "switch_page": st.builds(a.SwitchPage, page=_page_ids),
         "close_page": st.builds(a.ClosePage, page=st.none() | _page_ids),
+        "choose_files": st.builds(a.ChooseFiles, files=st.lists(_file_names, max_size=3).map(tuple)),
         "long_press": st.builds(a.LongPress, **at, seconds=seconds(10)),
         "swipe": st.builds(a.Swipe, start=points, end=points),
         "open_app": st.builds(a.OpenApp, name=st.text(min_size=1, max_size=20)),

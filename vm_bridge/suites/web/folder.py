@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from vm_bridge.browser import GivenFile
+from vm_bridge.browser.files import files_read
 from vm_bridge.suites.web.manifest import Manifest, manifest_read
 
-PAGE, VERIFIER, EXPERT = "page", "verifier.js", "expert.js"
+PAGE, VERIFIER, EXPERT, FILES = "page", "verifier.js", "expert.js", "files"
 KIT = "_shared"
 """Beside a suite's tasks: what all its pages and experts are written with."""
 
@@ -39,6 +41,11 @@ class Folder:
         """The expert's source, after what the suite's experts share; empty where there is none."""
         own, common = self.path / EXPERT, self.kit / EXPERT
         return "\n".join(path.read_text() for path in (common, own) if path.is_file()) if own.is_file() else ""
+
+    @cached_property
+    def files(self) -> tuple[GivenFile, ...]:
+        """What its pages may be given where they ask for files; most ask for none."""
+        return files_read(self.path / FILES)
 
     @cached_property
     def checksum(self) -> str:

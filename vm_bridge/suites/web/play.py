@@ -28,7 +28,7 @@ class Play:
         self.answer: str | None = None
         self.steps = 0
         self.frames: list[str] = []
-        self._hands = Hands(session)
+        self._hands = Hands(session, {file.name: file for file in scene.files})
 
     @classmethod
     async def begin(cls, engine: Engine, suite: FolderSuite, task: Task) -> "Play":

@@ -103,6 +103,7 @@ class FolderSuite:
             url=f"http://{host}{folder.manifest.start}",
             size=terms.size,
             step_ms=folder.manifest.step_ms,
+            files=folder.files,
             limit_ms=folder.manifest.limits.game_ms,
         )
 

@@ -8,6 +8,7 @@ import type { LiveSession } from "@/session/use-session";
 import { useStream } from "@/streams/use-stream";
 
 import { BrowserBar } from "./browser/browser-bar";
+import { FileSheet } from "./browser/file-sheet";
 import { DeskFooter } from "./desk-footer";
 import { DeskStatus } from "./desk-status";
 import { Dialogs } from "./dialogs/dialogs";
@@ -37,6 +38,7 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
       <div className={styles.desk} data-upright={(episode.observation !== null && isUpright(episode.observation)) || undefined}>
         <div className={styles.work}>
           <BrowserBar />
+          <FileSheet />
           <div className={styles.view}>
             <PhonePad />
             <Stage stream={stream} blobUrl={blobUrl} />

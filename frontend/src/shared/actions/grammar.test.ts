@@ -53,6 +53,10 @@ const EXAMPLES: { readonly [K in TypedKind]: readonly Extract<TypedAction, { kin
     { kind: "close_page", page: null },
     { kind: "close_page", page: "page-2" },
   ],
+  choose_files: [
+    { kind: "choose_files", files: [] },
+    { kind: "choose_files", files: ["a report.pdf", "photo (1).png"] },
+  ],
   long_press: [{ kind: "long_press", ...P, seconds: 2 }],
   swipe: [{ kind: "swipe", start: P, end: Q }],
   open_app: [{ kind: "open_app", name: "Settings" }],

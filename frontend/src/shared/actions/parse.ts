@@ -204,6 +204,8 @@ function fromText(argument: Argument, token: Token): unknown {
   switch (argument.type) {
     case "keys":
       return hotkey(text, token);
+    case "files":
+      return text.trim() === "" ? [] : text.split("|").map((name) => name.trim());
     case "key":
       return keyNamed(text) ?? refuse("unknown_key", text, token);
     case "direction":

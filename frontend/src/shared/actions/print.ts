@@ -27,5 +27,6 @@ function printValue(argument: Argument, value: unknown): string[] {
     return [String(x), String(y)];
   }
   if (argument.type === "keys") return [JSON.stringify(hotkeyText(value as readonly string[]))];
+  if (argument.type === "files") return [JSON.stringify((value as readonly string[]).join("|"))];
   return [JSON.stringify(value)];
 }

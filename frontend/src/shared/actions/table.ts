@@ -20,6 +20,7 @@ export type ArgumentType =
   | "page"
   | "tool"
   | "path"
+  | "files"
   | "key"
   | "keys"
   | "direction"
@@ -78,6 +79,7 @@ export const TABLE: Table = {
   navigate_back: [],
   switch_page: [{ field: "page", type: "page" }],
   close_page: [{ field: "page", type: "page", fallback: null }],
+  choose_files: [{ field: "files", type: "files", fallback: [] }],
   long_press: [...AT, { field: "seconds", type: "number", fallback: 1, least: 0.001, most: 10 }],
   swipe: START_END,
   open_app: [{ field: "name", type: "app" }],
@@ -134,6 +136,7 @@ export const ALIASES: Readonly<Record<string, TypedKind>> = {
   go_back: "navigate_back",
   tab: "switch_page",
   close_tab: "close_page",
+  choose: "choose_files",
   home: "press_home",
   copy_to: "set_clipboard",
   bash: "run_command",

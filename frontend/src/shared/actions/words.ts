@@ -52,6 +52,8 @@ const WORDS: Words = {
   navigate_back: (_, { t }) => t("action.navigate_back"),
   switch_page: (a, { t }) => t("action.switch_page", { page: a.page }),
   close_page: (a, { t }) => (a.page ? t("action.close_page", { page: a.page }) : t("action.close_page_here")),
+  choose_files: (a, { t }) =>
+    a.files.length > 0 ? t("action.choose_files", { files: a.files.map(oneLine).join(", ") }) : t("action.choose_none"),
   long_press: (a, { t }) => t("action.long_press", { at: at(a), seconds: a.seconds }),
   swipe: ({ start, end }, { t }) => t("action.swipe", { from: at(start), to: at(end) }),
   open_app: (a, { t }) => t("action.open_app", { name: a.name }),

@@ -3,7 +3,7 @@
 import asyncio
 
 from tests.integration.browser.engine.conftest import BUTTON, SIZE, click, opened
-from vm_bridge.browser import Engine
+from vm_bridge.browser import Engine, GivenFile
 
 MOVES = """<style>#box { position: absolute; width: 40px; height: 40px; background: red }</style><div id=box></div>
 <script>let n = 0; (function step() { box.style.left = (n++ % 400) + "px"; requestAnimationFrame(step) })()</script>"""
@@ -27,17 +27,20 @@ async def test_viewers_see_what_changes_as_time_passes(engine: Engine) -> None:
     assert not session.live.watched
 
 
+ONE = GivenFile("a.txt", "text/plain", b"one")
+
+
 async def test_a_field_gets_its_files(engine: Engine) -> None:
     body = f"""<input type=file id=field multiple style="{BUTTON}"><script>let got = null;
     const read = async (file) => [file.name, file.type, await file.text()];
     field.onchange = async () => {{ got = await Promise.all([...field.files].map(read)) }};
     </script>"""
     session = await opened(engine, {"/": body})
-    assert not await session.give_files([("a.txt", "text/plain", b"one")])
+    assert not await session.give_files([ONE])
     await click(session, 20, 20)
     await session.settle(1000)
     assert [each.kind for each in session.take_events() if each.kind == "file_chooser"] == ["file_chooser"]
-    assert await session.give_files([("a.txt", "text/plain", b"one"), ("b.txt", "text/plain", b"zwei")])
+    assert await session.give_files([ONE, GivenFile("b.txt", "text/plain", b"zwei")])
     async with asyncio.timeout(30):
         while await session.evaluate("got") is None:
             await session.advance(17)

@@ -18,7 +18,9 @@ const KINDS: Readonly<Record<PanelName, readonly Kind[]>> = {
 /** The panels this machine has. A preview shows what programs inside serve, so there must be a way to start one. */
 export function panelsOf({ capabilities }: Pick<EpisodeState, "capabilities">): PanelName[] {
   const can = (kind: Kind) => capabilities.includes(kind);
-  return PANELS.filter((name) => KINDS[name].some(can) || (name === "preview" && (can("run_command") || can("type_terminal"))));
+  // A browser takes files in for its pages, and has no folder to look at.
+  const has = (name: PanelName) => (name === "files" ? can("list_files") : KINDS[name].some(can));
+  return PANELS.filter((name) => has(name) || (name === "preview" && (can("run_command") || can("type_terminal"))));
 }
 
 /** The panel an act is shown in. */

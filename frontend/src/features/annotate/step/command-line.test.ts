@@ -11,6 +11,7 @@ const CONTEXT = {
   apps: ["Contacts", "Clock"],
   tools: ["notes.add", "notes.read"],
   pages: ["page-1", "page-2"],
+  files: ["a note.txt"],
   paths: ["notes/a.txt"],
 };
 

@@ -40,6 +40,7 @@ export function CommandLineEditor() {
         apps,
         tools: episode.tools.map(({ name }) => name),
         pages: (episode.observation?.page?.tabs ?? []).map(({ id }) => id),
+        files: (episode.observation?.page?.chooser?.files ?? []).map(({ name }) => name),
         paths: pathsNamed(steps),
       }),
     };

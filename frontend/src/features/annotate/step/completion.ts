@@ -28,6 +28,8 @@ export interface CompletionContext {
   readonly tools: readonly string[];
   /** The ids of a browser's open pages. */
   readonly pages: readonly string[];
+  /** The names of the files that a page which asks for some may have. */
+  readonly files: readonly string[];
   /** Paths that were named before. */
   readonly paths: readonly string[];
 }
@@ -82,6 +84,8 @@ function valuesFor(type: string, written: string, context: CompletionContext): r
       return context.pages;
     case "path":
       return context.paths;
+    case "files":
+      return context.files;
     default:
       return [];
   }
@@ -96,7 +100,7 @@ function actionNames(text: string, caret: number, { capabilities }: CompletionCo
   const ranked = kinds.toSorted((one, other) => Number(other.startsWith(written)) - Number(one.startsWith(written)));
   const options = ranked.map((kind): Suggestion => {
     const slots = slotsOf(kind, true);
-    const quoted = slots.length > 0 && ["text", "app", "page", "tool", "path", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
+    const quoted = slots.length > 0 && ["text", "app", "page", "tool", "path", "files", "keys", "key", "direction"].includes(slots[0]?.type ?? "");
     const insert = `${kind}(${quoted ? '""' : ""})`;
     const caretAt = slots.length === 0 ? insert.length : kind.length + (quoted ? 2 : 1);
     return { label: kind, insert, caret: caretAt, detail: slots.map(({ field }) => field).join(", ") };

@@ -63,6 +63,8 @@ export const sharedMessages = {
   "action.switch_page": "Switch to the page {page}",
   "action.close_page": "Close the page {page}",
   "action.close_page_here": "Close this page",
+  "action.choose_files": "Choose {files}",
+  "action.choose_none": "Choose no file",
   "action.long_press": "Touch and hold at {at} for {seconds} s",
   "action.swipe": "Swipe from {from} to {to}",
   "action.open_app": "Open the app {name}",

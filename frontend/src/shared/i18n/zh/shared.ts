@@ -64,6 +64,8 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "action.switch_page": "切换到页面 {page}",
   "action.close_page": "关闭页面 {page}",
   "action.close_page_here": "关闭当前页面",
+  "action.choose_files": "选择文件 {files}",
+  "action.choose_none": "不选择文件",
   "action.long_press": "在 {at} 长按 {seconds} 秒",
   "action.swipe": "从 {from} 滑到 {to}",
   "action.open_app": "打开应用 {name}",

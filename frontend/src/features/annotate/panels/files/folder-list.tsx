@@ -1,17 +1,17 @@
 /** A folder of the machine: go through it, open a file, drop one in. Looking is no step. */
 import { ActionIcon, Button, FileButton, TextInput, Tooltip, UnstyledButton } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { ArrowUp, FilePlus, ListPlus, Upload } from "lucide-react";
 import { useState, type DragEvent, type Ref } from "react";
 
 import type { FileEntry } from "@/generated/api";
-import { MAX_FILE } from "@/generated/vocabulary";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useDesk } from "@/features/annotate/use-desk";
 
-import { folderQuery, stage } from "./api";
+import { folderQuery } from "./api";
 import { pathIn } from "./contents";
+import { useUpload } from "./upload";
 import styles from "@/features/annotate/panels/panels.module.css";
 
 interface Props {
@@ -31,7 +31,7 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
   const { episode, mine, perform, panelRef, composeOn, stageRef } = useDesk();
   const found = useQuery(folderQuery(episode.id, folder, episode.version));
   const [written, setWritten] = useState<string | null>(null);
-  const upload = useUpload(folder);
+  const upload = useUpload((name) => pathIn(folder, name));
   const can = (kind: string) => mine && episode.capabilities.includes(kind);
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -114,26 +114,4 @@ function Entry({ entry: { name, kind, size, modified }, onClick }: { entry: File
       <span className={styles.size}>{kind === "folder" ? "" : bytes(size)}</span>
     </UnstyledButton>
   );
-}
-
-/** Files on their way in, one at a time: each is a step of its own. */
-function useUpload(folder: string) {
-  const i18n = useI18n();
-  const { episode, perform } = useDesk();
-  const [refused, setRefused] = useState("");
-  const staging = useMutation({
-    mutationFn: (file: File) => stage(episode.id, file),
-    onSuccess: (blob, file) => perform({ kind: "upload_file", path: pathIn(folder, file.name), blob }),
-  });
-  const take = (files: readonly File[]) => {
-    const [file] = files;
-    if (file === undefined) return;
-    if (files.length > 1) setRefused(i18n.t("files.upload.one"));
-    else if (file.size > MAX_FILE) setRefused(i18n.t("files.upload.large", { most: i18n.bytes(MAX_FILE) }));
-    else {
-      setRefused("");
-      staging.mutate(file);
-    }
-  };
-  return { take, busy: staging.isPending, problem: refused || (staging.error === null ? "" : messageOf(staging.error, i18n.t).text) };
 }
