@@ -20,6 +20,7 @@ from annotation_app.tasks.models import AssignmentState, Pool, TaskState
 from annotation_app.tasks.need import REFUSED, Counts, weight_of
 from annotation_app.tasks.selectors import counts_by_kind, may_annotate, revision_of
 from vocabulary.base import Frozen
+from vocabulary.judging import without_references
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
 from vocabulary.steps import Step, policies_of
@@ -33,7 +34,7 @@ ENDED_STATUSES = ("finished", "left")
 PAGE = 50
 """Episodes on a page."""
 LOOKED_AT = 200
-"""Overridden steps, and failed episodes, that are looked at for states of need: the last ones."""
+"""Overridden steps, and finished episodes, that are looked at for states of need: the last ones."""
 
 
 class Access(Frozen):
@@ -149,7 +150,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
         id=str(episode.id),
         version=episode.version,
         status=episode.status,
-        task=task_of(episode),
+        task=without_references(task_of(episode)),
         pool=pool.name,
         instructions=pool.instructions,
         thought_required=pool.thought_required,
@@ -206,9 +207,10 @@ def states_of_need(*, user: User, pool_id: int, most: int = 50) -> tuple[StateOf
     active, counts = policy_ref(pool.policy), counts_by_kind(pool)
     steps = StepRow.objects.filter(episode__task__pool=pool, undoing__isnull=True).select_related("episode__task")
     refused = steps.filter(decision__in=REFUSED).order_by("-id")[:LOOKED_AT]
-    last = StepRow.objects.filter(episode=OuterRef("episode"), undoing__isnull=True).order_by("-index").values("index")
-    failures = Episode.objects.filter(task__pool=pool, status="finished", outcome="failure").order_by("-created_at")
-    ends = steps.filter(episode__in=failures.values("pk")[:LOOKED_AT], index=Subquery(last[:1]))
+    finished = Episode.objects.filter(task__pool=pool, status="finished").order_by("-created_at")[:LOOKED_AT]
+    failed = [episode.pk for episode in finished if succeeded(episode) is False]
+    last = StepRow.objects.filter(episode__in=failed, undoing__isnull=True).order_by("episode_id", "-index")
+    ends = steps.filter(pk__in=last.distinct("episode_id").values("pk"))
     reasons: tuple[tuple[NeedReason, QuerySet[StepRow]], ...] = (("overridden", refused), ("failed", ends))
     found = {
         (row.episode_id, row.index): StateOfNeed(

@@ -191,7 +191,7 @@ class TestStates:
         kinds(world.pool, "easy", "hard", "failing")
         easy = ended(worked(world.ada, policy, "accept", "accept", "takeover"))
         hard = ended(worked(world.ada, policy, "override"))
-        failing = ended(worked(world.ada, policy, "accept", "auto"), outcome="failure")
+        failing = ended(worked(world.ada, policy, "accept", "auto"), verdict=Verdict(success=False, score=0))
         states = self.states(world)
         assert {(state["episode"], state["step"], state["reason"]) for state in states} == {
             (str(easy.id), 2, "overridden"),
