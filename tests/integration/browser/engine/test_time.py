@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.integration.browser.engine.conftest import START, click, hashed, opened, started
 from vm_bridge.browser import Clock, Engine, Session
+from vm_bridge.browser.keys import key_told
 
 GAME = """<!doctype html><style>
 @keyframes move { from { left: 0 } to { left: 500px } }
@@ -196,3 +199,24 @@ async def test_a_document_begins_in_one_moment(exact: Engine) -> None:
         assert await session.evaluate("[born, dated, read]") == [left, left, 0]
         await session.advance(50)
         assert await session.evaluate("[once, Date.now() - born - performance.now()]") == [20, 0]
+
+
+@pytest.mark.parametrize("by", ["wheel", "key", "script"])
+async def test_scrolling_goes_the_same_way_where_nobody_sees_it(exact: Engine, by: str) -> None:
+    body = "<!doctype html><div style='height:9000px;background:linear-gradient(red,blue)'></div>"
+    track = "<script>const way = []; addEventListener('scroll', () => way.push([performance.now(), scrollY]))</script>"
+    seen = []
+    for slices in (1, 60):
+        session = await opened(exact, {"/": body + track})
+        if by == "wheel":
+            await session.wheel(100, 100, 0, 700)
+        elif by == "key":
+            await session.key("down", key_told("pagedown", 0))
+        else:
+            await session.evaluate("void scrollTo({ top: 3000, behavior: 'smooth' })")
+        for _ in range(slices):
+            await session.advance(1000 / slices)
+        seen.append((await session.evaluate("[scrollY, way]"), await hashed(session)))
+        await session.close()
+    assert seen[0] == seen[1]
+    assert seen[0][0][0] > 0
