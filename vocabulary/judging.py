@@ -104,6 +104,13 @@ def references_of(task: Task) -> tuple[str, ...]:
             return ()
 
 
+def without_references(task: Task) -> Task:
+    """The task as who does it may know it."""
+    return task.model_copy(
+        update={"parameters": {name: value for name, value in task.parameters.items() if name != REFERENCE}}
+    )
+
+
 def screens_of(trajectory: Trajectory, *, most: int) -> tuple[tuple[str, BlobRef], ...]:
     """The last screens of these steps with their captions, a screen that stood still only once."""
     steps = trajectory.steps

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router
 from pydantic import Field
 
-from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.selectors import sees_everything, user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.blobs.responses import blob_response
 from annotation_app.endpoint import Plain
@@ -16,6 +16,7 @@ from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, ReviewS
 from annotation_app.errors import NotFound
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef, Sha256
+from vocabulary.judging import without_references
 from vocabulary.messages import EpisodeStatus
 from vocabulary.trajectories import Trajectory
 
@@ -54,9 +55,11 @@ def states_of_need(
 
 @router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory)
 def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
-    """Every step with what was offered at it."""
-    selectors.episode_of(user=user_of(request), episode_id=episode_id)
-    return selectors.episode_trajectory(episode_id=episode_id)
+    """Every step with what was offered at it; the answer looked for is not for who is asked."""
+    user = user_of(request)
+    selectors.episode_of(user=user, episode_id=episode_id)
+    whole = selectors.episode_trajectory(episode_id=episode_id)
+    return whole if sees_everything(user) else whole.model_copy(update={"task": without_references(whole.task)})
 
 
 @router.get("/episodes/{uuid:episode_id}/blobs/{sha256}", response={200: None})

@@ -23,11 +23,13 @@ from annotation_app.judges import jobs, services
 from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.selectors import episodes_waiting
 from annotation_app.live.threads import in_database
+from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
 from tests.contract.test_store import PICTURE, REF, step
 from tests.integration.web.conftest import PASSWORD, World, connections_close, serving, task_named
 from vocabulary.actions import Click, Finish
 from vocabulary.dialects import dialect_named
+from vocabulary.judgements import REFERENCE
 from vocabulary.judging import JudgePrompt
 from vocabulary.observations import Verdict
 
@@ -336,3 +338,15 @@ def test_a_judge_that_could_not_be_asked_is_not_added(world: World) -> None:
             setattr(judge, name, value)
         with pytest.raises(ValidationError):
             judge.full_clean(validate_unique=False)
+
+
+def test_the_answer_looked_for_is_not_told_to_who_is_asked(committed: World, root: User) -> None:
+    asked = task_named("capital").model_copy(update={"parameters": {REFERENCE: "Paris"}})
+    Task.objects.filter(pool=committed.pool).delete()
+    tasks_add(pool=committed.pool, definitions=[asked])
+    episode = finished(committed, "success", ends=True)
+    for path in (f"/api/episodes/{episode.id}", f"/api/episodes/{episode.id}/trajectory"):
+        answer = committed.client(committed.ada).get(path)
+        assert (answer.status_code, b"Paris" in answer.content) == (200, False), path
+    whole = committed.client(root).get(f"/api/episodes/{episode.id}/trajectory").json()
+    assert whole["task"]["parameters"][REFERENCE] == "Paris", "judges and exports have it"
