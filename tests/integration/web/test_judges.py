@@ -3,7 +3,6 @@
 import asyncio
 import csv
 import io
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -191,10 +190,9 @@ def test_a_judge_nobody_answers_for_fails_and_can_be_asked_again(
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs are sent and nobody takes them."""
     monkeypatch.setattr(jobs.run_job, "delay", lambda run_id: None)
-    return None
 
 
 @pytest.mark.usefixtures("held")
