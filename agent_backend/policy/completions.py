@@ -19,6 +19,8 @@ RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 REFUSED = frozenset({400, 404, 405, 413, 415, 422})
 WEIGHTS_WAIT = 0.5
 """Seconds a server may take to say what its weights are called."""
+COUNT_WAIT = 2.0
+"""Seconds it may take to count the tokens of a step."""
 EXCERPT = 500
 """Characters of a server's complaint that are passed on."""
 
@@ -58,9 +60,12 @@ class Completions:
         self._waits = waits
         self._breaker = breaker or Breaker()
         self._refused: frozenset[str] = frozenset()
-        self._weights_url = base_url.rstrip("/").removesuffix("/v1") + "/weight_info"
+        self._root = base_url.rstrip("/").removesuffix("/v1")
+        self._weights_url = self._root + "/weight_info"
         self._weights_told = True
         """Whether the server says what its weights are called, as far as is known."""
+        self._counts = True
+        """Whether it counts tokens, as far as is known."""
         self._client = httpx.AsyncClient(
             base_url=base_url.rstrip("/") + "/",
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
@@ -108,6 +113,19 @@ class Completions:
             return None
         self._weights_told = isinstance(version, str)
         return version if isinstance(version, str) else None
+
+    async def count(self, model: str, text: str) -> int | None:
+        """The tokens of a text as the server's own tokenizer has it; None where it does not say, or not soon."""
+        if not self._counts:
+            return None
+        body = {"model": model, "prompt": text, "add_special_tokens": False}
+        try:
+            response = await self._client.post(self._root + "/tokenize", json=body, timeout=COUNT_WAIT)
+            count = response.json().get("count") if response.is_success else None
+        except (httpx.HTTPError, ValueError, AttributeError):
+            return None
+        self._counts = response.status_code not in REFUSED
+        return count if isinstance(count, int) else None
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -16,13 +16,14 @@ from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.limits import mismatch, sizes_of
 from agent_backend.policy.notes import NOTE_TOKENS, note_asked
 from agent_backend.policy.samples import Samples
+from agent_backend.policy.tokens import TokenCounts
 from agent_backend.ports import KeepBlob, keep_nothing
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen, TextPart, Unparsed
 from vocabulary.dialects import dialect_named
 from vocabulary.episodic import Memory
-from vocabulary.memory import Budget, condensable, recall
+from vocabulary.memory import Budget, condensable, recall, told
 from vocabulary.messages import Partial
 from vocabulary.observations import Observation
 from vocabulary.prompts import Prompt
@@ -74,6 +75,7 @@ class OpenAIPolicy:
             waits=endpoint.waits,
             transport=transport,
         )
+        self._tokens = TokenCounts(lambda text: self._completions.count(endpoint.model, text))
         self.ref = PolicyRef(
             name=endpoint.name,
             revision=endpoint.revision,
@@ -97,7 +99,7 @@ class OpenAIPolicy:
         """See `Policy.propose`."""
         started = time.monotonic()
         budget, sampling = self._endpoint.budget, self._endpoint.sampling
-        past = recall(steps, memories, budget)
+        past = recall(steps, memories, budget, self._tokens.length)
         messages = self._dialect.render(
             task,
             past.steps,
@@ -121,6 +123,7 @@ class OpenAIPolicy:
             nonlocal keeping
             if keeping is None:  # beside the answer, which it must not delay, and not before there is one
                 keeping = asyncio.ensure_future(keep(prompt, data))
+                self._tokens.learn([*map(told, steps), *(memory.text for memory in memories)])
             await partial(samples.partials())
 
         try:
@@ -176,6 +179,7 @@ class OpenAIPolicy:
 
     async def aclose(self) -> None:
         """Close the connections to the server."""
+        await self._tokens.aclose()
         await self._completions.aclose()
 
     async def _requests(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from starlette.types import Receive
 
 from trainer.errors import CheckpointError
 from trainer.serve.engine import Busy, Engine, PauseMode
-from trainer.serve.protocol import Call, ChatRequest, Refused, Version
+from trainer.serve.protocol import Call, ChatRequest, Refused, TokenizeRequest, Version
 from trainer.serve.reader import Prompt, Reader
 from trainer.serve.reply import Delta
 
@@ -58,6 +58,13 @@ def app_of(
             return StreamingResponse(events, media_type="text/event-stream")
         whole = await _unless_gone(request.receive, answer.whole(deltas))
         return JSONResponse(whole) if whole is not None else Response(status_code=499)
+
+    @app.post("/tokenize", dependencies=keyed)
+    async def tokenize(asked: TokenizeRequest) -> dict[str, Any]:
+        if asked.model not in ("", name):
+            raise NotThere(f"The model `{asked.model}` does not exist.")
+        tokens = await asyncio.to_thread(reader.tokens, asked.prompt)
+        return {"count": len(tokens), "max_model_len": context, "tokens": tokens}
 
     if dev:
         _dev_routes(app, engine, keyed)

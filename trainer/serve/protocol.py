@@ -95,6 +95,15 @@ class ChatRequest(Sampling):
     return_token_ids: bool = False
 
 
+class TokenizeRequest(_Body):
+    """`POST /tokenize`: a text, without the chat template."""
+
+    model: str = ""
+    prompt: Annotated[str, Field(max_length=1_000_000)]
+    add_special_tokens: bool = True
+    """This family's tokenizer adds none in any case."""
+
+
 class Folder(_Body):
     """Where a checkpoint lies, on the server's machine."""
 

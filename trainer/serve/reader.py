@@ -79,6 +79,11 @@ class Reader:
             )
         return Prompt(ids=tuple(written), pictures=pictures)
 
+    def tokens(self, text: str) -> list[int]:
+        """The token ids of a text by itself."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
+        return ids
+
     def text(self, ids: Sequence[int]) -> str:
         """What token ids say, without the special ones."""
         said: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)

@@ -57,7 +57,7 @@ def test_the_window_of_screens_is_kept() -> None:
 
 
 def test_what_serving_forgets_is_forgotten() -> None:
-    *_, last = samples_of(trajectory(*[CLICK] * 6), DIALECT, budget=Budget(images=1, characters=0))
+    *_, last = samples_of(trajectory(*[CLICK] * 6), DIALECT, budget=Budget(images=1, tokens=0))
     assert [message.role for message in last.messages] == ["user", "user"]
 
 

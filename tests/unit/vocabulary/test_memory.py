@@ -45,13 +45,23 @@ def test_a_short_past_is_recalled_whole() -> None:
 
 def test_the_oldest_is_forgotten_first() -> None:
     past = steps("x" * 1000, "y" * 1000, "z" * 1000)
-    assert recalled(past, Budget(images=1, characters=2100)) == past[1:]
+    assert recalled(past, Budget(images=1, tokens=525)) == past[1:]
+
+
+def test_who_counts_is_believed() -> None:
+    past = steps("x" * 1000, "y" * 1000, "z" * 1000)
+    assert recalled(past, Budget(images=1, tokens=2), lambda text: 1) == past[1:]
+    assert recalled(past, Budget(images=1, tokens=3), lambda text: 1) == past
+
+
+def test_older_settings_in_characters_still_hold() -> None:
+    assert Budget.model_validate({"characters": 24_000, "notes": 6_000}) == Budget()
 
 
 def test_steps_with_a_picture_are_never_forgotten() -> None:
     past = steps("x" * 1000, "y" * 1000, "z" * 1000)
-    assert recalled(past, Budget(images=3, characters=0)) == past[1:]
-    assert recalled(past, Budget(images=1, characters=0)) == ()
+    assert recalled(past, Budget(images=3, tokens=0)) == past[1:]
+    assert recalled(past, Budget(images=1, tokens=0)) == ()
 
 
 POLICY = PolicyRef(name="tars", revision="1", dialect="ui_tars_1_5")
@@ -87,13 +97,11 @@ def test_what_was_taken_back_is_no_memory() -> None:
 def test_the_oldest_notes_are_left_out() -> None:
     past = steps(*"abcdefgh")
     notes = (note(1, "x" * 60), note(3, "y" * 60))
-    assert recall(past, notes, Budget(notes=100)).memories == notes[1:]
-    assert recall(past, notes, Budget(notes=100)).steps == past[4:]
+    assert recall(past, notes, Budget(note_tokens=25)).memories == notes[1:]
+    assert recall(past, notes, Budget(note_tokens=25)).steps == past[4:]
 
 
-@pytest.mark.parametrize(
-    "budget", [Budget(), Budget(images=3, stride=2, working=4, episode=4), Budget(characters=1_000)]
-)
+@pytest.mark.parametrize("budget", [Budget(), Budget(images=3, stride=2, working=4, episode=4), Budget(tokens=250)])
 def test_a_prompt_grows_at_its_end_but_for_one_step_in_some(budget: Budget) -> None:
     past = steps(*(f"thought {number}" for number in range(40)))
     notes: tuple[Memory, ...] = ()
