@@ -1,5 +1,5 @@
 /** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
-import type { EpisodePage, EpisodeSummary, ExportOut, PoolSummary, Queue, SessionOut, UserOut } from "../src/generated/api";
+import type { EpisodePage, EpisodeSummary, ExportOut, JudgesPage, PoolSummary, Queue, SessionOut, UserOut } from "../src/generated/api";
 import { fleet } from "./fleet";
 import { snapshot, trajectory } from "./trajectory";
 
@@ -114,6 +114,7 @@ function lists(world: World): Record<string, unknown> {
     "/pools": POOLS,
     "/exports": empty ? [] : EXPORTS,
     "/fleet": fleet(empty),
+    "/judges": { judges: [], pools: [], rows: [] } satisfies JudgesPage,
     "/episodes": empty ? { items: [], total: 0, next: null } : page,
   };
 }
