@@ -152,6 +152,32 @@ async def test_a_seed_gives_the_same_tokens_again(asking: Asking) -> None:
     assert {p.completion_token_ids for p in first} == {p.completion_token_ids for p in again}
 
 
+async def test_several_temperatures_are_drawn_beside_each_other(server: Server) -> None:
+    asking = Asking(endpoint(server.url, n=4, temperatures=(0.3, 1.5)))
+    proposals = await asking.ask(past(2))
+    assert sum(proposal.count for proposal in proposals) == 4
+    drawn = [proposal.sampling["temperature"] for proposal in proposals]
+    drawn += [other.temperature for proposal in proposals for other in proposal.others]
+    assert sorted(map(str, drawn)) == ["0.3", "0.3", "1.5", "1.5"]
+    assert all(proposal.logprobs for proposal in proposals)
+    assert len({proposal.prompt_token_ids for proposal in proposals}) == 1
+    await asking.policy.aclose()
+
+
+async def test_a_processor_with_other_limits_is_told(asking: Asking) -> None:
+    (first, *_) = await asking.ask()
+    assert "48 tokens where 108 are expected" in first.warning, (
+        "the tiny model scales pictures to less than the dialect"
+    )
+
+
+async def test_the_server_counts_tokens(server: Server) -> None:
+    client = Completions(f"{server.url}/v1", waits=Waits())
+    text = "naïve 你好\n<|im_end|>"
+    assert await client.count("tiny", text) == len("naïve 你好\n".encode()) + 1
+    await client.aclose()
+
+
 async def test_what_the_server_will_not_have_is_told_in_its_words(server: Server) -> None:
     given = endpoint(server.url)
     asking = Asking(given.model_copy(update={"budget": Budget(images=IMAGES + 1)}))
