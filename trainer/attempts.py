@@ -1,6 +1,7 @@
 """Attempts to be improved on: what a policy drew, what it was rewarded with, and all of it as flat tensors."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ import torch
 from torch import Tensor
 
 from trainer.advantages import Rollout, tail_values
-from trainer.errors import AttemptUnusable
+from trainer.errors import AttemptUnusable, SampleError
 from trainer.rendering import Rendered, Renderer, rendered_of
 from trainer.rewards import Shaping, shaped
 from trainer.samples import sampled_of
@@ -76,9 +77,16 @@ class Flat:
 
 def attempts_of(
     folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer, *, shaping: Shaping, temperature: float
-) -> list[Attempt]:
-    """Every attempt of a folder. Raises AttemptUnusable, FolderError, SampleError at the first that cannot be used."""
-    return [attempt_of(one, folder, dialect, renderer, shaping, temperature) for one in folder.trajectories()]
+) -> tuple[list[Attempt], Counter[str]]:
+    """The attempts of a folder, and by their codes why others cannot be used. Raises FolderError."""
+    found: list[Attempt] = []
+    left_out: Counter[str] = Counter()
+    for trajectory in folder.trajectories():
+        try:
+            found.append(attempt_of(trajectory, folder, dialect, renderer, shaping, temperature))
+        except (AttemptUnusable, SampleError) as error:
+            left_out[error.code] += 1
+    return found, left_out
 
 
 def attempt_of(
@@ -89,7 +97,7 @@ def attempt_of(
     shaping: Shaping,
     temperature: float,
 ) -> Attempt:
-    """One attempt. Raises AttemptUnusable where nobody can say how it ended, or nothing of it can be learned."""
+    """One attempt. Raises AttemptUnusable where nobody can say how it ended or nothing can be learned, SampleError."""
     reward = shaped(trajectory, shaping)
     if reward is None:
         raise AttemptUnusable(f"{trajectory.id}: nobody can say how it ended")

@@ -1,9 +1,10 @@
 """The folder through which attempts come: whoever plays puts whole folders of trajectories in, the trainer takes them.
 
 A folder appears under its name when it is whole, and leaves after the checkpoint that has learned from it is there:
-whatever is killed in between, each is learned from once. What cannot be used is set aside with the reason.
+whatever is killed in between, each is learned from once. What cannot be used is set aside with the reasons.
 """
 
+import json
 import os
 import shutil
 import time
@@ -17,7 +18,7 @@ from trainer.errors import RolloutsMissing, TrainerError
 from vocabulary.exports import UNFINISHED
 
 TAKEN, REFUSED = ".taken", ".refused"
-REASON = "refused.txt"
+REASONS = "refused.json"
 LOOK_EVERY = 0.1
 """Seconds between two looks at a folder that has too little."""
 
@@ -29,7 +30,14 @@ class Taken:
     attempts: tuple[Attempt, ...]
     folders: tuple[str, ...]
     refused: Counter[str]
-    """Folders set aside on the way, by the reason's code."""
+    """Attempts and folders that could not be used, by the reason's code."""
+
+
+Read = Callable[[Path], tuple[list[Attempt], Counter[str]]]
+"""The attempts of a folder, and why others of it cannot be used. Raises TrainerError for the whole folder."""
+
+Check = Callable[[Attempt], None]
+"""Raises TrainerError for an attempt that cannot be used now."""
 
 
 class Inbox:
@@ -39,26 +47,31 @@ class Inbox:
         """`patience` is how many seconds it waits for what is missing."""
         self._path, self._patience = path, patience
         path.mkdir(parents=True, exist_ok=True)
-        self._read: dict[str, list[Attempt]] = {}
+        self._read: dict[str, tuple[list[Attempt], Counter[str]]] = {}
 
-    def take(self, count: int, read: Callable[[Path], list[Attempt]], check: Callable[[Attempt], None]) -> Taken:
+    def take(self, count: int, read: Read, check: Check) -> Taken:
         """So many attempts or a few more, whole folders; what is left stays for the next time.
 
-        `read` and `check` raise TrainerError for what cannot be used; its whole folder is set aside. Raises
-        RolloutsMissing when they do not come.
+        Attempts that cannot be used are left out, and folders without any other set aside. Raises RolloutsMissing
+        when too few come.
         """
-        refused: Counter[str] = Counter()
+        aside: Counter[str] = Counter()
         until = time.monotonic() + self._patience
         while True:
             chosen: list[str] = []
             found: list[Attempt] = []
+            lost: Counter[str] = Counter()
             for name in waiting(self._path):
-                attempts = self._attempts(name, read, check, refused)
-                if attempts:
-                    chosen.append(name)
-                    found += attempts
+                attempts, unusable = self._usable(name, read, check)
+                if not attempts:
+                    self._refuse(name, unusable)
+                    aside += unusable
+                    continue
+                chosen.append(name)
+                found += attempts
+                lost += unusable
                 if len(found) >= count:
-                    return Taken(tuple(found), tuple(chosen), refused)
+                    return Taken(tuple(found), tuple(chosen), aside + lost)
             if time.monotonic() > until:
                 raise RolloutsMissing(f"{len(found)} of {count} attempts came within {self._patience:g} s")
             time.sleep(LOOK_EVERY)
@@ -69,21 +82,28 @@ class Inbox:
             self._read.pop(name, None)
             self._set_aside(name, TAKEN)
 
-    def _attempts(
-        self, name: str, read: Callable[[Path], list[Attempt]], check: Callable[[Attempt], None], refused: Counter[str]
-    ) -> list[Attempt]:
+    def _usable(self, name: str, read: Read, check: Check) -> tuple[list[Attempt], Counter[str]]:
+        """The attempts of a folder that can be used now, and why others cannot."""
         try:
             if name not in self._read:
                 self._read[name] = read(self._path / name)
-            for attempt in self._read[name]:
-                check(attempt)
         except TrainerError as error:
-            self._read.pop(name, None)
-            refused[error.code] += 1
-            (self._path / name / REASON).write_text(f"{error.code}: {error}\n")
-            self._set_aside(name, REFUSED)
-            return []
-        return self._read[name]
+            return [], Counter([error.code])
+        attempts, lost = self._read[name]
+        usable, unusable = [], Counter(lost)
+        for attempt in attempts:
+            try:
+                check(attempt)
+            except TrainerError as error:
+                unusable[error.code] += 1
+            else:
+                usable.append(attempt)
+        return usable, unusable
+
+    def _refuse(self, name: str, reasons: Counter[str]) -> None:
+        self._read.pop(name, None)
+        (self._path / name / REASONS).write_text(json.dumps(reasons))
+        self._set_aside(name, REFUSED)
 
     def _set_aside(self, name: str, where: str) -> None:
         source, target = self._path / name, self._path / where / name

@@ -5,6 +5,7 @@ begins when enough attempts are there; those that are on their way come to a lat
 """
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,14 +142,15 @@ class Source:
 
     def attempts(self, update: int, place: dict[str, Any]) -> Taken:
         """What the next update learns from. Raises RolloutsMissing."""
-        config = self._config
+        config, count = self._config, self._config.attempts
         if config.world == "lights":
             from trainer.toy.world import lights_play
 
             lights_play(self._checkpoint, config, update)
-        return self._inbox.take(config.attempts, self._read, lambda one: fresh(one, update, place, config.staleness))
+            count = 1  # the folder it has played, whatever of it can be used
+        return self._inbox.take(count, self._read, lambda one: fresh(one, update, place, config.staleness))
 
-    def _read(self, path: Path) -> list[Attempt]:
+    def _read(self, path: Path) -> tuple[list[Attempt], Counter[str]]:
         config = self._config
         return attempts_of(
             folder_open(path), self._dialect, self._renderer, shaping=config.shaping, temperature=config.temperature

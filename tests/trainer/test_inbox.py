@@ -1,12 +1,14 @@
 """Folders of attempts are taken once, oldest first; what cannot be used is set aside with its reason."""
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from trainer.attempts import Attempt
-from trainer.errors import AttemptStale, AttemptUnusable, RolloutsMissing
-from trainer.inbox import REASON, REFUSED, TAKEN, Inbox, waiting
+from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
+from trainer.inbox import REASONS, REFUSED, TAKEN, Inbox, waiting
 
 
 def attempt(name: str) -> Attempt:
@@ -18,8 +20,8 @@ def put(path: Path, *names: str) -> None:
         (path / name).mkdir(parents=True)
 
 
-def one(path: Path) -> list[Attempt]:
-    return [attempt(path.name)]
+def one(path: Path) -> tuple[list[Attempt], Counter[str]]:
+    return [attempt(path.name)], Counter()
 
 
 def anything(attempt: Attempt) -> None: ...
@@ -39,26 +41,27 @@ def test_the_oldest_are_taken_and_the_others_stay(tmp_path: Path) -> None:
 
 def test_a_folder_is_taken_whole(tmp_path: Path) -> None:
     put(tmp_path, "1", "2")
-    taken = Inbox(tmp_path, patience=0).take(3, lambda path: [attempt("a"), attempt("b")], anything)
+    taken = Inbox(tmp_path, patience=0).take(3, lambda _: ([attempt("a"), attempt("b")], Counter()), anything)
     assert (len(taken.attempts), taken.folders) == (4, ("1", "2"))
 
 
-def test_what_cannot_be_used_is_set_aside_with_the_reason(tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_left_out_or_set_aside(tmp_path: Path) -> None:
     put(tmp_path, "1", "2", "3")
 
-    def read(path: Path) -> list[Attempt]:
+    def read(path: Path) -> tuple[list[Attempt], Counter[str]]:
         if path.name == "1":
-            raise AttemptUnusable("nobody can say how it ended")
-        return one(path)
+            raise FolderDamaged("a picture is missing")
+        return [attempt(f"{path.name}a"), attempt(f"{path.name}b")], Counter(["sample_too_long"])
 
     def check(attempt: Attempt) -> None:
-        if attempt.id == "2":
+        if attempt.id in ("2a", "2b", "3a"):
             raise AttemptStale("too old")
 
     taken = Inbox(tmp_path, patience=0).take(1, read, check)
+    assert [one.id for one in taken.attempts] == ["3b"]
     assert taken.folders == ("3",)
-    assert taken.refused == {"attempt_unusable": 1, "attempt_stale": 1}
-    assert (tmp_path / REFUSED / "2" / REASON).read_text() == "attempt_stale: too old\n"
+    assert taken.refused == {"folder_damaged": 1, "attempt_stale": 3, "sample_too_long": 2}
+    assert json.loads((tmp_path / REFUSED / "2" / REASONS).read_text()) == {"sample_too_long": 1, "attempt_stale": 2}
 
 
 def test_what_does_not_come_is_an_error(tmp_path: Path) -> None:
