@@ -1,0 +1,114 @@
+"""The ticket of a program at a leased browser: once, in time, for its own machine, while the lease lasts."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from redis.asyncio import Redis
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from tests.waiting import eventually
+from vm_bridge.hosts.browser import BrowserHost
+from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.leases import Ask
+from vm_bridge.ledger.scripts import Scripts
+from vm_bridge.ledger.shelves import Shelves
+from vm_bridge.machine import Lease
+from vm_bridge.manager.manager import Manager
+from vm_bridge.pool import Pool
+from vm_bridge.streams.broadcast import Broadcasts
+from vm_bridge.streams.routes import Streams
+from vm_bridge.streams.webrtc import WebRtc
+from vm_bridge.tickets import StreamKind, TicketClaim, mint
+
+SECRET = "a secret of sixteen or more"
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A bridge that has browsers, and two leases on them."""
+
+    url: str
+    manager: Manager
+    mine: Lease
+    other: Lease
+
+    def ticket(self, *, kind: StreamKind = "cdp", machine: str = "", ttl: float = 30, secret: str = SECRET) -> str:
+        claim = TicketClaim(
+            kind=kind,
+            user="ada",
+            episode="episode-1",
+            machine_id=machine or self.mine.machine_id,
+            fencing_token=self.mine.fencing_token,
+        )
+        return mint(secret, claim, ttl=ttl)
+
+    async def opens(self, ticket: str) -> bool:
+        try:
+            async with connect(f"{self.url}/streams/cdp?token={ticket}", proxy=None):
+                return True
+        except InvalidStatus:
+            return False
+
+
+@pytest.fixture
+async def door(redis: Redis, tmp_path: Path) -> AsyncIterator[Door]:
+    ledger = Ledger(redis)
+    webrtc = WebRtc(Broadcasts(fps=5, bitrate=1_000_000), ice_servers=list)
+    streams = Streams(secret=SECRET, ledger=ledger, webrtc=webrtc, cdp_logs=tmp_path / "logs")
+    shelves = Shelves(redis, Scripts(redis), "host-1", "http://host-1")
+    pool = Pool(BrowserHost(tmp_path / "host"), ledger, shelves, capacity=2, ended=streams.end)
+    manager = Manager(redis)
+    app = FastAPI()
+    app.include_router(streams.routes(pool.sandbox))
+    config = uvicorn.Config(app, port=0, ws="websockets-sansio", log_config=None, timeout_graceful_shutdown=1)
+    server, listener = uvicorn.Server(config), config.bind_socket()
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    await eventually(lambda: server.started)
+    await pool.start()
+    async with manager.running():
+        mine, other = [await _lease(manager, name) for name in ("one", "two")]
+        yield Door(f"ws://127.0.0.1:{listener.getsockname()[1]}", manager, mine, other)
+    await streams.close()
+    server.should_exit = True
+    await serving
+    listener.close()
+    await pool.close()
+
+
+async def _lease(manager: Manager, request: str) -> Lease:
+    never: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+
+    async def gone() -> object:
+        return await never
+
+    given = await manager.allocate(Ask(request, "browser", "somebody", ttl=600), wait=120, gone=gone)
+    assert isinstance(given, Lease)
+    return given
+
+
+async def test_a_ticket_opens_its_own_browser_once(door: Door) -> None:
+    ticket = door.ticket()
+    assert await door.opens(ticket)
+    assert not await door.opens(ticket), "it was used"
+    assert await door.opens(door.ticket())
+
+
+async def test_other_tickets_open_nothing(door: Door) -> None:
+    assert not await door.opens(door.ticket(ttl=-1)), "it has run out"
+    assert not await door.opens(door.ticket(kind="stills")), "it is for something else"
+    assert not await door.opens(door.ticket(secret="a secret of somebody else")), "it is forged"
+    assert not await door.opens(door.ticket(machine=door.other.machine_id)), "it is for another lease's machine"
+    assert not await door.opens(door.ticket(machine="browser-unknown"))
+    assert await door.opens(door.ticket()), "none of this used anything up"
+
+
+async def test_a_ticket_ends_with_its_lease(door: Door) -> None:
+    ticket = door.ticket()
+    await door.manager.leases.release(door.mine.machine_id, door.mine.fencing_token)
+    assert not await door.opens(ticket)
