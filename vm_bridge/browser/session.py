@@ -313,6 +313,7 @@ class Session(Inputs):
 
     def _prelude(self) -> str:
         settings = {"seed": self.seed, "exact": self.clock is Clock.EXACT, "start": round(self.start_time * 1000)}
+        settings["now"] = self.time.now  # for workers; documents know it themselves
         return PRELUDE.replace("__SETTINGS__", json.dumps(settings), 1)
 
     async def _open_page(self) -> None:

@@ -74,7 +74,9 @@
     request: scope.requestAnimationFrame?.bind(scope),
   };
   const faked = !settings.exact;
-  let now = 0, born = 0;  // game time, and when this document or worker began (ms)
+  // Whether a clockwork makes its time: in pages where the browser's cannot be had, and in workers of a page always.
+  const worked = faked || typeof DedicatedWorkerGlobalScope !== "undefined";
+  let now = isWorker ? settings.now : 0, born = now;  // game time, and when this document or worker began (ms)
   if (!isWorker) {
     for (const near of [scope.parent, scope.opener]) {
       // One of another origin cannot be asked; the engine tells such a document itself.
@@ -85,19 +87,19 @@
   const began = native.now(), dated = native.date();
   // The end of every answer moves the browser's time by 10 ms, before a document's scripts or after them, as it
   // happens. So to a document it is the moment of its birth until time has been given since.
-  let still = !faked && !isWorker;
+  let still = !worked && !isWorker;
   const passed = () => { still = false; };
-  const wall = () => (faked ? settings.start + now : still ? dated : native.date());
-  const reading = () => (faked ? now - born : still ? 0 : Math.round(native.now() - began));
+  const wall = () => (worked ? settings.start + now : still ? dated : native.date());
+  const reading = () => (worked ? now - born : still ? 0 : Math.round(native.now() - began));
   named(Performance.prototype, "now", function () { return reading(); });
-  getter(Performance.prototype, "timeOrigin", () => (faked ? settings.start + born : dated));
+  getter(Performance.prototype, "timeOrigin", () => (worked ? settings.start + born : dated));
   // The browser stamps events with its own real time.
   const stamps = new WeakMap();
   getter(Event.prototype, "timeStamp", function () {
     if (!stamps.has(this)) stamps.set(this, reading());
     return stamps.get(this);
   });
-  if (faked || !isWorker) {
+  if (worked || !isWorker) {
     const Real = native.Date;
     const Fake = function Date(...told) {
       if (!new.target) return new Real(wall()).toString();
@@ -206,7 +208,7 @@
     workersUntil(end).finally(() => { spinning = false; });
     beat.port2.postMessage(0);
   };
-  const source = `(${prelude})(${JSON.stringify(settings)});\n`;
+  const source = () => `(${prelude})(${JSON.stringify({ ...settings, now: wall() - settings.start })});\n`;
   const blobs = new Map();
   const createObjectURL = URL.createObjectURL, revokeObjectURL = URL.revokeObjectURL;
   named(URL, "createObjectURL", (thing) => {
@@ -224,7 +226,7 @@
     const body = url.startsWith("data:") ? text(url) : blobs.get(url);
     if (body === undefined) return url;
     const made = (parts) => createObjectURL.call(URL, new Blob(parts, { type: "text/javascript" }));
-    return made([options?.type === "module" ? `import ${JSON.stringify(made([source]))};\n` : source, body]);
+    return made([options?.type === "module" ? `import ${JSON.stringify(made([source()]))};\n` : source(), body]);
   };
   if (scope.Worker) {
     const Native = scope.Worker;
@@ -238,7 +240,7 @@
           end: () => { workers.delete(handle); waiting.splice(0).forEach((resolve) => resolve()); },
         };
         port1.onmessage = () => waiting.shift()?.();
-        const time = isWorker ? now : wall() - settings.start;
+        const time = wall() - settings.start;
         super.postMessage({ __pilothouse: port2, now: time }, [port2]);
         this.addEventListener("message", () => { traffic++; });
         this.addEventListener("error", (event) => { if (!event.lineno) handle.end(); });
