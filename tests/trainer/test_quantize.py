@@ -1,0 +1,89 @@
+"""Packed matrices are read back close to what they were, by the library that others read them with."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.integration.servers.checkpoint import write
+from trainer.__main__ import main
+from trainer.checkpoints import checkpoint_load
+from trainer.errors import CheckpointMismatched, CheckpointUnusable, OutputExists
+from trainer.quantize import REPORT, Config, run, scales_of
+from trainer.shards import INDEX, Shards
+
+QUERY = "model.layers.0.self_attn.q_proj"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("source") / "tiny"
+    write(folder, seed=5)
+    return folder
+
+
+def test_a_group_is_rounded_to_the_scale_of_least_error() -> None:
+    weight = torch.randn(8, 64, generator=torch.Generator().manual_seed(3))
+    errors = []
+    for shrinks in (1, 8):
+        scale = scales_of(weight, 32, shrinks)
+        assert scale.shape == (8, 2)
+        groups = weight.unflatten(1, (2, 32))
+        errors.append(((groups / scale[..., None]).round().clamp(-8, 7) * scale[..., None] - groups).square().sum())
+    assert errors[1] < errors[0], "trying more scales finds better ones"
+    assert scales_of(torch.zeros(1, 32), 32, 2).isfinite().all()
+
+
+def test_packed_weights_are_read_back_close_to_what_they_were(source: Path, tmp_path: Path) -> None:
+    out = run(Config(checkpoint=source, out=tmp_path / "out"))
+    assert {f"{QUERY}.weight_packed", f"{QUERY}.weight_scale", f"{QUERY}.weight_shape"} <= set(Shards(out).names)
+    assert f"{QUERY}.weight" not in Shards(out).names
+    assert Shards(out).kind(f"{QUERY}.weight_packed") == (torch.int32, (128, 128 // 8))
+    told = json.loads((out / REPORT).read_text())
+    assert told["latency"] == "not measured"
+    assert told["bytes"] < told["bytes_before"]
+    assert len(told["matrices"]) == 14, "seven in each of two layers"
+    assert all(0.02 < error < 0.15 for error in told["matrices"].values())
+    models = [checkpoint_load(folder).model for folder in (source, out)]
+    with torch.inference_mode():
+        first, second = (model(input_ids=torch.tensor([[65, 66, 67, 68]])).logits for model in models)
+    assert 0 < (first - second).square().mean() < 0.5 * first.var(), "it says nearly the same; unpacked where needed"
+    before, after = (model.state_dict() for model in models)
+    for name, weight in before.items():
+        if "_proj.weight" not in name or "visual" in name:
+            assert torch.equal(weight, after[name]), name
+    name = "model.language_model.layers.0.self_attn.q_proj.weight"
+    error = (after[name].float() - before[name].float()).norm() / before[name].float().norm()
+    assert error == pytest.approx(told["matrices"][f"{QUERY}.weight"], rel=0.05)
+
+
+def test_rows_that_groups_do_not_divide_stay(source: Path, tmp_path: Path) -> None:
+    out = run(Config(checkpoint=source, out=tmp_path / "out", group=256))
+    told = json.loads((out / REPORT).read_text())
+    assert set(told["matrices"]) == {f"model.layers.{layer}.mlp.down_proj.weight" for layer in range(2)}
+    assert f"{QUERY}.weight" in told["left_as_they_were"]
+    before, after = checkpoint_load(source).model.state_dict(), checkpoint_load(out).model.state_dict()
+    name = "model.language_model.layers.0.self_attn.q_proj.weight"
+    assert torch.equal(before[name], after[name])
+
+
+def test_files_are_bounded(source: Path, tmp_path: Path) -> None:
+    out = run(Config(checkpoint=source, out=tmp_path / "out", file_bytes=200_000))
+    assert len(list(out.glob("model-*.safetensors"))) > 2
+    assert (out / INDEX).exists()
+    whole = run(Config(checkpoint=source, out=tmp_path / "whole"))
+    one, other = (checkpoint_load(folder).model.state_dict() for folder in (out, whole))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_what_cannot_be_quantised_is_refused(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(OutputExists):
+        run(Config(checkpoint=source, out=tmp_path))
+    with pytest.raises(CheckpointMismatched):
+        run(Config(checkpoint=source, out=tmp_path / "out", group=4096))
+    with pytest.raises(CheckpointUnusable):
+        run(Config(checkpoint=tmp_path / "nothing", out=tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+    assert main(["quantize", "--set", f"checkpoint={source}", "--set", f"out={tmp_path / 'made'}"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'made'}\n"

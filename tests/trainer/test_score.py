@@ -1,0 +1,83 @@
+"""What a checkpoint says of attempts is what the server that drew them would say."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.trainer.making import LOGPROBS, REPLY, accepted, folder_write, read, sample
+from trainer.__main__ import main
+from trainer.checkpoints import Checkpoint
+from trainer.critic import critic_load
+from trainer.errors import NothingToLearn, OutputExists
+from trainer.likelihood import reply_logprobs
+from trainer.losses import token_logprobs
+from trainer.packing import learned_logits, learned_logprobs, pack
+from trainer.rendering import Rendered, Renderer
+from trainer.score import Config, run, scored
+from trainer.serve.reader import Reader
+
+
+@pytest.fixture
+def rendered(checkpoint: Checkpoint) -> Rendered:
+    return Renderer(checkpoint, context=512).worded(sample(1, pictures=2, target="click(start_box='(1,2)')"), read)
+
+
+@pytest.mark.parametrize("temperature", [0.7, 1.0])
+def test_three_ways_to_a_log_probability_agree(checkpoint: Checkpoint, rendered: Rendered, temperature: float) -> None:
+    begin = rendered.mask.index(True)
+    one = pack([rendered], checkpoint.model)
+    with torch.inference_mode():
+        packed = learned_logprobs(checkpoint.model, one, temperature=temperature)
+        raw = token_logprobs(learned_logits(checkpoint.model, one), one.learned, temperature=temperature)
+    alone = reply_logprobs(
+        checkpoint, rendered.ids[:begin], rendered.pictures, rendered.ids[begin:], temperature=temperature
+    )
+    assert (packed - alone).abs().max() < 1e-4
+    assert (packed - raw).abs().max() < 1e-5
+
+
+def test_a_line_has_what_the_policy_and_the_critic_say(checkpoint: Checkpoint, rendered: Rendered) -> None:
+    critic = critic_load(checkpoint.path)
+    torch.nn.init.constant_(critic.head.bias, 0.25)
+    line = scored(rendered, checkpoint, critic, 1.0)
+    assert line["values"] == [0.25] * sum(rendered.mask)
+    assert len(line["logprobs"]) == len(line["token_ids"]) == sum(rendered.mask)
+    assert scored(rendered, checkpoint, None, 1.0)["values"] is None
+    told = tuple(-1.0 for flag in rendered.mask if flag)
+    assert scored(replace(rendered, logprobs=told, exact=True), checkpoint, None, 1.0)["drawn_logprobs"] == told
+    assert scored(replace(rendered, logprobs=told, exact=False), checkpoint, None, 1.0)["drawn_logprobs"] is None
+
+
+def config_of(checkpoint: Checkpoint, out: Path, *folders: Path, **more: Any) -> Config:
+    return Config(checkpoint=checkpoint.path, out=out, folders=folders, **more)
+
+
+def test_the_command_scores_folders(checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = folder_write(tmp_path / "folder", accepted(Reader(checkpoint, max_images=5, context=16_384)))
+    out = tmp_path / "scores" / "of.jsonl"
+    config = config_of(checkpoint, out, folder, critic=checkpoint.path)
+    (tmp_path / "score.json").write_text(config.model_dump_json())
+    assert main(["score", "--config", str(tmp_path / "score.json")]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    first, second = (json.loads(line) for line in out.read_text().splitlines())
+    assert first["token_ids"] == list(REPLY)
+    assert first["drawn_logprobs"] == list(LOGPROBS)
+    assert (second["actor"], second["drawn_logprobs"]) == ("human", None)
+    assert all(value < 0 for line in (first, second) for value in line["logprobs"])
+    assert main(["score", "--config", str(tmp_path / "score.json")]) == 1
+    assert "output_exists" in capsys.readouterr().err
+
+
+def test_nothing_appears_where_nothing_can_be_scored(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    folder = folder_write(tmp_path / "folder", accepted(Reader(checkpoint, max_images=5, context=16_384)))
+    out = tmp_path / "of.jsonl"
+    with pytest.raises(NothingToLearn):
+        run(config_of(checkpoint, out, folder, tokens=64))
+    assert not out.exists()
+    out.write_text("")
+    with pytest.raises(OutputExists):
+        run(config_of(checkpoint, out, folder))

@@ -1,0 +1,87 @@
+"""Scoring: what a checkpoint says of attempts that others drew, token by token, as JSON Lines.
+
+A line a step: the log-probability of each token that was said, what the server said of it where that can be compared,
+and what a critic expects before it.
+"""
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+from pydantic import Field
+
+from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.config import Said
+from trainer.critic import Critic, critic_load, learned_values
+from trainer.errors import NothingToLearn, OutputExists
+from trainer.packing import learned_logprobs, pack
+from trainer.rendering import Rendered, Renderer, folder_rendered, left_out_told
+from trainer.trajectories import folder_open
+from vocabulary.dialects import dialect_named
+
+
+class Config(Said):
+    """What is scored, and with what."""
+
+    checkpoint: Path
+    """The policy's folder."""
+    folders: tuple[Path, ...] = Field(min_length=1)
+    """Trajectories."""
+    out: Path
+    """The file to make; it must not exist."""
+    critic: Path | None = None
+    """A critic's folder, for values."""
+    temperature: float = Field(default=1.0, gt=0)
+    """At which log-probabilities are told: the one that was drawn at."""
+    tokens: int = Field(default=32_768, ge=2)
+    """How many a sample may have; a longer one is left out and counted."""
+    device: str = "cpu"
+    """Where it is computed, in torch's words."""
+
+
+def run(config: Config) -> Path:
+    """Score; returns the file, which appears when it is whole. Raises TrainerError."""
+    if config.out.exists():
+        raise OutputExists(f"{config.out} exists")
+    config.out.parent.mkdir(parents=True, exist_ok=True)
+    making = config.out.with_name(config.out.name + ".making")
+    with making.open("w") as lines:
+        if not _write(config, lines):
+            raise NothingToLearn("the folders hold no step that can be scored")
+    os.rename(making, config.out)
+    return config.out
+
+
+def scored(sample: Rendered, checkpoint: Checkpoint, critic: Critic | None, temperature: float) -> dict[str, Any]:
+    """What is said of one sample."""
+    one = pack([sample], checkpoint.model).to(checkpoint.model.device)
+    with torch.inference_mode():
+        logprobs = learned_logprobs(checkpoint.model, one, temperature=temperature)
+        values = learned_values(critic, one) if critic else None
+    return {
+        "trajectory_id": sample.trajectory_id,
+        "index": sample.index,
+        "actor": sample.actor,
+        "token_ids": one.learned.tolist(),
+        "logprobs": logprobs.tolist(),
+        "drawn_logprobs": sample.logprobs if sample.exact else None,
+        "values": None if values is None else values.tolist(),
+    }
+
+
+def _write(config: Config, lines: TextIO) -> int:
+    """Write every line; returns how many there are."""
+    checkpoint = checkpoint_load(config.checkpoint, device=config.device)
+    critic = critic_load(config.critic, device=config.device) if config.critic else None
+    renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
+    left_out: Counter[str] = Counter()
+    count = 0
+    for folder in map(folder_open, config.folders):
+        for sample in folder_rendered(folder, dialect, renderer, left_out):
+            lines.write(json.dumps(scored(sample, checkpoint, critic, config.temperature)) + "\n")
+            count += 1
+    left_out_told(count, left_out)
+    return count
