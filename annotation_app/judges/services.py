@@ -115,7 +115,9 @@ def judgements_store(
         )
         made += new
     running = Run.objects.filter(pk=run_id, status=RunState.RUNNING)
-    told = {"error": error} if error else {}
+    told: dict[str, object] = {"error": error} if error else {}
+    if made:
+        told["attempts"] = 1  # one that got further is not tired: a worker has an hour, a pool may need more
     return bool(
         running.update(judged=F("judged") + made, refused=F("refused") + refused, heard_at=timezone.now(), **told)
     )
