@@ -1,0 +1,59 @@
+"""TRL in an environment of its own over the trainer's packages, and programs that print figures from within it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from annotation_app.operations.commands import run
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import CommandFailed
+from annotation_app.operations.stack import ROOT
+
+FOLDER = ROOT / ".data" / "venvs" / "trl"
+LOG = ROOT / ".data" / "logs" / "trl-setup.log"
+PINNED = ("trl==1.9.0",)
+WITHIN = 420.0
+
+
+class PeerUnavailable(Exception):
+    """TRL cannot be installed or does not run here."""
+
+
+def ensure_trl(console: Console, trainer: Path) -> Path:
+    """The interpreter of TRL's environment, made if it is not there. Raises PeerUnavailable."""
+    python, done = FOLDER / "bin" / "python", FOLDER / "done"
+    if done.exists() and done.read_text() == "\n".join(PINNED):
+        return python
+    try:
+        run(
+            "Making TRL's environment", [sys.executable, "-m", "venv", "--clear", str(FOLDER)], console=console, log=LOG
+        )
+        for packages in (FOLDER / "lib").glob("python3*/site-packages"):
+            (packages / "trainer.pth").write_text(f"{next(trainer.parents[1].glob('lib/python3*/site-packages'))}\n")
+        constraints = trainer.parents[1] / "constraints.txt"
+        install = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--constraint", str(constraints)]
+        run("Installing TRL (a minute)", [*install, *PINNED], console=console, log=LOG)
+    except CommandFailed as error:
+        raise PeerUnavailable(str(error)) from None
+    done.write_text("\n".join(PINNED))
+    return python
+
+
+def measured(python: Path, module: str, folder: Path) -> dict[str, Any]:
+    """What a program prints as its last line. Raises PeerUnavailable where it fails."""
+    done = subprocess.run(
+        [python, "-m", module, folder],
+        cwd=ROOT,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN,
+        check=False,
+    )
+    if done.returncode:
+        raise PeerUnavailable(f"{module}: {done.stderr[-2000:]}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
