@@ -11,7 +11,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
 
 ROOT = Path(__file__).resolve().parents[3]
-WITHIN = 900
+WITHIN = 3000
 RUN = "import sys; sys.path.append(sys.argv.pop(1)); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 """pytest and its like come from the platform's environment, after everything the trainer has itself."""
 
