@@ -93,7 +93,6 @@ def epoch_seconds(folder: Path, lines: list[dict[str, str]], size: int) -> float
             learning_rate=1e-4,
             max_length=None,
             gradient_checkpointing=False,
-            group_by_length=False,
             bf16=False,
             use_cpu=True,
             save_strategy="no",

@@ -25,7 +25,7 @@ def log(run: Path) -> list[dict[str, float]]:
 @pytest.mark.timeout(1200)
 def test_ppo_learns(told: Told) -> None:
     config = ppo.Config(
-        **told(updates=24, attempts=32, critic_learning_rate=3e-3, alpha=0.5, value_updates=4, epochs=2)
+        **told(updates=18, attempts=32, critic_learning_rate=3e-3, alpha=0.5, value_updates=4, epochs=2)
     )
     run = ppo.run(config).parent
     success = [line["success"] for line in log(run)]
