@@ -14,6 +14,7 @@ from annotation_app.endpoint import Plain
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, ReviewState, StateOfNeed
 from annotation_app.errors import NotFound
+from annotation_app.policies.selectors import Proposer, proposer_of
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef, Sha256
 from vocabulary.judging import without_references
@@ -70,6 +71,12 @@ def episode_blob(request: HttpRequest, episode_id: UUID, sha256: Annotated[Sha25
     if blob is None:
         raise NotFound("This episode has no such picture.")
     return blob_response(request, BlobRef(sha256=blob.sha256, media_type=blob.media_type, size=blob.size))
+
+
+@router.get("/episodes/{uuid:episode_id}/proposer", response=Proposer | None)
+def episode_proposer(request: HttpRequest, episode_id: UUID) -> Proposer | None:
+    """Which server, model and weights stand behind the policy that the desk names; null where nobody proposes."""
+    return proposer_of(selectors.episode_of(user=user_of(request), episode_id=episode_id).desk.policy)
 
 
 @router.get("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)

@@ -1,6 +1,7 @@
 """Reading policy revisions."""
 
 import json
+from urllib.parse import urlsplit
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.errors import Forbidden
@@ -20,6 +21,14 @@ class PolicyServer(Frozen):
     memory: str
     """What it is reminded of, in the same way."""
     candidates: int
+
+
+class Proposer(Frozen):
+    """Which server answers, and with which model and weights (empty: not known)."""
+
+    server: str
+    model: str
+    weight_version: str
 
 
 def policy_of(revision: PolicyRevision) -> PolicyRef:
@@ -47,6 +56,14 @@ def policy_server(revision: PolicyRevision | None, *, candidates: int) -> Policy
         memory=json.dumps(revision.memory, sort_keys=True),
         candidates=candidates,
     )
+
+
+def proposer_of(ref: PolicyRef | None) -> Proposer | None:
+    """Where a policy answers, as the desk shows it; None where nobody proposes."""
+    found = None if ref is None else PolicyRevision.objects.filter(name=ref.name, revision=ref.revision).first()
+    if found is None:
+        return None
+    return Proposer(server=urlsplit(found.base_url).netloc, model=found.model, weight_version=found.weight_version)
 
 
 def policies_admin_check(user: User) -> None:

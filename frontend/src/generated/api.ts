@@ -551,6 +551,14 @@ export interface StateOfNeed {
   waiting: boolean;
 }
 /**
+ * Which server answers, and with which model and weights (empty: not known).
+ */
+export interface Proposer {
+  server: string;
+  model: string;
+  weight_version: string;
+}
+/**
  * A reviewer's decision; a return needs a reason.
  */
 export interface ReviewIn {

@@ -71,6 +71,14 @@ def test_only_admins_decide_who_proposes(world: World, old: PolicyRevision, new:
     assert world.pool.policy == old
 
 
+def test_the_desk_says_which_server_and_model_answer(world: World, old: PolicyRevision) -> None:
+    episode = services.episode_next(user=world.ada)
+    assert episode is not None
+    path = f"/api/episodes/{episode.id}/proposer"
+    assert world.client(world.ada).get(path).json() == {"server": "model", "model": "m", "weight_version": ""}
+    assert world.client(world.ben).get(path).status_code == 404, "somebody else's"
+
+
 def test_nobody_may_propose(world: World, old: PolicyRevision) -> None:
     assert post(world, root_of(), "policy", revision=None) == 204
     world.pool.refresh_from_db()

@@ -11,6 +11,7 @@ import { useDesk } from "@/features/annotate/use-desk";
 
 import { splitPartial } from "./partial";
 import { ProposalCard } from "./proposal-card";
+import { Proposer } from "./proposer";
 import styles from "./proposals.module.css";
 
 export function ProposalsPanel() {
@@ -44,6 +45,7 @@ export function ProposalsPanel() {
           </ActionIcon>
         </Tooltip>
       </header>
+      <Proposer episode={episode} />
       <div className={styles.list} aria-live="polite" aria-busy={episode.thinking === "waiting" || episode.thinking === "streaming"}>
         {episode.proposals.length > 0
           ? episode.proposals.map((proposal) => <ProposalCard key={proposal.id} proposal={proposal} />)

@@ -101,6 +101,7 @@ export const deskMessages = {
   "status.link": "Server",
   "status.round_trip": "Server {ms} ms",
 
+  "proposals.from": "{model} at {server}",
   "proposals.title": "Proposals",
   "proposals.card": "Candidate {number}",
   "proposals.accept": "Accept",

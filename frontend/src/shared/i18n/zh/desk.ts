@@ -100,6 +100,7 @@ export const deskMessages: Record<keyof typeof english, Message> = {
   "status.link": "服务器",
   "status.round_trip": "服务器 {ms} ms",
 
+  "proposals.from": "{model}，位于 {server}",
   "proposals.title": "候选",
   "proposals.card": "候选 {number}",
   "proposals.accept": "接受",
