@@ -13,7 +13,7 @@ from pathlib import Path
 from trainer.config import config_read, fields_told
 from trainer.errors import TrainerError
 
-COMMANDS = ("sft", "merge", "quantize", "score", "dpo", "kto", "rft", "ct", "value", "orm", "ppo", "grpo")
+COMMANDS = ("ct", "sft", "rft", "dpo", "kto", "value", "orm", "ppo", "grpo", "merge", "quantize", "score")
 """Modules of this package, each with `Config`, its settings, and `run(config)`, which returns what it made."""
 
 

@@ -18,6 +18,7 @@ ON_DISK = (("model.language_model.", "model."), ("model.visual.", "visual."))
 PLAIN: dict[str, Any] = {
     **{"bias": "none", "use_dora": False, "fan_in_fan_out": False, "lora_bias": False},
     **{"modules_to_save": None, "rank_pattern": {}, "alpha_pattern": {}, "trainable_token_indices": None},
+    **{"layer_replication": None, "use_qalora": False, "use_bdlora": None, "alora_invocation_tokens": None},
 }
 """What these settings have to be: all else is another way of adapting, which is not folded as `scale B A`."""
 
