@@ -47,7 +47,11 @@ export function JudgeTable({ rows, onThreshold }: Props) {
                   <Button
                     variant="default"
                     size="compact-xs"
-                    aria-label={t("judges.choose", { judge: row.judge.ref.name, pool: row.pool.name })}
+                    aria-label={t("judges.choose_one", {
+                      threshold: row.threshold.toFixed(2),
+                      judge: row.judge.ref.name,
+                      pool: row.pool.name,
+                    })}
                     onClick={() => onThreshold(row)}
                   >
                     {row.threshold.toFixed(2)}

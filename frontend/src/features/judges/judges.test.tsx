@@ -121,7 +121,7 @@ describe("the judges page", () => {
 
   it("chooses a threshold with keys alone", async () => {
     const { sent, user } = open([{}]);
-    const button = await screen.findByRole("button", { name: "From when on orm is believed in Desktop basics" });
+    const button = await screen.findByRole("button", { name: "0.50: from when on orm is believed in Desktop basics" });
     button.focus();
     await user.keyboard("{Enter}");
     const dialog = await screen.findByRole("dialog");
@@ -136,7 +136,7 @@ describe("the judges page", () => {
     const { sent, user } = open([{ run: RUN }]);
     const progress = await screen.findByRole("progressbar", { name: "How far it is" });
     expect(progress.getAttribute("aria-valuenow")).toBe("40");
-    await user.click(screen.getByRole("button", { name: "Stop orm judging Desktop basics" }));
+    await user.click(screen.getByRole("button", { name: "Cancel orm judging Desktop basics" }));
     await waitFor(() => expect(sent).toEqual([["POST", "/api/judge-runs/run-1/cancel", null]]));
   });
 
