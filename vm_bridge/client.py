@@ -27,6 +27,7 @@ from vm_bridge.wire import (
     Observe,
     Pace,
     Perform,
+    ProgramLog,
     Recording,
     Renew,
     RenewMany,
@@ -174,6 +175,11 @@ class BridgeClient:
     async def recording_forget(self, host_url: str, key: str) -> None:
         """Remove a recording that has ended. Idempotent."""
         await self.call("DELETE", f"{host_url.rstrip('/')}/v1/recordings/{key}")
+
+    async def program_log(self, host_url: str, episode: str, *, after: int) -> ProgramLog:
+        """A page of what programs sent to an episode's browser."""
+        url = f"{host_url.rstrip('/')}/v1/cdp/{episode}/messages?after={after}"
+        return ProgramLog.model_validate_json(await self.call("GET", url))
 
     @property
     def fleet(self) -> "FleetClient":

@@ -128,6 +128,21 @@ class Recording(Frozen):
     parts: tuple[RecordingPart, ...]
 
 
+class ProgramMessage(Frozen):
+    """What a program of its holder's sent to a browser, at which of the page's times."""
+
+    time_ms: float
+    message: str
+    refused: bool
+
+
+class ProgramLog(Frozen):
+    """`GET /v1/cdp/{episode}/messages`: a page of what programs sent in an episode."""
+
+    messages: tuple[ProgramMessage, ...]
+    total: int
+
+
 class TerminalInput(Frozen):
     """`POST /v1/machines/{machine_id}/terminals/{session}/input`."""
 

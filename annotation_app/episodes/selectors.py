@@ -1,5 +1,6 @@
 """Reading episodes; nothing here writes."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from uuid import UUID
@@ -356,6 +357,12 @@ def machine_of(*, episode_id: UUID) -> StoredMachine:
         lease="" if episode.status in ENDED_STATUSES else episode.machine,
         record=episode.task.pool.record,
     )
+
+
+def machine_host_of(*, episode_id: UUID) -> str:
+    """The URL of the bridge host that an episode's last machine lived on; empty where it never had one."""
+    lease = Episode.objects.values_list("machine", flat=True).get(pk=episode_id)
+    return str(json.loads(lease)["host_url"]) if lease else ""
 
 
 def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:

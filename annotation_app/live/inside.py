@@ -4,7 +4,7 @@ None of it changes the machine and none of it is a step; what reads or changes a
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -12,6 +12,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from ninja import File, Router
 from ninja.files import UploadedFile
+from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.episodes import selectors, services
@@ -20,6 +21,7 @@ from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, InvalidAction
 from vm_bridge.inside import FileEntry
 from vm_bridge.machine import Lease, Machine, Service
+from vm_bridge.wire import ProgramLog
 from vocabulary.actions import MAX_FILE, FilePath
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
@@ -73,6 +75,16 @@ def upload_make(request: HttpRequest, episode_id: UUID, file: File[UploadedFile]
     return ref
 
 
+@router.get("/episodes/{uuid:episode_id}/programs", response=ProgramLog)
+def programs_get(request: HttpRequest, episode_id: UUID, after: Annotated[int, Field(ge=0)] = 0) -> ProgramLog:
+    """A page of what programs of its annotator's sent to the episode's browser; also of an episode that has ended."""
+    selectors.episode_of(user=user_of(request), episode_id=episode_id)
+    host = selectors.machine_host_of(episode_id=episode_id)
+    if not host:
+        return ProgramLog(messages=(), total=0)
+    return _asked(lambda bridge: bridge.program_log(host, str(episode_id), after=after))
+
+
 def _lease(episode_id: UUID) -> Lease:
     """Raises Conflict where the episode has no machine now."""
     stored = selectors.machine_of(episode_id=episode_id).lease
@@ -84,10 +96,15 @@ def _lease(episode_id: UUID) -> Lease:
 def _ask(episode_id: UUID, question: Callable[[Machine], Awaitable[R]]) -> R:
     """The machine's answer. Raises Invalid and Conflict with the bridge's own code."""
     lease = _lease(episode_id)
+    return _asked(lambda bridge: question(bridge.machine(lease)))
+
+
+def _asked(question: Callable[[BridgeClient], Awaitable[R]]) -> R:
+    """The bridge's answer. Raises Invalid and Conflict with its own code."""
 
     async def asked() -> R:
         async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
-            return await question(bridge.machine(lease))
+            return await question(bridge)
 
     try:
         return async_to_sync(asked)()

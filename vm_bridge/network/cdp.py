@@ -4,11 +4,13 @@ browser, its other sessions, or its time."""
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from vm_bridge.browser import BrowserFailed, Session
+from vm_bridge.wire import ProgramLog, ProgramMessage
 
 Told = dict[str, Any]
 DOMAINS = frozenset(
@@ -58,6 +60,21 @@ class CdpLog:
             self._size = MOST_LOG
         with self._file.open("a", encoding="utf-8") as file:
             self._size += file.write(line + "\n")
+
+
+def cdp_messages(file: Path, *, after: int, most: int) -> ProgramLog:
+    """So many messages of a log from the one with this number; a line that is being written is none. An episode to
+    whose browser no program spoke has no log, and no messages."""
+    messages: list[ProgramMessage] = []
+    total = 0
+    with suppress(FileNotFoundError), file.open(encoding="utf-8") as lines:
+        for line in lines:
+            if not line.endswith("\n"):
+                break
+            if after <= total < after + most:
+                messages.append(ProgramMessage.model_validate_json(line))
+            total += 1
+    return ProgramLog(messages=tuple(messages), total=total)
 
 
 class Visitor:

@@ -5,22 +5,25 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, HTTPException, Query, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse
 
 from vm_bridge.browser import BrowserFailed
 from vm_bridge.drivers.browser import Browser
 from vm_bridge.errors import BridgeError, TicketRefused, UnsupportedAction
-from vm_bridge.network.cdp import CdpLog, Visitor
+from vm_bridge.network.cdp import CdpLog, Visitor, cdp_messages
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.tickets import TicketClaim
-from vm_bridge.wire import Name
+from vm_bridge.wire import Name, ProgramLog
 
 POLICY_VIOLATION, GOING_AWAY, TOO_SLOW = 1008, 1001, 1013
 WATCHED_PACE = 1.0
 """A program waits for frames and timers: its page's time goes as everybody's while it is there."""
 
+Count = Annotated[int, Query(ge=0)]
+Most = Annotated[int, Query(ge=1, le=500)]
 Admit = Callable[[str], Awaitable[tuple[Sandbox, asyncio.Event, TicketClaim]]]
 """The machine a ticket opens, what is set when its lease ends, and what the ticket claims. Raises BridgeError."""
 
@@ -73,6 +76,11 @@ def cdp_log_routes(logs: Path) -> APIRouter:
         if not file.is_file():
             raise HTTPException(404, "no program spoke to a browser of this episode")
         return FileResponse(file, media_type="application/jsonl")
+
+    @router.get("/cdp/{episode}/messages")
+    def cdp_page(episode: Name, after: Count = 0, most: Most = 100) -> ProgramLog:
+        """The same, a page at a time; nothing where nothing was sent."""
+        return cdp_messages(logs / f"{episode}.jsonl", after=after, most=most)
 
     return router
 

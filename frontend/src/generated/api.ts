@@ -12,6 +12,7 @@ export type {
   BrowserPage,
   CallTool,
   CallUser,
+  ChooseFiles,
   Click,
   ClosePage,
   DoubleClick,
@@ -19,6 +20,7 @@ export type {
   Drag,
   EditFile,
   EpisodeState,
+  FileChooser,
   Finish,
   Gesture,
   GetClipboard,
@@ -34,6 +36,7 @@ export type {
   Navigate,
   NavigateBack,
   Observation,
+  OfferedFile,
   OpenApp,
   PageEvent,
   ParseError,
@@ -332,6 +335,8 @@ export interface Evaluation {
   created_at: string;
   policies: PolicyRef[];
   attempts: number;
+  judged?: number;
+  judge?: string;
   left_out?: LeftOut;
   suites?: SuiteResult[];
   tasks?: TaskResult[];
@@ -528,6 +533,21 @@ export interface Service {
   port: number;
   path: string;
   whole: boolean;
+}
+/**
+ * `GET /v1/cdp/{episode}/messages`: a page of what programs sent in an episode.
+ */
+export interface ProgramLog {
+  messages: ProgramMessage[];
+  total: number;
+}
+/**
+ * What a program of its holder's sent to a browser, at which of the page's times.
+ */
+export interface ProgramMessage {
+  time_ms: number;
+  message: string;
+  refused: boolean;
 }
 /**
  * A page of episodes, newest first; `next` is the following page's number, if any.

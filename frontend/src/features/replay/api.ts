@@ -1,7 +1,7 @@
 /** What the replay asks for beside the trajectory. */
 import { queryOptions } from "@tanstack/react-query";
 
-import type { RecordingOut } from "@/generated/api";
+import type { ProgramLog, RecordingOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const AGAIN_MS = 5_000;
@@ -12,4 +12,11 @@ export const recordingQuery = (episodeId: string) =>
     queryKey: ["episode", episodeId, "recording"],
     queryFn: () => request<RecordingOut>("GET", `/episodes/${episodeId}/recording`),
     refetchInterval: ({ state }) => (state.data?.pending ? AGAIN_MS : false),
+  });
+
+/** What programs sent to an episode's browser, from the message with this number. */
+export const programsQuery = (episodeId: string, after: number) =>
+  queryOptions({
+    queryKey: ["episode", episodeId, "programs", after],
+    queryFn: () => request<ProgramLog>("GET", `/episodes/${episodeId}/programs?after=${after}`),
   });

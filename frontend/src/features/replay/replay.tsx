@@ -22,6 +22,7 @@ import { replayCommands } from "./commands";
 import { Controls } from "./controls";
 import { FRAME_MS, moved, startAt, type Move, type Player } from "./player";
 import { placeOf } from "./recording";
+import { Programs } from "./programs";
 import { RecordingView } from "./recording-view";
 import styles from "./replay.module.css";
 import { StepPanel } from "./step-panel";
@@ -61,6 +62,7 @@ export function Replay({ trajectory, state, review }: Props) {
       <aside className={styles.panel} aria-label={t("replay.panel")}>
         <Summary trajectory={trajectory} state={state} />
         {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setAsking(true)} />}
+        {trajectory.task.platform === "browser" && <Programs episodeId={trajectory.id} />}
         {review}
       </aside>
       <div className={styles.foot}>
