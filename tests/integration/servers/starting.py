@@ -49,8 +49,8 @@ def trainer_server(checkpoint: Path, folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def vllm_server(checkpoint: Path, folder: Path) -> Iterator[Server]:
-    """vLLM, with log-probabilities after the temperature, so that a trainer can compare them.
+def vllm_server(checkpoint: Path, folder: Path, *more: str) -> Iterator[Server]:
+    """vLLM, with log-probabilities after the temperature, so that a trainer can compare them, and `more` options.
 
     Raises EnvironmentUnavailable.
     """
@@ -76,6 +76,7 @@ def vllm_server(checkpoint: Path, folder: Path) -> Iterator[Server]:
         "--enforce-eager",
         "--no-enable-chunked-prefill",
         *words,
+        *more,
     ]
     with started(command, folder, environment=vllm_environment(python), workdir=folder, port=port) as url:
         yield Server(url=url, metrics="vllm")
@@ -115,6 +116,7 @@ def vllm_environment(python: Path) -> dict[str, str]:
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "VLLM_SERVER_DEV_MODE": "1",
+        "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
         **({"LD_PRELOAD": str(preload)} if preload.exists() else {}),
     }
 

@@ -1,0 +1,65 @@
+"""LoRA adapters swapped on a running vLLM: each is asked for by its name, and says what its folded weights say."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agent_backend.policy.reload import main
+from tests.integration.servers.environment import EnvironmentUnavailable
+from tests.integration.servers.starting import vllm_server
+from tests.integration.servers.test_parity import asked, difference, picture
+
+CLOSE = 1e-4
+"""Largest difference of a log-probability in single precision: an adapter adds beside the weights, not into them."""
+BOUND = 120.0
+RANK = "8"
+
+pytestmark = pytest.mark.vllm
+
+
+def adapter_write(python: Path, checkpoint: Path, folder: Path, seed: int) -> tuple[Path, Path]:
+    """A random adapter, and the checkpoint it is folded into."""
+    adapter, folded = folder / f"lora-{seed}", folder / f"folded-{seed}"
+    script = Path(__file__).with_name("adapter.py")
+    subprocess.run([python, script, checkpoint, adapter, folded, "--seed", str(seed)], check=True, timeout=300)
+    return adapter, folded
+
+
+@pytest.fixture
+def client(checkpoint: Path, tmp_path: Path) -> Iterator[httpx.Client]:
+    """A server that takes adapters."""
+    lora = ("--enable-lora", "--max-lora-rank", RANK, "--max-loras", "2")
+    try:
+        with (
+            vllm_server(checkpoint, tmp_path, *lora) as server,
+            httpx.Client(base_url=server.url, timeout=BOUND, trust_env=False) as made,
+        ):
+            yield made
+    except EnvironmentUnavailable as error:
+        pytest.skip(f"missing capability: vLLM on CPU ({error})")
+
+
+def adapt(client: httpx.Client, adapter: Path, name: str) -> int:
+    """Another adapter under this name, as `agent_backend.policy.reload` loads it."""
+    return main(["--server", str(client.base_url), "--adapter", str(adapter), "--version", name])
+
+
+def test_adapters_are_swapped_while_it_runs(
+    client: httpx.Client, trainer_python: Path, checkpoint: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    images = (picture(7),)
+    before = asked(client, images)
+    for seed in range(2):
+        adapter, folded = adapter_write(trainer_python, checkpoint, tmp_path, seed)
+        assert adapt(client, adapter, "r12") == 0, capfd.readouterr().err
+        assert {card["id"] for card in client.get("/v1/models").json()["data"]} == {"tiny", "r12"}
+        answer = asked(client, images, model="r12")
+        assert difference(trainer_python, folded, answer, images) <= CLOSE
+        assert difference(trainer_python, checkpoint, answer, images) > 100 * CLOSE, "it is another model indeed"
+    again = asked(client, images)
+    assert [c["token_ids"] for c in again["choices"]] == [c["token_ids"] for c in before["choices"]], "the base stays"
+    assert adapt(client, tmp_path / "nowhere", "r13") == 1
+    assert client.get("/health").is_success, "an adapter that is not there ends nothing"
