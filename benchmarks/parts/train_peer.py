@@ -44,15 +44,18 @@ def ensure_trl(console: Console, trainer: Path) -> Path:
 
 def measured(python: Path, module: str, folder: Path) -> dict[str, Any]:
     """What a program prints as its last line. Raises PeerUnavailable where it fails."""
-    done = subprocess.run(
-        [python, "-m", module, folder],
-        cwd=ROOT,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=WITHIN,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [python, "-m", module, folder],
+            cwd=ROOT,
+            env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=WITHIN,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise PeerUnavailable(f"{module} did not end within {WITHIN:g} s") from None
     if done.returncode:
         raise PeerUnavailable(f"{module}: {done.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
