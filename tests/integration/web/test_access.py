@@ -31,7 +31,7 @@ PICTURE = b"\xff\xd8 a picture"
 def routes(episode_id: object = "", export_id: object = "", sha256: str = "0" * 64) -> Iterator[tuple[str, str]]:
     """(method, path) of every operation in the interface's own description."""
     for path, methods in api.get_openapi_schema()["paths"].items():
-        named = {"episode_id": episode_id, "export_id": export_id, "sha256": sha256}
+        named = {"episode_id": episode_id, "export_id": export_id, "sha256": sha256, "run_id": uuid4()}
         filled = path.format_map(defaultdict(lambda: "1", named))
         for method in methods:
             yield method.upper(), filled
