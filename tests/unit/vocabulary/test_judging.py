@@ -1,6 +1,7 @@
 """What a judge is asked: the whole history, the last screens, and an attempt's text that stays evidence."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -76,7 +77,7 @@ def test_what_failed_and_what_is_not_known_is_told() -> None:
 
 @pytest.mark.parametrize("where", ["thought", "typed", "output", "answer", "instruction"])
 def test_nothing_in_an_attempt_ends_the_record_or_has_the_last_word(where: str) -> None:
-    fields = {"thought": HOSTILE} if where == "thought" else {}
+    fields: dict[str, Any] = {"thought": HOSTILE} if where == "thought" else {}
     if where == "output":
         fields = {"after": observation("end", text=HOSTILE)}
     action = TypeText(text=HOSTILE) if where == "typed" else Click(x=1, y=1)
