@@ -28,6 +28,8 @@ class Answers:
 
     def __init__(self, session: "Session", site: Site, prelude: Callable[[], str]) -> None:
         self._session, self._site, self._prelude = session, site, prelude
+        self.count = 0
+        """Requests so far."""
         self._asked = 0
         """Requests the site has not answered yet."""
         self._later: list[tuple[float, int, Page, Told, Response]] = []
@@ -81,6 +83,7 @@ class Answers:
 
     async def answer(self, page: Page, told: Told) -> None:
         """Have one request answered."""
+        self.count += 1
         self._asked += 1
         try:
             response = await self._response(page, _request(told))

@@ -5,6 +5,7 @@ Frames fall on whole milliseconds (0, 17, 33, 50, …): so do all timers, and wh
 
 import asyncio
 import base64
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, PageHung
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 NEVER = 1e9
 LEAST = 1
 """What two frames are apart between which no time passes (microseconds): the least the browser counts."""
+STUCK_SECONDS = 0.2
+"""How long time may stand after requests that were all answered."""
 MOST_TRIES = 50
 """Frames that are drawn at most until a document has drawn one."""
 
@@ -36,6 +39,8 @@ class ExactTime:
         """The browser's own ticks when time began (microseconds)."""
         self._drawn = -1
         """When the last frame was, from there (microseconds); the browser never answers a frame not later."""
+        self._counted = 0
+        """How many requests there were when the last frame was drawn."""
         self._expired = asyncio.Event()
         self._workers = False
         """Whether pages have workers, whose time must be moved."""
@@ -140,7 +145,7 @@ class ExactTime:
         """Wait until the time that was given has passed. Raises PageHung."""
         try:
             async with asyncio.timeout(self.patience):
-                await self._expired.wait()
+                await self._used_up()
                 while self._kept:
                     # Time waits for an answer that waits for its time.
                     self._kept = False
@@ -150,11 +155,23 @@ class ExactTime:
                     if left <= 0:
                         break
                     self._give("advance", left)
-                    await self._expired.wait()
+                    await self._used_up()
         except TimeoutError:
             raise PageHung(f"the page does not come to its next frame within {self.patience:.0f} s") from None
         if self._broken is not None:
             raise self._broken
+
+    async def _used_up(self) -> None:
+        """Wait until what was given has passed. What a page asked for in an input, while time stood, keeps it from
+        passing until a frame is drawn, however long ago it was answered."""
+        while not self._expired.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(STUCK_SECONDS):
+                    await self._expired.wait()
+                    return
+            answers = self._session.answers
+            if answers.count > self._counted and not answers.pending:
+                await self._draw(self._session.active, self.now)
 
     async def _asked(self, answer: "asyncio.Future[Told]") -> int:
         """What time it is by an answer of the keeper. Raises BrowserFailed."""
@@ -186,6 +203,7 @@ class ExactTime:
     async def _begin(self, page: Page, at: float, more: Told) -> Told:
         async with self._session.engine.drawing:
             self._drawn = max(round(at * 1000), self._drawn + LEAST)
+            self._counted = self._session.answers.count
             # The browser cuts what is below a microsecond, so what floats lose must not count.
             ticks = (self._base + self._drawn + 0.25) / 1000
             answer = page.send("HeadlessExperimental.beginFrame", frameTimeTicks=ticks, interval=FRAME_MS, **more)

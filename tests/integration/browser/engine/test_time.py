@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.browser.engine.conftest import START, click, hashed, opened, started
+from tests.integration.browser.engine.conftest import BUTTON, START, click, hashed, opened, started
 from vm_bridge.browser import Clock, Engine, Session
 from vm_bridge.browser.keys import key_told
 
@@ -220,3 +220,16 @@ async def test_scrolling_goes_the_same_way_where_nobody_sees_it(exact: Engine, b
         await session.close()
     assert seen[0] == seen[1]
     assert seen[0][0][0] > 0
+
+
+async def test_what_an_input_asks_for_does_not_keep_time_from_passing(exact: Engine) -> None:
+    page = f"<!doctype html><button id=b style='{BUTTON}'>go</button><script>let got = 0;"
+    asks = page + "b.onmousedown = () => fetch('/more').then(() => { got = performance.now() })</script>"
+    session = await opened(exact, {"/": asks, "/more": "more"})
+    await click(session, 20, 20)
+    began = session.now_ms
+    await session.advance(100)
+    assert session.now_ms - began == 100
+    got = await session.evaluate("got")
+    assert isinstance(got, int | float)
+    assert got >= began > 0
