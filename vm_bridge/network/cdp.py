@@ -33,6 +33,9 @@ REFUSED = frozenset(
 """What would take hold of time, of the screen's size, or of files."""
 EMPTY = frozenset({"Browser.setDownloadBehavior", "Browser.close", "Target.setDiscoverTargets"})
 """Asked for by common clients, and answered as if done."""
+EMPTY_OF_PAGES = frozenset({"Audits.enable", "WebMCP.enable"})
+OWN = frozenset({"Browser.getVersion", "Target.getBrowserContexts", "Target.getTargets", "Target.setAutoAttach"})
+"""Asked of the browser, and answered for the leased session alone."""
 SCHEMES = ("http", "https", "about")
 NOT_ALLOWED, NOT_FOUND, FAILED = -32000, -32001, -32603
 MOST_WAITING = 4_000
@@ -133,7 +136,7 @@ class Visitor:
         """Empty where it may be done."""
         if session:
             return self._why_not_page(method, session, given)
-        if method in EMPTY or method in ("Browser.getVersion", "Target.setAutoAttach", "Target.getTargets"):
+        if method in EMPTY or method in OWN:
             return ""
         if method in ("Target.getTargetInfo", "Target.attachToTarget", "Target.activateTarget", "Target.closeTarget"):
             target = given.get("targetId")
@@ -148,7 +151,7 @@ class Visitor:
             return "there is no such session"
         if {"method", "session"} & given.keys() or method in REFUSED:
             return "not for who leases a session"
-        if method in ("Target.setAutoAttach", "Target.detachFromTarget"):
+        if method in EMPTY_OF_PAGES or method in ("Target.setAutoAttach", "Target.detachFromTarget"):
             return ""
         if method == "Page.navigate":
             return _why_not_address(given.get("url"))
@@ -158,6 +161,8 @@ class Visitor:
         """Raises BrowserFailed."""
         if method in EMPTY:
             return {}
+        if method == "Target.getBrowserContexts":
+            return {"browserContextIds": [self._session.context]}
         if method == "Target.setAutoAttach":
             self._wanted = bool(given.get("autoAttach"))
             for page in self._session.pages if self._wanted else ():
@@ -176,6 +181,8 @@ class Visitor:
 
     async def _page(self, method: str, session: str, given: Told) -> Told:
         """Raises BrowserFailed."""
+        if method in EMPTY_OF_PAGES:
+            return {}
         if method == "Target.setAutoAttach" and given.get("autoAttach"):
             given |= {"flatten": True}
         return await self._pipe.call(method, session, **given)

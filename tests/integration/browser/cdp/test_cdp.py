@@ -99,6 +99,40 @@ async def test_playwright_plays_the_leased_page(door: Door) -> None:
     assert any("WOB_RAW_REWARD_GLOBAL" in line["message"] for line in door.logged())
 
 
+async def test_a_client_that_begins_as_puppeteer_does_is_let_in(door: Door) -> None:
+    """What puppeteer-core 24 sends before it has its pages; it does not go on where one of these is refused."""
+    async with connect(door.address, proxy=None) as socket:
+        contexts = (await asked(socket, "Target.getBrowserContexts"))["result"]["browserContextIds"]
+        assert contexts == [door.mine.session.context if door.mine.session else ""]
+        tabs = [{"type": "page", "exclude": True}, {}]
+        watch = {"waitForDebuggerOnStart": True, "flatten": True, "autoAttach": True}
+        await socket.send(json.dumps({"id": 1, "method": "Target.setDiscoverTargets", "params": {"discover": True}}))
+        await socket.send(json.dumps({"id": 2, "method": "Target.setAutoAttach", "params": watch | {"filter": tabs}}))
+        session = ""
+        async with asyncio.timeout(30):
+            while not session:
+                told = json.loads(await socket.recv())
+                if told.get("method") == "Target.attachedToTarget":
+                    session = told["params"]["sessionId"]
+        greeting: tuple[tuple[str, dict[str, object]], ...] = (
+            ("Target.setAutoAttach", watch | {"filter": [{}]}),
+            ("Runtime.runIfWaitingForDebugger", {}),
+            ("Network.enable", {}),
+            ("Page.enable", {}),
+            ("Page.getFrameTree", {}),
+            ("Runtime.enable", {}),
+            ("Audits.enable", {}),
+            ("WebMCP.enable", {}),
+            ("Log.enable", {}),
+        )
+        for method, given in greeting:
+            await socket.send(json.dumps({"id": 9, "method": method, "params": given, "sessionId": session}))
+            async with asyncio.timeout(30):
+                while (told := json.loads(await socket.recv())).get("id") != 9:
+                    pass
+            assert "result" in told, method
+
+
 async def test_others_are_not_seen_and_the_browser_is_not_ruled(door: Door) -> None:
     async with connect(door.address, proxy=None) as socket:
         targets = (await asked(socket, "Target.getTargets"))["result"]["targetInfos"]
