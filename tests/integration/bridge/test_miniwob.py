@@ -1,0 +1,278 @@
+"""MiniWoB++ over a real bridge: leased, prepared and solved by acts of every kind, and every other task of it loads."""
+
+import itertools
+import json
+import re
+from calendar import month_name
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.bridge.conftest import SECRET, RunningBridge
+from vm_bridge.client import BridgeClient
+from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
+from vm_bridge.machine import Lease, Machine
+from vm_bridge.sandbox import Sandbox
+from vm_bridge.suites.miniwob import MiniWob
+from vocabulary.actions import Action, Click, Drag, Point, Press, PressKeys, Release, Scroll, TripleClick, TypeText
+from vocabulary.observations import BrowserPage
+
+SUITE = MiniWob()
+NAMES = [task.name or "" for task in SUITE.tasks]
+BY_SCRIPT = (
+    *(
+        "click-button-sequence",
+        "click-button",
+        "click-checkboxes",
+        "click-collapsible",
+        "click-color",
+        "click-dialog-2",
+    ),
+    *("click-link", "click-option", "click-tab", "enter-password", "enter-text-dynamic", "enter-text-2", "find-word"),
+    *("focus-text-2", "login-user", "read-table", "simple-algebra", "simple-arithmetic", "unicode-test"),
+)
+"""What the suite's own script solves, act by act."""
+PARTS = 4
+"""In how many tests all tasks are loaded."""
+
+
+class Watched(BrowserHost):
+    """Its machines can be asked where something is on their page."""
+
+    def __init__(self, data: Path) -> None:
+        super().__init__(data, {"miniwob": SUITE})
+        self.made: dict[str, BrowserSandbox] = {}
+
+    async def create(self, image: str) -> Sandbox:
+        made = await super().create(image)
+        assert isinstance(made, BrowserSandbox)
+        self.made[made.id] = made
+        return made
+
+
+class Hand:
+    """Acts on a leased machine as everybody does, over the bridge; only where to aim it asks the page itself."""
+
+    def __init__(self, machine: Machine, lease: Lease, sandbox: BrowserSandbox) -> None:
+        self._machine, self._lease, self._sandbox = machine, lease, sandbox
+        self._commands = itertools.count()
+        self.said = ""
+        self.page: BrowserPage | None = None
+
+    async def begin(self, name: str, seed: int) -> None:
+        seen = await self._machine.prepare(SUITE.make(name, seed=seed))
+        assert seen.screenshot is not None
+        self.page = seen.page
+        self.said = str(await self.ask("document.getElementById('query').textContent.replace(/\\s+/g, ' ').trim()"))
+
+    async def ask(self, script: str) -> Any:
+        return await self._sandbox.browser.read(self._lease.fencing_token, lambda session: session.evaluate(script))
+
+    async def point(self, element: str, across: float = 0.5, down: float = 0.5) -> Point:
+        x, y = await self.ask(
+            f"(() => {{ const box = ({element}).getBoundingClientRect();"
+            f" return [box.x + box.width * {across}, box.y + box.height * {down}].map(Math.round); }})()"
+        )
+        return Point(x=x, y=y)
+
+    async def do(self, action: Action) -> None:
+        done = await self._machine.perform(f"{next(self._commands)}-{self._lease.fencing_token}", action)
+        assert done.error is None, done.error
+        self.page = done.after.page
+
+    async def click(self, element: str, across: float = 0.5, down: float = 0.5) -> None:
+        point = await self.point(element, across, down)
+        await self.do(Click(x=point.x, y=point.y))
+
+    async def submit(self) -> None:
+        await self.click("document.querySelector('#area button')")
+
+    async def advised(self) -> None:
+        advice = await self._machine.advise()
+        assert advice is not None, "the script knows no way on"
+        await self.do(advice.action)
+
+
+def one(selector: str, text: str = "") -> str:
+    """The element of a selector; with a text, the one that says just this."""
+    all_of = f"[...document.querySelectorAll({json.dumps(selector)})]"
+    return f"{all_of}.find((e) => e.textContent.trim() === {json.dumps(text)})" if text else f"{all_of}[0]"
+
+
+async def drag_box(hand: Hand) -> None:
+    await hand.do(Drag(start=await hand.point(one("#draggableSmall")), end=await hand.point(one("#draggableLarge"))))
+    await hand.submit()
+
+
+async def choose_list(hand: Hand) -> None:
+    wanted = hand.said.removeprefix("Select ").removesuffix(" from the list and click Submit.")
+    await hand.do(PressKeys(keys=("tab",)))
+    await hand.do(TypeText(text=wanted))
+    await hand.submit()
+
+
+async def scroll_list(hand: Hand) -> None:
+    wanted = hand.said.removeprefix("Select ").removesuffix(" from the scroll list and click Submit.")
+    for name in wanted.split(", "):
+        await hand.do(Scroll(point=await hand.point(one("#options")), direction="up", amount=10))
+        option, box = one("#options option", name), one("#options")
+        while (await hand.point(option)).y > (await hand.point(box, down=1)).y:
+            await hand.do(Scroll(point=await hand.point(one("#options")), direction="down", amount=1))
+        await hand.do(Press(key="ctrl"))
+        await hand.click(option, across=0.3)
+        await hand.do(Release(key="ctrl"))
+    await hand.submit()
+
+
+async def enter_date(hand: Hand) -> None:
+    found = re.search(r"\d\d/\d\d/\d{4}", hand.said)
+    assert found
+    await hand.click(one("#tt"), across=0.1)
+    await hand.do(TypeText(text=found[0].replace("/", "")))
+    await hand.submit()
+
+
+async def choose_date(hand: Hand) -> None:
+    found = re.search(r"(\d\d)/(\d\d)/(\d{4})", hand.said)
+    assert found
+    month, day, year = map(int, found.groups())
+    await hand.click(one("#datepicker"))
+    for _ in range(12):
+        shown = await hand.ask("document.querySelector('.ui-datepicker-title').textContent")
+        if shown.split() == [month_name[month], str(year)]:
+            break
+        await hand.click(one(".ui-datepicker-prev"))
+    await hand.click(one(".ui-datepicker-calendar a", str(day)))
+    await hand.submit()
+
+
+async def spinner(hand: Hand) -> None:
+    found = re.search(r"-?\d+", hand.said)
+    assert found
+    way = ".ui-spinner-up" if int(found[0]) > 0 else ".ui-spinner-down"
+    for _ in range(abs(int(found[0]))):
+        await hand.click(one(way))
+    await hand.submit()
+
+
+async def slider(hand: Hand) -> None:
+    found = re.search(r"-?\d+", hand.said)
+    assert found
+    await hand.click(one(".ui-slider-handle"))
+    away = int(found[0]) - int(await hand.ask("document.getElementById('val').textContent"))
+    for _ in range(abs(away)):
+        await hand.do(PressKeys(keys=("right" if away > 0 else "left",)))
+    await hand.submit()
+
+
+async def grid(hand: Hand) -> None:
+    found = re.search(r"\(.*\)", hand.said)
+    assert found
+    await hand.click(f"document.getElementById({json.dumps(found[0])})")
+
+
+async def copy_paste(hand: Hand) -> None:
+    await hand.click(one("#to-copy"))
+    await hand.do(PressKeys(keys=("ctrl", "a")))
+    await hand.do(PressKeys(keys=("ctrl", "c")))
+    await hand.click(one("#answer-input"))
+    await hand.do(PressKeys(keys=("ctrl", "v")))
+    await hand.click(one("#subbtn"))
+
+
+async def highlight(hand: Hand) -> None:
+    point = await hand.point(one("#area > div"), down=0.2)
+    await hand.do(TripleClick(x=point.x, y=point.y))
+    await hand.submit()
+
+
+async def delete_mail(hand: Hand) -> None:
+    found = re.search(r"by (\w+)", hand.said)
+    assert found
+    thread = f"({one('.email-thread .email-sender', found[1])}).closest('.email-thread')"
+    list_ = await hand.point(one("#area"), down=0.7)
+    for _ in range(20):
+        if (await hand.point(thread)).y < 200:
+            break
+        await hand.do(Scroll(point=list_, direction="down", amount=1))
+    await hand.click(f"{thread}.querySelector('.trash')")
+
+
+BY_HAND: dict[str, tuple[int, Callable[[Hand], Awaitable[None]]]] = {
+    "drag-box": (1, drag_box),
+    "choose-list": (1, choose_list),
+    "click-scroll-list": (1, scroll_list),
+    "enter-date": (1, enter_date),
+    "choose-date": (1, choose_date),
+    "use-spinner": (1, spinner),
+    "use-slider": (1, slider),
+    "grid-coordinate": (1, grid),
+    "copy-paste": (1, copy_paste),
+    "highlight-text": (1, highlight),
+    "email-inbox-delete": (1, delete_mail),
+}
+"""What takes more than clicks and words: the seed, and how it is done."""
+
+
+@pytest.fixture
+async def fake_host(tmp_path: Path) -> AsyncIterator[Watched]:
+    """Real browsers in place of the fakes."""
+    host = Watched(tmp_path / "browsers")
+    yield host
+    await host.close()
+
+
+@asynccontextmanager
+async def leased(bridge: RunningBridge, host: Watched) -> AsyncIterator[Hand]:
+    async with BridgeClient(bridge.url, SECRET) as client:
+        lease = await client.allocate(image=IMAGE, holder="tests", user="ada", session="episode-1", ttl=600, wait=60)
+        try:
+            yield Hand(client.machine(lease), lease, host.made[lease.machine_id])
+        finally:
+            await client.release(lease)
+
+
+def ended(hand: Hand) -> tuple[bool, bool | None, float | None]:
+    assert hand.page is not None
+    return hand.page.done, hand.page.success, hand.page.score
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("names", [list(BY_HAND)[part::3] for part in range(3)], ids=",".join)
+async def test_tasks_of_every_kind_are_solved_by_acts(
+    bridge: RunningBridge, fake_host: Watched, names: list[str]
+) -> None:
+    async with leased(bridge, fake_host) as hand:
+        for name in names:
+            seed, play = BY_HAND[name]
+            await hand.begin(name, seed)
+            assert ended(hand)[0] is False
+            await play(hand)
+            assert ended(hand) == (True, True, 1), (name, hand.said)
+
+
+@pytest.mark.timeout(300)
+async def test_the_script_solves_its_tasks_over_the_bridge(bridge: RunningBridge, fake_host: Watched) -> None:
+    async with leased(bridge, fake_host) as hand:
+        for name in BY_SCRIPT:
+            await hand.begin(name, 2)
+            for _ in range(30):
+                await hand.advised()
+                if ended(hand)[0]:
+                    break
+            assert ended(hand) == (True, True, 1), (name, hand.said)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_every_task_loads_and_takes_an_act(bridge: RunningBridge, fake_host: Watched, part: int) -> None:
+    async with leased(bridge, fake_host) as hand:
+        for name in NAMES[part::PARTS]:
+            await hand.begin(name, 0)
+            assert (hand.page is not None, ended(hand)[0]) == (True, False), name
+            await hand.do(Click(x=330, y=210))
+            assert ended(hand)[2] is not None, name
