@@ -1,6 +1,5 @@
 """Where HTTP and WebSocket come in; nothing else joins the two."""
 
-import gc
 import os
 
 from channels.auth import AuthMiddlewareStack
@@ -24,7 +23,3 @@ application = ProtocolTypeRouter(
         ),
     }
 )
-
-# What is there now stays; going through it again would hold every annotator up for a tenth of a second each time.
-gc.collect()
-gc.freeze()

@@ -89,7 +89,7 @@ class Stack:
         celery = ("-m", "celery", "-A", "annotation_app")
         return (
             self._python(
-                "web", "-m", "daphne", "-b", host, "-p", str(ports.web), "annotation_app.asgi:application",
+                "web", "-m", "daphne", "-b", host, "-p", str(ports.web), "annotation_app.serving:application",
                 ready=Answers(f"http://{host}:{ports.web}/api/health"),
             ),
             self._python(

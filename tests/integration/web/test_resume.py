@@ -28,7 +28,7 @@ from tests.waiting import wait_until
 @contextmanager
 def web(port: int, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A web process that answers."""
-    command = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port), "annotation_app.asgi:application"]
+    command = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port), "annotation_app.serving:application"]
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment})
     try:
         wait_until(lambda: answers(port), limit=40)
