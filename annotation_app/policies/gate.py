@@ -14,6 +14,7 @@ from vocabulary.tasks import kind_named
 Scope = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\x00]*$")]
 ReasonCode = Literal[
     "nothing_evaluated",
+    "rests_on_a_judge",
     "not_evaluated",
     "too_few_attempts",
     "success_too_low",
@@ -58,6 +59,9 @@ def decide(gate: Gate, candidate: Evaluation, active: PolicyRef | None, before: 
     the candidate's report has a comparison with `active` itself, that counts, since it knows attempts in pairs."""
     tasks = {_kind(task): task for task in candidate.tasks if _within(gate, _kind(task))}
     reasons = [*_coverage(gate, tasks), *_success(gate, tasks)]
+    if candidate.judged:
+        # A model that learned to please a judging model would promote itself.
+        reasons.append(Reason(code="rests_on_a_judge", found=candidate.judged, wanted=0))
     if gate.no_regression and active is not None:
         reasons += _regression(gate, candidate, active, before)
     return Decision(passed=not reasons, reasons=tuple(reasons))

@@ -177,6 +177,7 @@ export interface GateOutcome {
 export interface Reason {
   code:
     | "nothing_evaluated"
+    | "rests_on_a_judge"
     | "not_evaluated"
     | "too_few_attempts"
     | "success_too_low"

@@ -131,3 +131,8 @@ def test_more_successes_never_shut_a_gate_that_was_open(attempts: int) -> None:
         before = {"games/2048": (was, attempts)}
         if not judged(gate, {"games/2048": (now, attempts)}, before):
             assert not judged(gate, {"games/2048": (now + 1, attempts)}, before)
+
+
+def test_a_judging_models_word_opens_no_gate() -> None:
+    believed = report(NEW, {"games/2048": (9, 9)}).model_copy(update={"judged": 2})
+    assert reasons(decide(Gate(no_regression=False), believed, None, None)) == [("rests_on_a_judge", "")]

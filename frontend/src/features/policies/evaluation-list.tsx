@@ -57,6 +57,8 @@ export function reasonText({ code, subject, found, wanted }: Reason, { t, percen
     case "active_not_evaluated":
     case "task_dropped":
       return t(`policies.reason.${code}`, { subject });
+    case "rests_on_a_judge":
+      return t("policies.reason.rests_on_a_judge", { found: found ?? 0 });
     case "too_few_attempts":
       return t("policies.reason.too_few_attempts", { subject, found: found ?? 0, wanted: wanted ?? 0 });
     case "success_too_low":

@@ -68,6 +68,7 @@ export const policyMessages = {
   "policies.reason.not_evaluated": "{subject} was not evaluated",
   "policies.reason.too_few_attempts": "{subject} was attempted {found} times, not {wanted}",
   "policies.reason.success_too_low": "{found} succeeded, not {wanted}",
+  "policies.reason.rests_on_a_judge": "{found} attempts rest on a judging model's word; a gate believes verifiers and people",
   "policies.reason.active_not_evaluated": "there is no comparison with {subject}, which is active",
   "policies.reason.worse": "worse than the active one, by more than chance",
   "policies.reason.worse_task": "worse at {subject}: {found} after {wanted}",

@@ -68,6 +68,7 @@ export const policyMessages = {
   "policies.reason.not_evaluated": "没有评测 {subject}",
   "policies.reason.too_few_attempts": "{subject} 尝试了 {found} 次，不足 {wanted} 次",
   "policies.reason.success_too_low": "成功率 {found}，低于 {wanted}",
+  "policies.reason.rests_on_a_judge": "{found} 次尝试只有评判模型的结论；门槛只相信验证器和人",
   "policies.reason.active_not_evaluated": "没有与启用版本 {subject} 的比较",
   "policies.reason.worse": "比启用版本差，且超出偶然",
   "policies.reason.worse_task": "{subject} 变差：{wanted} 降至 {found}",
