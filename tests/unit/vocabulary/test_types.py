@@ -42,6 +42,7 @@ EVENTS: tuple[Any, ...] = (
     *(event for _, event in episodes.EVENTS.values()),
     messages.Snapshot(state=episodes.DECIDING, control="mine"),
     messages.ProposalsThinking(thinking="streaming", partials=(messages.Partial(index=0, text="Thou"),)),
+    messages.MemoriesNoting(noting="failed", message="No answer."),
     messages.ControlChanged(control="other", holder="Ada"),
     messages.Acknowledged(command_id="command-1"),
     messages.Rejected(command_id=None, code="invalid", message="What?"),
