@@ -70,10 +70,13 @@ def shaped(trajectory: Trajectory, shaping: Shaping) -> Shaped | None:
 
 
 def outcome_reward(trajectory: Trajectory, *, partial: bool = False) -> float | None:
-    """1 for success, 0 for failure, by the verifier where there is one; None where neither it nor a person can say."""
+    """1 for success, 0 for failure, by the verifier where there is one, else by the person who made it; None where
+    neither can say. What a policy says of its own attempt is no outcome: it would learn to say it."""
     verdict = trajectory.verdict
     if verdict is not None and verdict.success is not None:
         return verdict.score if partial else float(verdict.success)
+    if trajectory.origin != "annotation":
+        return None
     return {"success": 1.0, "failure": 0.0}.get(trajectory.outcome or "")
 
 

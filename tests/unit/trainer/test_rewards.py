@@ -43,6 +43,8 @@ def attempt(*lengths: int | None, **fields: Any) -> Trajectory:
         ({"outcome": "success", "verdict": Verdict(success=False, score=0.4)}, 0.0, 0.4),
         ({"outcome": None, "verdict": Verdict(success=True, score=1)}, 1.0, 1.0),
         ({"outcome": "failure", "verdict": Verdict(success=None, score=0.7)}, 0.0, 0.0),
+        ({"outcome": "success", "origin": "rollout"}, None, None),
+        ({"outcome": "success", "origin": "rollout", "verdict": Verdict(success=True, score=1)}, 1.0, 1.0),
     ],
 )
 def test_the_verifier_says_how_it_ended_and_else_a_person(
