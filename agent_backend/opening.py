@@ -105,4 +105,13 @@ class Opening:
             await self._open()
         except BridgeError as error:
             return await (self._acting.give_up(intent, str(error)) if intent else self._acting.fail(str(error)))
-        await (self._acting.complete(intent) if intent else self._acting.look())
+        if intent is not None:
+            return await self._acting.complete(intent)
+        await self._acting.look()
+        await self._void(state.observation)
+
+    async def _void(self, before: Observation | None) -> None:
+        """What was offered for a screen that is no longer there cannot be taken."""
+        state = self._record.state
+        if state.proposals and before is not None and self._record.seen.screenshot != before.screenshot:
+            await self._record.write(self._store.withdraw_proposals("the screen changed while nobody was here"))

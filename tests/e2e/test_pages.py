@@ -68,6 +68,12 @@ async def test_pages_are_accessible(
     await expect(researcher.get_by_role("heading", name="Exports", level=1)).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(researcher, "exports")
 
+    admin = await sign_in("admin", dark=dark)
+    for place, heading in (("machines", "Hosts"), ("policies", "Who proposes where")):
+        await admin.goto(f"/{place}")
+        await expect(admin.get_by_role("heading", name=heading)).to_be_visible(timeout=BOUND_MS)
+        await assert_accessible(admin, place)
+
 
 async def test_a_desk_in_chinese_with_keys_of_ones_own(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("admin")  # preferences stay with the person: the other tests' people keep theirs

@@ -251,7 +251,7 @@ async def test_offers_survive_a_restart(desk: Desk) -> None:
 
 async def test_a_screen_that_changed_meanwhile_is_looked_at_again(desk: Desk) -> None:
     await desk.started()
-    before = desk.store.state.observation
+    before, offered = desk.store.state.observation, desk.store.state.proposals
     await desk.kill()
     desk.sandbox.screen.pixels[:100, :100] = 255
     await desk.started()
@@ -260,3 +260,6 @@ async def test_a_screen_that_changed_meanwhile_is_looked_at_again(desk: Desk) ->
     assert after != before
     assert after.screenshot is not None
     assert after.screenshot.sha256 in desk.store.blobs
+    assert len(desk.policy.asked) == 2, "what was offered for another screen is void"
+    assert desk.store.state.proposals
+    assert not set(desk.store.state.proposals) & set(offered)
