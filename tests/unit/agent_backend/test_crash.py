@@ -262,4 +262,4 @@ async def test_a_screen_that_changed_meanwhile_is_looked_at_again(desk: Desk) ->
     assert after.screenshot.sha256 in desk.store.blobs
     assert len(desk.policy.asked) == 2, "what was offered for another screen is void"
     assert desk.store.state.proposals
-    assert not set(desk.store.state.proposals) & set(offered)
+    assert not {one.id for one in desk.store.state.proposals} & {one.id for one in offered}
