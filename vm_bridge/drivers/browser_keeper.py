@@ -5,7 +5,7 @@ import asyncio
 import time
 from contextlib import suppress
 
-from vm_bridge.browser import BrowserEnded, BrowserFailed, Clock, ScriptFailed
+from vm_bridge.browser import BrowserEnded, BrowserFailed, ScriptFailed
 from vm_bridge.drivers.browser_episode import Episode, Plan, Stage
 from vm_bridge.drivers.browser_files import Staged
 from vm_bridge.drivers.browser_frames import BrowserFrames
@@ -52,8 +52,6 @@ class Keeper:
     @property
     def fixed(self) -> str:
         """Why the episode cannot be made again; empty where it can."""
-        if self._episode is not None and self._episode.session.clock is Clock.REAL:
-            return "this page's time is everybody's"
         return self.log.lost
 
     async def start(self, plan: Plan) -> None:
