@@ -130,10 +130,8 @@ class Hands:
         buttons: dict[str, Button] = {"right_click": "right", "middle_click": "middle"}
         button = buttons.get(action.kind, "left")
         times = {"double_click": 2, "triple_click": 3}.get(action.kind, 1)
-        await self._move(Point(x=action.x, y=action.y))
-        for count in range(1, times + 1):
-            await self._button("pressed", button, count)
-            await self._button("released", button, count)
+        self._at = Point(x=action.x, y=action.y)
+        await self._session.click(action.x, action.y, button, times, self._modifiers)
 
     async def _drag(self, action: Drag) -> None:
         start, end = action.start, action.end

@@ -27,6 +27,7 @@ GIVE = """function (files) {
 """Puts files into the field it is called on, as if a person had chosen them, or had closed the chooser."""
 AGAIN_SECONDS = 0.05
 """Real time after which one more frame is drawn for an input that the last one did not take along."""
+MOUSE = "Input.dispatchMouseEvent"
 Button = Literal["none", "left", "middle", "right", "back", "forward"]
 
 
@@ -54,7 +55,18 @@ class Inputs(ABC):
     async def mouse(
         self, kind: str, x: float, y: float, button: Button = "none", clicks: int = 0, modifiers: int = 0
     ) -> None:
-        """`kind` is moved, pressed or released. Raises BrowserFailed."""
+        """`kind` is moved, pressed or released; a move is drawn at once. Raises BrowserFailed."""
+        await self._input(MOUSE, self._mouse(kind, x, y, button, clicks, modifiers), framed=kind == "moved")
+
+    async def click(self, x: float, y: float, button: Button, times: int = 1, modifiers: int = 0) -> None:
+        """Move there and click, in one go: the browser tells a page of the move before the press. Raises
+        BrowserFailed."""
+        told = [self._mouse("moved", x, y, "none", 0, modifiers)]
+        for count in range(1, times + 1):
+            told += [self._mouse(kind, x, y, button, count, modifiers) for kind in ("pressed", "released")]
+        await self._input(MOUSE, *told)
+
+    def _mouse(self, kind: str, x: float, y: float, button: Button, clicks: int, modifiers: int) -> Told:
         bit = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}.get(button, 0)
         self._buttons = (
             self._buttons | bit if kind == "pressed" else self._buttons & ~bit if kind == "released" else self._buttons
@@ -62,32 +74,24 @@ class Inputs(ABC):
         if kind == "moved" and self._buttons & 1:
             button = "left"  # what is selected follows the pointer only where the move names the button that is held
         word = {"moved": "mouseMoved", "pressed": "mousePressed", "released": "mouseReleased"}[kind]
-        await self._input(
-            *("Input.dispatchMouseEvent", kind == "moved"),
-            type=word,
-            x=x,
-            y=y,
-            button=button,
-            buttons=self._buttons,
-            clickCount=clicks,
-            modifiers=modifiers,
-        )
+        at = {"x": x, "y": y, "modifiers": modifiers}
+        return {"type": word, "button": button, "buttons": self._buttons, "clickCount": clicks, **at}
 
     async def wheel(self, x: float, y: float, dx: float, dy: float, modifiers: int = 0) -> None:
         """Turn the wheel over a point; positive is right and down (CSS pixels)."""
-        more = {"deltaX": dx, "deltaY": dy, "modifiers": modifiers, "pointerType": "mouse"}
-        await self._input("Input.dispatchMouseEvent", True, type="mouseWheel", x=x, y=y, **more)
+        turned = {"type": "mouseWheel", "x": x, "y": y, "deltaX": dx, "deltaY": dy, "modifiers": modifiers}
+        await self._input(MOUSE, {**turned, "pointerType": "mouse"}, framed=True)
         await self.refresh()  # what has scrolled is drawn before scripts know of it
 
     async def key(self, kind: Literal["down", "up"], key: Told, modifiers: int = 0) -> None:
         """Press or release a key, told as the protocol tells it: key, code, windowsVirtualKeyCode, text, location."""
         word = "keyUp" if kind == "up" else "keyDown" if key.get("text") else "rawKeyDown"
         told = {name: value for name, value in key.items() if kind == "down" or name not in ("text", "commands")}
-        await self._input("Input.dispatchKeyEvent", False, type=word, modifiers=modifiers, **told)
+        await self._input("Input.dispatchKeyEvent", {**told, "type": word, "modifiers": modifiers})
 
     async def insert_text(self, text: str) -> None:
         """Put text where the caret is, as an input method does."""
-        await self._input("Input.insertText", False, text=text)
+        await self._input("Input.insertText", {"text": text})
 
     async def give_files(self, files: Sequence[GivenFile]) -> bool:
         """Answer the active page's last question for files; false when it asked for none. Raises ScriptFailed."""
@@ -104,13 +108,13 @@ class Inputs(ABC):
         value(told)
         return True
 
-    async def _input(self, method: str, framed: bool, **told: Any) -> None:
+    async def _input(self, method: str, *told: Told, framed: bool = False) -> None:
+        """Tell the active page these, one after another; `framed` where the browser keeps it for the next frame."""
         if self.active.fresh:
             await self.refresh()
         page = self.active
-        sent = page.send(method, **told)
+        sent = asyncio.gather(*(page.send(method, **one) for one in told))
         if framed:
-            # The browser keeps moves and turns of the wheel for the next frame.
             await self.refresh()
         answer = asyncio.ensure_future(bounded(sent, method, self.time.patience))
         gone = asyncio.ensure_future(page.closed.wait())

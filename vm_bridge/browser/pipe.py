@@ -4,8 +4,8 @@ import asyncio
 import itertools
 import json
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed
 
@@ -14,6 +14,7 @@ MAX_MESSAGE = 128 * 1024 * 1024
 """A browser that says more at once has lost its mind, and is ended."""
 
 Told = dict[str, Any]
+T = TypeVar("T")
 Listener = Callable[[str, Told], None]
 """Is told an event's name and what it holds; must not wait."""
 
@@ -114,7 +115,7 @@ class Pipe(asyncio.Protocol):
             answer.set_result(message["result"])
 
 
-async def bounded(answer: "asyncio.Future[Told]", what: str, seconds: float) -> Told:
+async def bounded(answer: Awaitable[T], what: str, seconds: float) -> T:
     """An answer within its time. Raises BrowserFailed."""
     try:
         async with asyncio.timeout(seconds):

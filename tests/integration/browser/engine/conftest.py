@@ -80,9 +80,7 @@ async def shown(engine: Engine, site: Pages, *, seed: int = 7, url: str = "") ->
 
 
 async def click(session: Session, x: float, y: float) -> None:
-    await session.mouse("moved", x, y)
-    await session.mouse("pressed", x, y, "left", 1)
-    await session.mouse("released", x, y, "left", 1)
+    await session.click(x, y, "left")
 
 
 async def hashed(session: Session) -> str:

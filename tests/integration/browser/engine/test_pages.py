@@ -165,3 +165,28 @@ async def test_a_script_of_ours_is_bounded(engine: Engine) -> None:
     for bad in ("(() => { throw new Error('no') })()", "'x'.repeat(5e6).split('')", "syntax error"):
         with pytest.raises(ScriptFailed):
             await session.evaluate(bad)
+
+
+TELLS = f"""<!doctype html><button style="{BUTTON}">hit</button><script>
+const told = [];
+for (const kind of ["mouseover", "mousemove", "mousedown", "mouseup", "click", "dblclick", "contextmenu"])
+  document.querySelector("button").addEventListener(kind, (event) =>
+    told.push([kind, event.clientX, event.clientY, event.button, event.buttons, event.detail, event.timeStamp]));
+</script>"""
+
+
+async def test_a_click_comes_whole_and_in_order_without_time_passing(engine: Engine) -> None:
+    session = await opened(engine, {"/": TELLS})
+    now = session.now_ms
+    await session.click(50, 20, "left", 2)
+    told = await session.evaluate("told.splice(0)")
+    told = [event for event in told if event[1]]  # the pointer comes from the corner
+    presses = ["mousedown", "mouseup", "click"]
+    assert [event[0] for event in told] == ["mousemove", *presses, *presses, "dblclick"]
+    assert {(x, y, button) for _, x, y, button, *_ in told} == {(50, 20, 0)}
+    assert [event[4] for event in told] == [0, 1, 0, 0, 1, 0, 0, 0]
+    assert [event[5] for event in told][1:] == [1, 1, 1, 2, 2, 2, 2]
+    assert session.now_ms == now
+    await session.click(51, 21, "right")
+    kinds_told = [event[0] for event in await session.evaluate("told")]
+    assert kinds_told == ["mousemove", "mousedown", "contextmenu", "mouseup"]
