@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<PanelName, readonly Kind[]>> = {
 export function panelsOf({ capabilities }: Pick<EpisodeState, "capabilities">): PanelName[] {
   const can = (kind: Kind) => capabilities.includes(kind);
   // A browser takes files in for its pages, and has no folder to look at.
-  const has = (name: PanelName) => (name === "files" ? can("list_files") : KINDS[name].some(can));
+  const has = (name: PanelName) => KINDS[name].some((kind) => kind !== "upload_file" && can(kind));
   return PANELS.filter((name) => has(name) || (name === "preview" && (can("run_command") || can("type_terminal"))));
 }
 
