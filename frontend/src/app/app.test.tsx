@@ -196,7 +196,7 @@ describe("machines", () => {
 
   it("are taken back with a reason", async () => {
     const { user, sent } = open("/machines", "admin");
-    await user.click(await screen.findByRole("button", { name: "Take phone-77aa2c10 back" }, soon));
+    await user.click(await screen.findByRole("button", { name: "Take back phone-77aa2c10" }, soon));
     const dialog = await screen.findByRole("dialog", { name: "Take back…" });
     const take = within(dialog).getByRole("button", { name: "Take back…" });
     expect(take.hasAttribute("disabled")).toBe(true);

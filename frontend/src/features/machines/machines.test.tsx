@@ -93,7 +93,7 @@ describe("the machines page", () => {
 });
 
 describe.each([
-  ["en", "Take browser-1 back", "Close"],
+  ["en", "Take back browser-1", "Close"],
   ["en", "Watch browser-1", "Close"],
   ["en", "Set a limit…", "Close"],
   ["zh", "收回 browser-1", "关闭"],

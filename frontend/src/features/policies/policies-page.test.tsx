@@ -177,7 +177,7 @@ describe("the policies page", () => {
 
   it("lists where work is needed and opens a task again", async () => {
     const { user, sent } = open();
-    await user.click(await button("Where Games needs work"));
+    await user.click(await button("Needed in Games"));
     const states = await dialog("Where Games needs work");
     const link = await states.findByRole("link", { name: "Step 5 of games/snake" });
     expect(link.getAttribute("href")).toBe(`/episodes/${STATE.episode}`);

@@ -32,7 +32,7 @@ export const machineMessages = {
   "machines.connecting": "Connecting…",
   "machines.live": "Live over {kind}; looking changes nothing for its holder",
   "machines.reclaim": "Take back…",
-  "machines.reclaim_one": "Take {name} back",
+  "machines.reclaim_one": "Take back {name}",
   "machines.reclaim.help": "{who} loses this machine at once and is told the reason. Steps already made are kept.",
   "machines.reason": "Reason",
   "machines.queue": "Waiting for a machine",

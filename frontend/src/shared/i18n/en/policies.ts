@@ -29,7 +29,7 @@ export const policyMessages = {
   "policies.set_gate": "Gate…",
   "policies.set_gate_of": "Set the gate of {name}",
   "policies.states": "Needed",
-  "policies.states_of": "Where {name} needs work",
+  "policies.states_of": "Needed in {name}",
 
   "policies.revision": "Revision",
   "policies.dialect": "Dialect",

@@ -29,7 +29,7 @@ export const policyMessages = {
   "policies.set_gate": "门槛…",
   "policies.set_gate_of": "设置 {name} 的门槛",
   "policies.states": "需要处",
-  "policies.states_of": "{name} 中需要改进之处",
+  "policies.states_of": "需要处：{name}",
 
   "policies.revision": "版本",
   "policies.dialect": "方言",
