@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from vm_bridge.browser.errors import BrowserFailed, ScriptFailed
+from vm_bridge.browser.errors import BrowserEnded, BrowserFailed, ScriptFailed
 from vm_bridge.browser.files import Chooser
 from vm_bridge.browser.look import Look
 from vm_bridge.browser.pipe import CALL_SECONDS, Pipe, Told, bounded
@@ -74,7 +74,8 @@ class Page:
         return self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, **more)
 
     async def evaluate(self, expression: str, *, world: str = "main", seconds: float = SCRIPT_SECONDS) -> Any:
-        """The value of a script, or of the promise it gives. Raises ScriptFailed."""
+        """The value of a script, or of the promise it gives. Raises ScriptFailed, and BrowserEnded where it was no fault
+        of the script."""
         try:
             context = await self._own() if world == "own" else None
             more = {} if context is None else {"contextId": context}
@@ -84,7 +85,7 @@ class Page:
             if "objectId" not in told["result"]:
                 return told["result"].get("value")
             return await self._read(told["result"]["objectId"])
-        except ScriptFailed:
+        except (BrowserEnded, ScriptFailed):
             raise
         except BrowserFailed as failed:
             raise ScriptFailed(str(failed)) from failed

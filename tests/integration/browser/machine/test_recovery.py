@@ -47,6 +47,18 @@ async def test_an_act_whose_browser_ends_is_done_once(sandbox: BrowserSandbox, m
     assert page_of(done.after).score == 2
 
 
+async def test_a_verdict_whose_browser_ends_is_no_failure_of_the_verifier(
+    sandbox: BrowserSandbox, machine: Machine, do: Do
+) -> None:
+    await machine.prepare(task("counter"))
+    await do(machine, GO)
+    expected = await machine.evaluate()
+    for _ in range(3):
+        kill(sandbox)
+        assert await machine.evaluate() == expected
+        assert page_of(await machine.observe()).score == 1
+
+
 async def test_every_session_of_a_browser_comes_back(host: BrowserHost, do: Do) -> None:
     machines = []
     for clicks in (1, 2, 3):
