@@ -74,7 +74,7 @@ class Page:
         return self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, **more)
 
     async def evaluate(self, expression: str, *, world: str = "main", seconds: float = SCRIPT_SECONDS) -> Any:
-        """The value of a script, or of the promise it gives. Raises ScriptFailed, and BrowserEnded where it was no fault
+        """The value of a script, or of the promise it gives. Raises ScriptFailed, and BrowserEnded, which is no fault
         of the script."""
         try:
             context = await self._own() if world == "own" else None
