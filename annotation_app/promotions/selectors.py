@@ -62,7 +62,7 @@ def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:
             sampling=pool.sampling,
             open_episodes=pool.open_episodes,
         )
-        for pool in Pool.objects.annotate(open_episodes=active)
+        for pool in Pool.objects.annotate(open_episodes=active).order_by("name", "id")
     )
 
 
