@@ -6,10 +6,11 @@ import os
 from pydantic import SecretStr
 
 from agent_backend.policy.expert import ExpertPolicy
-from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
+from agent_backend.policy.openai import Endpoint, OpenAIPolicy
 from agent_backend.rollout.attempt import PolicyOn
 from agent_backend.rollout.plan import Plan
 from vocabulary.proposals import PolicyRef
+from vocabulary.sampling import Sampling
 
 EXPERT = "expert"
 MODEL = ("model_url", "model", "dialect", "revision")
@@ -63,6 +64,7 @@ def plan_of(given: argparse.Namespace) -> Plan:
     return Plan(
         suite=given.suite,
         policy=_ref(given),
+        sampling=None if given.expert else _sampling(given),
         names=tuple(given.task),
         seeds=given.seeds,
         first_seed=given.first_seed,
@@ -79,6 +81,10 @@ def _ref(given: argparse.Namespace) -> PolicyRef:
     return PolicyRef(name=given.model, revision=given.revision, dialect=given.dialect, scripted=given.scripted)
 
 
+def _sampling(given: argparse.Namespace) -> Sampling:
+    return Sampling(n=given.candidates, temperature=given.temperature)
+
+
 def policy_of(given: argparse.Namespace) -> tuple[PolicyOn, OpenAIPolicy | None]:
     """Who proposes; and what must be closed in the end."""
     ref = _ref(given)
@@ -93,7 +99,7 @@ def policy_of(given: argparse.Namespace) -> tuple[PolicyOn, OpenAIPolicy | None]
             revision=ref.revision,
             scripted=ref.scripted,
             api_key=SecretStr(os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")),
-            sampling=Sampling(n=given.candidates, temperature=given.temperature),
+            sampling=_sampling(given),
         )
     )
     return (lambda _: policy), policy

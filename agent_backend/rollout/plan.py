@@ -6,6 +6,7 @@ from vm_bridge.client import BridgeClient
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vocabulary.base import Frozen
 from vocabulary.proposals import PolicyRef
+from vocabulary.sampling import Sampling
 from vocabulary.tasks import Language, Task, Variant
 
 
@@ -14,6 +15,8 @@ class Plan(Frozen):
 
     suite: str
     policy: PolicyRef
+    sampling: Sampling | None = None
+    """How its replies are drawn; none: it draws nothing."""
     names: tuple[str, ...] = ()
     """Which tasks; none: all of the suite."""
     seeds: int = Field(default=1, ge=1)

@@ -22,6 +22,11 @@ def test_a_model_is_named_in_full() -> None:
     assert policy_on(FakeSandbox("browser").bind(1)) is to_close
 
 
+def test_other_sampling_is_another_plan() -> None:
+    plans = {plan_of(parsed((*WHERE, *MODEL, *more))).model_dump_json() for more in ((), ("--temperature", "0.2"))}
+    assert len(plans) == 2
+
+
 def test_an_expert_needs_no_model() -> None:
     given = parsed((*WHERE, "--expert"))
     assert plan_of(given).policy.scripted
