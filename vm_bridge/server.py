@@ -142,15 +142,9 @@ async def thumbnail(request: Request, machine_id: Name) -> Response:
     return Response(await thumbnail_of(pool.sandbox(machine_id)), media_type="image/jpeg")
 
 
-@suite_calls.get("/suites/{suite}/tasks")
-async def suite_tasks(request: Request, suite: Name) -> tuple[Task, ...]:
-    """The bundled tasks of a suite."""
-    return _bridge(request).suite_tasks(suite, Variant())
-
-
 @suite_calls.post("/suites/{suite}/tasks")
-async def suite_tasks_made(request: Request, suite: Name, body: Variant) -> tuple[Task, ...]:
-    """They in one form, as far as they have it."""
+async def suite_tasks(request: Request, suite: Name, body: Variant) -> tuple[Task, ...]:
+    """The bundled tasks of a suite in one form, as far as they have it."""
     return _bridge(request).suite_tasks(suite, body)
 
 
