@@ -20,6 +20,11 @@ class PolicyRef(Frozen):
     dialect: str
     scripted: bool = False
 
+    @property
+    def label(self) -> str:
+        """Name and revision, as people know it."""
+        return f"{self.name} {self.revision}"
+
 
 class ImageLimits(Frozen):
     """Between which sizes a model's processor scales a picture (pixels in all): serving and training must agree."""

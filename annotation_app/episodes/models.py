@@ -3,6 +3,7 @@
 import uuid
 
 from django.conf import settings
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 import vocabulary.proposals
@@ -114,6 +115,9 @@ class Step(models.Model):
     command_id = models.CharField(max_length=64, unique=True)
     actor = models.CharField(max_length=8)
     decision = models.CharField(max_length=8)
+    policy = models.CharField(max_length=130, blank=True, help_text="Whose proposals were there, as in Proposal.policy")
+    decide_ms = models.FloatField(null=True, help_text="From the proposals being on screen to the command")
+    took_ms = models.FloatField(null=True, help_text="From the act's start to the screen after it")
     document: DocumentField[vocabulary.steps.Step] = DocumentField(vocabulary.steps.Step)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -123,7 +127,8 @@ class Step(models.Model):
         indexes = [
             models.Index(
                 fields=("-id",), condition=models.Q(decision__in=("override", "takeover")), name="step_refused"
-            )
+            ),
+            BrinIndex(fields=("created_at",), name="step_when"),
         ]
 
     def __str__(self) -> str:
@@ -149,13 +154,17 @@ class Proposal(models.Model):
     policy = models.CharField(max_length=130)
     open = models.BooleanField(default=True)
     mark = models.CharField(max_length=16, blank=True)
+    latency_ms = models.FloatField(null=True, help_text="From the question to the last token")
     document: DocumentField[vocabulary.proposals.Proposal] = DocumentField(vocabulary.proposals.Proposal)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ("id",)
         constraints = [models.UniqueConstraint(fields=("episode", "key"), name="proposal_once")]
-        indexes = [models.Index(fields=("episode", "index"), name="proposal_step")]
+        indexes = [
+            models.Index(fields=("episode", "index"), name="proposal_step"),
+            BrinIndex(fields=("created_at",), name="proposal_when"),
+        ]
 
     def __str__(self) -> str:
         return self.key

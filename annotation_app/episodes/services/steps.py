@@ -69,6 +69,9 @@ def step_append(*, episode_id: UUID, token: int, step: StepValue) -> DurableEven
         command_id=step.command_id,
         actor=step.actor,
         decision=step.decision,
+        policy=step.policy.label if step.policy else "",
+        decide_ms=step.decide_ms,
+        took_ms=(step.ended_at - step.started_at).total_seconds() * 1_000,
         document=step,
     )
     _offers_close(episode)
@@ -107,8 +110,9 @@ def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...],
             episode=episode,
             key=offer.id,
             index=index,
-            policy=f"{offer.policy.name} {offer.policy.revision}",
+            policy=offer.policy.label,
             mark=offer.mark or "",
+            latency_ms=offer.latency_ms,
             document=offer,
         )
         for offer in proposals
