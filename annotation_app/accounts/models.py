@@ -20,6 +20,12 @@ class User(AbstractUser):
 
     roles = ArrayField(models.CharField(max_length=16, choices=Role.choices), default=list, blank=True)
     preferences = models.JSONField(default=dict, blank=True)
+    skills = ArrayField(models.CharField(max_length=32), default=list, blank=True)
+    """Tags of what they can do, in lower case; pools ask for them."""
+    erased_at = models.DateTimeField(null=True, blank=True, editable=False)
+    """When their name, address and sign-in were taken out of the database at their request."""
+    work_removed = models.BooleanField(default=False, editable=False)
+    """Whether their episodes are kept out of every export and dataset."""
 
     @property
     def name(self) -> str:
@@ -29,6 +35,19 @@ class User(AbstractUser):
     def has_role(self, *roles: str) -> bool:
         """Whether they have any of these roles; a superuser has all."""
         return self.is_superuser or any(role in self.roles for role in roles)
+
+
+class Group(models.Model):
+    """People who are assigned together: pools name groups and skills, and mean everybody who has them then."""
+
+    name = models.CharField(max_length=64, unique=True)
+    members = models.ManyToManyField(User, blank=True, related_name="teams")
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Token(models.Model):

@@ -8,6 +8,7 @@ from django.contrib.auth import get_user
 from django.http import HttpRequest
 
 from annotation_app.accounts.models import Role, User
+from annotation_app.errors import Forbidden
 
 STAFF_ROLES = (Role.REVIEWER, Role.ADMIN, Role.RESEARCHER)
 """Who sees the work of others."""
@@ -16,6 +17,12 @@ STAFF_ROLES = (Role.REVIEWER, Role.ADMIN, Role.RESEARCHER)
 def sees_everything(user: User) -> bool:
     """Whether they may look at every pool and episode."""
     return user.has_role(*STAFF_ROLES)
+
+
+def role_check(user: User, *roles: Role) -> None:
+    """Raises Forbidden for who has none of these roles."""
+    if not user.has_role(*roles):
+        raise Forbidden(f"Only these may do that: {', '.join(roles)}.")
 
 
 def user_of(request: HttpRequest) -> User:
