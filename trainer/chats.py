@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from trainer.errors import ChatUnreadable, SampleUnreadable
-from trainer.samples import Sample
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
+from vocabulary.samples import Sample
 
 
 class Picture(BaseModel):

@@ -15,14 +15,15 @@ from pydantic import Field
 from trainer.batches import Order
 from trainer.checkpoints import Checkpoint
 from trainer.config import InOrder, Said
-from trainer.corrections import Candidate, Source, judgements_of, preferences_of
 from trainer.errors import NothingToLearn, SampleError, SampleTooLong, SampleUnsayable
 from trainer.packing import Pack, learned_logprobs, pack
 from trainer.rendering import Rendered, Renderer, left_out_told
-from trainer.samples import said_of, samples_of
+from trainer.samples import said_of
 from trainer.trajectories import TrajectoryFolder, folder_open
 from vocabulary.dialect import Dialect, Screen
 from vocabulary.dialects import dialect_named
+from vocabulary.preferences import Candidate, Source, judgements_of, preferences_of
+from vocabulary.samples import samples_of
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
 Group = TypeVar("Group", "Pair", "Judged")

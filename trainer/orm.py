@@ -24,10 +24,10 @@ from trainer.packing import pack
 from trainer.rendering import Rendered, Renderer, left_out_told
 from trainer.rewards import outcome_reward
 from trainer.runs import newest_of, train
-from trainer.samples import Sample
 from trainer.trajectories import folder_open
 from vocabulary.calibrations import Calibration, calibration_of
 from vocabulary.judging import outcome_asked
+from vocabulary.samples import Sample
 
 ANSWERS = ("Verdict: yes", "Verdict: no")
 HELD_OUT = "held_out.json"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from trainer.checkpoints import Checkpoint
 from trainer.errors import SampleError, SampleForeign, SampleTooLong, SampleUnreadable
-from trainer.samples import SERVED, Sample, Sampled, sampled_of, samples_of
+from trainer.samples import Sampled, sampled_of
 from trainer.serve.protocol import Message, Refused
 from trainer.serve.reader import Picture, Prompt, Reader
 from trainer.trajectories import TrajectoryFolder
@@ -23,6 +23,7 @@ from vocabulary.dialect import ChatMessage, Dialect, ImagePart, TextPart
 from vocabulary.memory import Budget
 from vocabulary.prompts import Prompt as Asked
 from vocabulary.proposals import ImageLimits
+from vocabulary.samples import SERVED, Sample, samples_of
 from vocabulary.steps import Actor
 from vocabulary.trajectories import Trajectory
 

@@ -24,13 +24,13 @@ from trainer.advantages import Rollout, token_advantages
 from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.packing import learned_logprobs, pack
 from trainer.rendering import Rendered, Renderer
-from trainer.samples import Sample
 from trainer.serve.engine import Engine
 from trainer.serve.protocol import Message, Sampling
 from trainer.serve.reader import Reader
 from trainer.toy.start import start_make
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
+from vocabulary.samples import Sample
 
 SAMPLES, TOKENS, SEQUENCES, UPDATES, WARM = 32, 1024, 4, 8, 3
 PPO_UPDATES = 4

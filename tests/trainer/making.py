@@ -10,7 +10,6 @@ from PIL import Image
 from agent_backend.policy.openai import written
 from tests.unit.trainer.folders import manifest_write
 from tests.unit.vocabulary.examples import TASK, at, proposal, step, trajectory
-from trainer.samples import Sample, samples_of
 from trainer.serve.protocol import Message
 from trainer.serve.reader import Prompt, Reader
 from vocabulary.actions import Click, TypeText
@@ -18,6 +17,7 @@ from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.dialects import dialect_named
 from vocabulary.exports import TRAJECTORIES, Counts, ExportedFile, Manifest, image_path, pictures_of
+from vocabulary.samples import Sample, samples_of
 from vocabulary.trajectories import Trajectory
 
 DIALECT = dialect_named("ui_tars_1_5")

@@ -18,9 +18,9 @@ from trainer.choices import Choosing, Judged, Pair, exchanged, judged_read, pair
 from trainer.curves import LOG
 from trainer.errors import NothingToLearn
 from trainer.rendering import Renderer
-from trainer.samples import samples_of
 from trainer.serve.reader import Reader
 from vocabulary.actions import Click
+from vocabulary.samples import samples_of
 from vocabulary.trajectories import Trajectory
 
 QUICK: dict[str, Any] = {

@@ -11,10 +11,10 @@ from tests.unit.vocabulary.examples import trajectory
 from trainer.checkpoints import Checkpoint
 from trainer.errors import SampleForeign, SampleTooLong, SampleUnreadable
 from trainer.rendering import Renderer, rendered_of
-from trainer.samples import samples_of
 from trainer.serve.reader import Reader
 from vocabulary.blobs import BlobRef
 from vocabulary.proposals import ImageLimits
+from vocabulary.samples import samples_of
 
 CONTEXT = 32_768
 END = token_id("im_end")

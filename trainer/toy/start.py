@@ -8,13 +8,13 @@ from trainer.checkpoints import checkpoint_load
 from trainer.config import Training
 from trainer.rendering import Rendered, Renderer
 from trainer.runs import learning, optimiser_of, stepped
-from trainer.samples import Sample
 from trainer.sft import likelihood_gradients
 from trainer.toy.checkpoint import THOUGHT, checkpoint_make
 from trainer.toy.lights import NAMES, Lights
 from trainer.toy.playing import INSTRUCTION
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
+from vocabulary.samples import Sample
 
 SAMPLES = 32
 KNOWN = 2

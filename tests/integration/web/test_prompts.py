@@ -7,12 +7,13 @@ from annotation_app.exports import selectors
 from annotation_app.exports.models import Export
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
 from tests.integration.web.conftest import World
-from trainer.samples import sampled_of, samples_of
+from trainer.samples import sampled_of
 from trainer.trajectories import folder_open
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.dialects import dialect_named
 from vocabulary.prompts import Prompt
 from vocabulary.proposals import ImageLimits
+from vocabulary.samples import samples_of
 
 LIMITS = ImageLimits(min_pixels=3_136, max_pixels=50_176)
 ASKED = Prompt(

@@ -9,15 +9,14 @@ from trainer.corrections import (
     Role,
     class_weights,
     intervention_weights,
-    judgements_of,
     onsets_of,
-    preferences_of,
     roles_of,
     share_weights,
     step_weights,
 )
 from vocabulary.actions import Action, Click, TypeText
 from vocabulary.observations import ActionError
+from vocabulary.preferences import judgements_of, preferences_of
 from vocabulary.proposals import Proposal
 from vocabulary.trajectories import Trajectory
 

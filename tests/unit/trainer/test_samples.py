@@ -3,12 +3,13 @@
 import pytest
 
 from tests.unit.vocabulary.examples import TASK, observation, proposal, step, trajectory
-from trainer.samples import sampled_of, samples_of
+from trainer.samples import sampled_of
 from vocabulary.actions import Click, Drag, Point, SetClipboard, Swipe, TypeText
 from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.memory import Budget
 from vocabulary.observations import ActionError
+from vocabulary.samples import samples_of
 from vocabulary.trajectories import Trajectory
 
 DIALECT = dialect_named("ui_tars_1_5")

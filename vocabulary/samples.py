@@ -1,0 +1,91 @@
+"""Trajectories as training samples: what a policy reads at each step, and what it should have said.
+
+The dialect and the memory that serve a policy make its samples too, so that training, exports and serving cannot drift
+apart. One sample a step: consumers differ in whether they can weigh the turns of one conversation.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from vocabulary.actions import CONTROL_KINDS
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, Dialect, Screen
+from vocabulary.memory import Budget, Recall, recall
+from vocabulary.prompts import Prompt
+from vocabulary.proposals import Proposal
+from vocabulary.steps import Actor, Decision
+from vocabulary.trajectories import Trajectory, trajectory_standing
+
+SERVED = Budget()
+"""The history a policy is served with, unless its endpoint says otherwise."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One decision: the conversation before it and the assistant turn that was executed."""
+
+    trajectory_id: str
+    index: int
+    messages: tuple[ChatMessage, ...]
+    target: str
+    actor: Actor
+    decision: Decision
+    weight: float = 1.0
+
+
+def samples_of(
+    trajectory: Trajectory,
+    dialect: Dialect,
+    *,
+    budget: Budget = SERVED,
+    language: str = "English",
+    prompts: Callable[[BlobRef], Prompt | None] = lambda _: None,
+) -> Iterator[Sample]:
+    """A sample for each step that stands, that the dialect can say, and whose act is known to have worked.
+
+    Where `prompts` has what a policy of this dialect was asked at a step, that very conversation is the sample's.
+    """
+    trajectory = trajectory_standing(trajectory)
+    offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
+    asked = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
+    for index, step in enumerate(trajectory.steps):
+        said = dialect.sayable(step.action)
+        if said is None or step.error is not None:
+            continue
+        yield Sample(
+            trajectory_id=trajectory.id,
+            index=step.index,
+            messages=_asked(asked.get(step.index, ()), dialect, prompts)
+            or dialect.render(
+                trajectory.task,
+                (past := _remembered(trajectory, index, budget)).steps,
+                step.before,
+                images=budget.images,
+                stride=budget.stride,
+                earlier=past.earlier,
+                memories=past.memories,
+                kinds=offered,
+                tools=trajectory.tools,
+                language=language,
+            ),
+            target=dialect.write(step.thought, said, Screen.of(step.before)),
+            actor=step.actor,
+            decision=step.decision,
+        )
+
+
+def _asked(
+    offered: tuple[Proposal, ...], dialect: Dialect, prompts: Callable[[BlobRef], Prompt | None]
+) -> tuple[ChatMessage, ...]:
+    """The conversation the last offers of this dialect answered; empty where it was not kept."""
+    for proposal in reversed(offered):
+        if proposal.prompt is not None and proposal.policy.dialect == dialect.name:
+            prompt = prompts(proposal.prompt)
+            return prompt.messages if prompt else ()
+    return ()
+
+
+def _remembered(trajectory: Trajectory, index: int, budget: Budget) -> Recall:
+    """What a policy was reminded of at a step: the notes that had been written by then, and the steps after them."""
+    known = tuple(note for note in trajectory.memories if note.written_at <= trajectory.steps[index].started_at)
+    return recall(trajectory.steps[:index], known, budget)
