@@ -9,11 +9,13 @@ from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.observations import ActionError, Observation
 from vocabulary.proposals import PolicyRef
+from vocabulary.reviews import StepReview
 
 Actor = Literal["policy", "human"]
-Decision = Literal["accept", "edit", "override", "takeover", "auto"]
+Decision = Literal["accept", "edit", "override", "takeover", "auto", "again"]
 """accept: a proposal as it was; edit: its action with another thought; override: another action;
-takeover: a person's hand on the machine; auto: the policy by itself."""
+takeover: a person's hand on the machine; auto: the policy by itself; again: done anew as in an earlier attempt, of
+which this one is a branch: nobody decided anything."""
 
 
 class Step(Frozen):
@@ -43,6 +45,8 @@ class Step(Frozen):
     """From the proposals being on screen to the command (milliseconds)."""
     undone: bool = False
     """Taken back: the machine went to where it was before; kept in the record, no part of the attempt any more."""
+    review: StepReview | None = None
+    """What a reviewer said of it and how it was mended; `thought` and `action` stay what was executed."""
 
 
 def policies_of(steps: tuple[Step, ...]) -> tuple[PolicyRef, ...]:
@@ -53,3 +57,9 @@ def policies_of(steps: tuple[Step, ...]) -> tuple[PolicyRef, ...]:
 def standing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """The steps that count: those nobody took back."""
     return tuple(step for step in steps if not step.undone)
+
+
+def mended(step: Step) -> Step:
+    """The step as its last fix says it, where there is one: what is to be learned, not what was executed."""
+    fix = step.review.fix if step.review is not None else None
+    return step if fix is None else step.model_copy(update={"thought": fix.thought, "action": fix.action})

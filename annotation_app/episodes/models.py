@@ -45,6 +45,7 @@ class Review(models.TextChoices):
     PENDING = "pending"
     ACCEPTED = "accepted"
     RETURNED = "returned"
+    REJECTED = "rejected"
 
 
 class Episode(models.Model):

@@ -9,7 +9,7 @@ from vocabulary.messages import EpisodeStatus
 from vocabulary.observations import Verdict
 from vocabulary.trajectories import Outcome
 
-ReviewState = Literal["pending", "accepted", "returned"]
+ReviewState = Literal["pending", "accepted", "returned", "rejected"]
 
 
 class EpisodeSummary(Frozen):

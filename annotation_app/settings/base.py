@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     "annotation_app.recordings",
     "annotation_app.exports",
     "annotation_app.judges",
+    "annotation_app.reviews",
     "annotation_app.live",
     "annotation_app.demo",
 ]

@@ -1,0 +1,204 @@
+"""What reviewers leave beside episodes: claims, decisions, remarks, fixes, cuts; and the jobs that check for them."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+import vocabulary.actions
+import vocabulary.cuts
+from annotation_app.documents import DocumentField
+from annotation_app.episodes.models import Episode
+from annotation_app.reviews.schemas import CheckReport
+from annotation_app.tasks.models import Pool, Task
+from vocabulary.reviews import STEP_VERDICTS
+
+
+class Claim(models.Model):
+    """That a reviewer has an episode before them until `until`; nobody else writes to its review meanwhile."""
+
+    episode = models.OneToOneField(Episode, on_delete=models.PROTECT, related_name="claim")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} by {self.reviewer}"
+
+
+class Decision(models.TextChoices):
+    """How a round ended."""
+
+    ACCEPT = "accept"
+    RETURN = "return"
+    REJECT = "reject"
+
+
+class Round(models.Model):
+    """One decision on an episode; what was sent back may come again, and is decided once more."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="rounds")
+    number = models.PositiveSmallIntegerField()
+    decision = models.CharField(max_length=6, choices=Decision.choices)
+    reason = models.TextField(blank=True)
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("number",)
+        constraints = [models.UniqueConstraint(fields=("episode", "number"), name="round_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.number}"
+
+
+class Remark(models.Model):
+    """What a reviewer said of a step in a round: the last word of each is kept."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="remarks")
+    index = models.PositiveIntegerField()
+    round = models.PositiveSmallIntegerField()
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    verdict = models.CharField(max_length=16, blank=True, choices=[(verdict, verdict) for verdict in STEP_VERDICTS])
+    comment = models.TextField(blank=True)
+    written_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("index", "round", "id")
+        constraints = [
+            models.UniqueConstraint(fields=("episode", "index", "round", "reviewer"), name="remark_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.index} {self.verdict}"
+
+
+class Fix(models.Model):
+    """A later revision of a step's thought and action, never changed. The step itself keeps what was executed."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="fixes")
+    index = models.PositiveIntegerField()
+    revision = models.PositiveSmallIntegerField(help_text="The executed step is revision 0")
+    thought = models.TextField(blank=True)
+    action: DocumentField[vocabulary.actions.Action] = DocumentField(vocabulary.actions.Action)
+    reason = models.TextField(blank=True)
+    round = models.PositiveSmallIntegerField(help_text="In which round of reviewing it was made")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("index", "revision")
+        constraints = [models.UniqueConstraint(fields=("episode", "index", "revision"), name="fix_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.index} {self.revision}"
+
+
+class Cut(models.Model):
+    """Which parts of an episode count from this revision on: a view, and the one before it comes back by undoing."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="cuts")
+    revision = models.PositiveSmallIntegerField()
+    segments: DocumentField[vocabulary.cuts.Segments] = DocumentField(vocabulary.cuts.Segments)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("revision",)
+        constraints = [models.UniqueConstraint(fields=("episode", "revision"), name="cut_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.revision}"
+
+
+class Adjudication(models.Model):
+    """Which of several attempts at a task counts, by whose word; a later one stands over an earlier one."""
+
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="adjudications")
+    chosen = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="+")
+    reason = models.TextField(blank=True)
+    adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.task_id}: {self.chosen_id}"
+
+
+class JobKind(models.TextChoices):
+    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is looked through for likenesses."""
+
+    CHECK = "check"
+    DUPLICATES = "duplicates"
+
+
+class JobState(models.TextChoices):
+    """Where a job stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
+
+
+class Job(models.Model):
+    """Something asked for that takes its time: about one episode, or about one pool."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=10, choices=JobKind.choices)
+    episode = models.ForeignKey(Episode, null=True, on_delete=models.PROTECT, related_name="checks")
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(max_length=9, choices=JobState.choices, default=JobState.QUEUED)
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    report: DocumentField[CheckReport | None] = DocumentField(CheckReport, null=True)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    heard_at = models.DateTimeField(default=timezone.now, help_text="When it was queued, or its worker got further")
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=("episode",), condition=Q(status__in=("queued", "running")), name="check_at_a_time"
+            ),
+            models.UniqueConstraint(
+                fields=("pool",), condition=Q(status__in=("queued", "running")), name="duplicates_at_a_time"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="check", episode__isnull=False, pool__isnull=True)
+                | Q(kind="duplicates", episode__isnull=True, pool__isnull=False),
+                name="job_about_one",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Duplicate(models.Model):
+    """Two episodes of a pool that are nearly the same, as its last look found; `one` is the older."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="+")
+    one = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="+")
+    other = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="+")
+    text = models.FloatField(help_text="Share of what is said that both say")
+    screens = models.FloatField(null=True, help_text="Share of frames that look alike, place by place")
+    found_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-text", "id")
+        constraints = [models.UniqueConstraint(fields=("one", "other"), name="duplicate_once")]
+
+    def __str__(self) -> str:
+        return f"{self.one_id} {self.other_id}"

@@ -1,0 +1,232 @@
+"""What is shown of reviews."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from annotation_app.episodes.schemas import EpisodeSummary
+from vocabulary.actions import Action
+from vocabulary.agreement import Pair
+from vocabulary.base import Frozen
+from vocabulary.observations import Verdict
+from vocabulary.reviews import Segment, StepVerdict
+from vocabulary.trajectories import Outcome
+
+DecisionWord = Literal["accept", "return", "reject"]
+JobStatus = Literal["queued", "running", "done", "cancelled", "failed"]
+ChangeKind = Literal["changed", "added", "removed"]
+
+
+class ClaimOut(Frozen):
+    """Who has an episode before them, and until when."""
+
+    reviewer: str
+    mine: bool
+    until: datetime
+
+
+class QueueItem(Frozen):
+    """An episode that waits for a decision; `round` counts from 1."""
+
+    episode: EpisodeSummary
+    round: int
+    claim: ClaimOut | None
+
+
+class ReviewQueue(Frozen):
+    """What waits, oldest first; `next` is where the following page begins, if any."""
+
+    items: tuple[QueueItem, ...]
+    total: int
+    next: str | None
+
+
+class RoundOut(Frozen):
+    """A decision, and why."""
+
+    number: int
+    decision: DecisionWord
+    reason: str
+    reviewer: str
+    decided_at: datetime
+
+
+class RemarkOut(Frozen):
+    """What a reviewer said of a step."""
+
+    index: int
+    round: int
+    reviewer: str
+    mine: bool
+    verdict: StepVerdict | None
+    comment: str
+
+
+class FixOut(Frozen):
+    """A revision of a step; the executed step is revision 0."""
+
+    index: int
+    revision: int
+    thought: str
+    action: Action
+    reason: str
+    author: str
+    created_at: datetime
+
+
+class Said(Frozen):
+    """What a step says, in one version of it."""
+
+    index: int
+    thought: str
+    action: Action
+
+
+class Change(Frozen):
+    """How a step differs from the round before."""
+
+    kind: ChangeKind
+    before: Said | None
+    after: Said | None
+
+
+class CheckStep(Frozen):
+    """How doing a step again went: how much its picture is like the recorded one (1: the same), or why it failed."""
+
+    index: int
+    likeness: float | None
+    error: str = ""
+
+
+class CheckReport(Frozen):
+    """What came of doing an episode again. `departs_at`: the first step that failed or left another picture;
+    `executable`: every step could be done, and the verifier found no other end than the record says."""
+
+    steps: tuple[CheckStep, ...]
+    departs_at: int | None
+    verdict: Verdict | None
+    executable: bool
+
+
+class JobOut(Frozen):
+    """How a job stands."""
+
+    id: UUID
+    kind: Literal["check", "duplicates"]
+    status: JobStatus
+    total: int
+    done: int
+    error: str
+    report: CheckReport | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class Sibling(Frozen):
+    """Another attempt at the same task."""
+
+    id: UUID
+    annotator: str
+    outcome: Outcome | None
+    steps: int
+    chosen: bool
+
+
+class Likeness(Frozen):
+    """Another episode that is nearly the same."""
+
+    id: UUID
+    instruction: str
+    text: float
+    screens: float | None
+
+
+class Sheet(Frozen):
+    """All that belongs to reviewing one episode. `may`: what this person may do with it now."""
+
+    episode: EpisodeSummary
+    round: int
+    may: Literal["review", "mend", "look"]
+    claim: ClaimOut | None
+    rounds: tuple[RoundOut, ...]
+    remarks: tuple[RemarkOut, ...]
+    fixes: tuple[FixOut, ...]
+    segments: tuple[Segment, ...]
+    can_undo_cut: bool
+    previous: UUID | None
+    changes: tuple[Change, ...]
+    siblings: tuple[Sibling, ...]
+    check: JobOut | None
+    duplicates: tuple[Likeness, ...]
+
+
+class Attempt(Frozen):
+    """One side of a comparison."""
+
+    episode: EpisodeSummary
+    policies: tuple[str, ...]
+
+
+class Comparison(Frozen):
+    """Two attempts at one task beside each other; `divergence` is a place in `pairs`."""
+
+    task: int
+    one: Attempt
+    other: Attempt
+    pairs: tuple[Pair, ...]
+    divergence: int | None
+    agreement: float
+    chosen: UUID | None
+    reason: str
+    adjudicator: str
+
+
+class TaskAgreement(Frozen):
+    """A task that several people did: how far the two furthest apart agree."""
+
+    task: int
+    instruction: str
+    pool: str
+    episodes: tuple[UUID, ...]
+    annotators: tuple[str, ...]
+    agreement: float
+    outcomes_agree: bool
+    adjudicated: bool
+
+
+class GoldScore(Frozen):
+    """How a person did at tasks whose right way is known."""
+
+    annotator: str
+    episodes: int
+    agreement: float = Field(description="Mean share of steps as in the reference")
+    outcomes: float = Field(description="Share of attempts that ended as the reference did")
+
+
+class Agreement(Frozen):
+    """How far people agree. `alpha` is None where no two judged the same steps, or all said the same."""
+
+    alpha: float | None
+    steps_judged_together: int
+    mean_agreement: float | None
+    tasks: tuple[TaskAgreement, ...]
+    gold: tuple[GoldScore, ...]
+
+
+class DuplicatePair(Frozen):
+    """Two episodes that are nearly the same."""
+
+    one: EpisodeSummary
+    other: EpisodeSummary
+    same_task: bool
+    text: float
+    screens: float | None
+
+
+class Duplicates(Frozen):
+    """What the last look through a pool found."""
+
+    job: JobOut | None
+    pairs: tuple[DuplicatePair, ...]
