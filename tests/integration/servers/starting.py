@@ -22,6 +22,8 @@ STARTING = 300
 IMAGES = 5
 """Pictures a prompt may hold."""
 CONTEXT = 8192
+PILLOW = '{"use_fast": false}'
+"""Pictures are scaled by Pillow, as the trainer does it; torchvision's are others by a step here and there."""
 
 
 class NotStarted(Exception):
@@ -66,6 +68,7 @@ def vllm_server(checkpoint: Path, folder: Path, *more: str) -> Iterator[Server]:
         "--max-num-seqs": "8",
         "--limit-mm-per-prompt": f'{{"image":{IMAGES},"video":0}}',
         "--logprobs-mode": "processed_logprobs",
+        "--mm-processor-kwargs": PILLOW,
     }
     words = [word for pair in given.items() for word in pair]
     # Its CPU build ends at a seeded request whose prompt is computed in parts.

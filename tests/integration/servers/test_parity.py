@@ -21,8 +21,9 @@ BOUND = 120.0
 TEMPERATURE = 0.7
 
 
-def picture(seed: int) -> str:
-    pixels = np.random.default_rng(seed).integers(0, 255, (168, 224, 3), np.uint8)
+def picture(seed: int, size: tuple[int, int] = (224, 168)) -> str:
+    """Noise, which shows a pixel scaled otherwise; the usual size is one that is not scaled."""
+    pixels = np.random.default_rng(seed).integers(0, 255, (*reversed(size), 3), np.uint8)
     data = simplejpeg.encode_jpeg(np.ascontiguousarray(pixels), quality=90, colorspace="RGB")
     return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
 
@@ -92,6 +93,14 @@ def difference(python: Path, checkpoint: Path, answer: dict[str, Any], images: t
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_logprobs_are_the_trainers(client: httpx.Client, trainer_python: Path, checkpoint: Path, count: int) -> None:
     images = tuple(picture(seed) for seed in range(count))
+    assert difference(trainer_python, checkpoint, asked(client, images), images) <= CLOSE
+
+
+@pytest.mark.parametrize("size", [(320, 240), (301, 97), (640, 480), (45, 33)])
+def test_pictures_are_scaled_as_the_trainer_scales_them(
+    client: httpx.Client, trainer_python: Path, checkpoint: Path, size: tuple[int, int]
+) -> None:
+    images = (picture(11, size), picture(12, size))
     assert difference(trainer_python, checkpoint, asked(client, images), images) <= CLOSE
 
 
