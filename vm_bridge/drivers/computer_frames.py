@@ -18,6 +18,7 @@ from pydantic import Field
 from vm_bridge.drivers.computer_link import GuestLink
 from vm_bridge.drivers.computer_task import MAX_HEIGHT, MAX_WIDTH, Format
 from vm_bridge.drivers.pictures import picture_encode
+from vm_bridge.drivers.stripes import Striped, stripes_encode
 from vm_bridge.errors import MachineGone, UnknownBlob
 from vm_bridge.sandbox import Frame
 from vocabulary.base import Frozen
@@ -103,6 +104,8 @@ class Pictures:
         self._screen: Screen | None = None
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._known: dict[tuple[int, Format], BlobRef] = {}
+        self._latest: tuple[int, Striped] | None = None
+        """The JPEG encoded last, and the serial of its look."""
         self.format: Format = "jpeg"
 
     async def store(self, look: Look) -> BlobRef:
@@ -112,7 +115,8 @@ class Pictures:
         if known is not None and known.sha256 in self._blobs:
             self._blobs.move_to_end(known.sha256)
             return known
-        ref, data = await asyncio.to_thread(self._file_of, look)
+        ref, data, striped = await asyncio.to_thread(self._file_of, look)
+        self._latest = None if striped is None else (look.serial, striped)
         self._known = {seen: kept for seen, kept in self._known.items() if seen[0] >= look.serial - 1}
         self._known[key] = ref
         self._blobs[ref.sha256] = data
@@ -133,24 +137,29 @@ class Pictures:
 
     def attach(self, screen: Screen) -> None:
         """Take looks from here from now on; their serials begin anew, stored bytes stay."""
-        self._screen = screen
+        self._screen, self._latest = screen, None
         self._known.clear()
 
-    def _file_of(self, look: Look) -> tuple[BlobRef, bytes]:
-        data = self._encode(look)
+    def _file_of(self, look: Look) -> tuple[BlobRef, bytes, Striped | None]:
+        data, striped = self._encode(look)
         ref = BlobRef.of(data, f"image/{self.format}")
         if self._folder is not None:
             (self._folder / ref.sha256).write_bytes(data)
             kept = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
             for path in kept[KEPT_FILES:]:
                 path.unlink()
-        return ref, data
+        return ref, data, striped
 
-    def _encode(self, look: Look) -> bytes:
+    def _encode(self, look: Look) -> tuple[bytes, Striped | None]:
+        """The bytes; as JPEG only what changed since the look before is encoded, if that was the last one encoded."""
         assert self._screen is not None  # looks come from a guest that was attached
         width, height = self._screen.size(look)
         image = np.frombuffer(self._screen.pixels(look.slot), np.uint8).reshape(height, width, 4)
-        return picture_encode(image, self.format)
+        if self.format != "jpeg":
+            return picture_encode(image, self.format), None
+        serial, before = self._latest or (0, None)
+        striped = stripes_encode(image, before, look.changed if look.serial == serial + 1 else None)
+        return striped.file, striped
 
 
 class DesktopFrames:

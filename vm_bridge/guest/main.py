@@ -79,8 +79,8 @@ def desk_of(memory: int, width: int, height: int, loading: threading.Thread, ins
     census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()) if PATIENCE.exists() else {})
     pixels = mmap.mmap(memory, 0, prot=mmap.PROT_READ)
     watch = Watch(Picture(memory, width, height, WATCHED_SLOTS), pixels, width, height)
-    picture = Picture(memory, width, height, OBSERVED_SLOTS)
-    desk = ScreenDesk(picture, census, watch, Picture(memory, width, height, STREAMED_SLOTS, boxes=True), inside)
+    picture, stream = (Picture(memory, width, height, slots, boxes=True) for slots in (OBSERVED_SLOTS, STREAMED_SLOTS))
+    desk = ScreenDesk(picture, census, watch, stream, inside)
     manager.wait()
     start_programs(manifest.get("start", []))
     desk.icons = Icons() if manifest.get("icons", False) else None
