@@ -1,7 +1,5 @@
 """Judges over HTTP, for admins."""
 
-import csv
-import io
 from typing import Annotated
 from uuid import UUID
 
@@ -12,6 +10,7 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.judges import jobs, selectors, services
 from annotation_app.judges.schemas import JudgesPage, RunOut, Threshold
+from annotation_app.spreadsheets import spreadsheet_response
 from vocabulary.base import Frozen
 from vocabulary.calibrations import USUAL, Sweep
 
@@ -34,13 +33,8 @@ def judges_get(request: HttpRequest) -> JudgesPage:
 @router.get("/judges/calibrations.csv", response={200: None})
 def calibrations_download(request: HttpRequest) -> HttpResponse:
     """Every judge in every pool at every threshold, for a spreadsheet."""
-    text = io.StringIO()
-    csv.writer(text).writerows(selectors.calibrations_table(user=user_of(request)))
-    return HttpResponse(
-        "\ufeff" + text.getvalue(),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="pilothouse-judges.csv"'},
-    )
+    rows = selectors.calibrations_table(user=user_of(request))
+    return spreadsheet_response(rows, name="pilothouse-judges.csv")
 
 
 @router.post("/pools/{pool_id}/judges/{judge_id}", response={204: None})

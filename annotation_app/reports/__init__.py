@@ -1,0 +1,1 @@
+"""What the work adds up to: counted from episodes, steps and proposals, kept nowhere."""

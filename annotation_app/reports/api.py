@@ -1,0 +1,24 @@
+"""Reports over HTTP, for whoever may see everybody's work."""
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.reports import selectors
+from annotation_app.reports.schemas import Report, ReportQuery
+from annotation_app.spreadsheets import spreadsheet_response
+
+router = Router(tags=["reports"])
+
+
+@router.get("/report", response=Report)
+def report_get(request: HttpRequest, query: Query[ReportQuery]) -> Report:
+    """What the work of these days adds up to."""
+    return selectors.report_of(user=user_of(request), query=query)
+
+
+@router.get("/report.csv", response={200: None})
+def report_download(request: HttpRequest, query: Query[ReportQuery]) -> HttpResponse:
+    """The rows, for a spreadsheet."""
+    rows = selectors.report_table(user=user_of(request), query=query)
+    return spreadsheet_response(rows, name=f"pilothouse-report-{query.since}-{query.until}-by-{query.by}.csv")

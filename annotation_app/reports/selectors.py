@@ -1,0 +1,296 @@
+"""Counting: one pass over the steps and one over the episodes of the days asked for, by the database."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, time, timedelta
+from typing import Any, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.db.models import (
+    Aggregate,
+    Count,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    FloatField,
+    Min,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    TextField,
+    Value,
+)
+from django.db.models.functions import Coalesce, Concat, TruncDate
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.accounts.selectors import sees_everything
+from annotation_app.episodes.models import Episode, Proposal, Review, Step
+from annotation_app.errors import Forbidden, Invalid
+from annotation_app.reports.schemas import (
+    Figures,
+    Grain,
+    Latency,
+    MachineUse,
+    QueueAge,
+    Report,
+    ReportQuery,
+    ReportRow,
+)
+from annotation_app.tasks.models import Pool, Task, TaskState
+from vocabulary.evaluations import Rate
+from vocabulary.statistics import rate_of
+
+PEOPLE = ("accept", "edit", "override", "takeover")
+REFUSED = ("override", "takeover")
+
+Row = dict[str, Any]
+M = TypeVar("M", bound=Model)
+
+
+class Percentile(Aggregate):
+    """PostgreSQL's `percentile_cont`: exact, between two values where there is none in the middle."""
+
+    function = "percentile_cont"
+    template = "%(function)s(%(share)s) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = FloatField()
+
+    def __init__(self, expression: Any, share: float) -> None:
+        super().__init__(expression, share=share)
+
+
+def report_of(*, user: User, query: ReportQuery) -> Report:
+    """The report. Raises Forbidden for annotators and Invalid for days or zones that are none."""
+    if not sees_everything(user):
+        raise Forbidden("Only reviewers, admins and researchers see reports.")
+    steps, episodes = _narrowed(query.checked())
+    by_day = _rows("day", query, steps, episodes)
+    return Report(
+        total=_figures(steps.aggregate(**STEPS), episodes.aggregate(**EPISODES)),
+        rows=by_day if query.by == "day" else _rows(query.by, query, steps, episodes),
+        days=by_day,
+        latencies=_latencies(query),
+        machines=_machines(episodes),
+        queues=_queues(query),
+        asked_at=timezone.now(),
+    )
+
+
+def report_table(*, user: User, query: ReportQuery) -> Iterator[tuple[object, ...]]:
+    """The rows with a head, for a spreadsheet. Raises as `report_of`."""
+    report = report_of(user=user, query=query)
+    return _table(query.by, report.rows)
+
+
+def _table(by: Grain, rows: tuple[ReportRow, ...]) -> Iterator[tuple[object, ...]]:
+    rates = ("rate", "low", "high", "attempts")
+    head = [
+        name
+        for field in Figures.model_fields
+        for name in ([f"{field}_{part}" for part in rates] if field in RATES else [field])
+    ]
+    yield (by, *head)
+    for row in rows:
+        cells: list[object] = []
+        for name in Figures.model_fields:
+            value = getattr(row.figures, name)
+            cells += [getattr(value, part, None) for part in rates] if name in RATES else [value]
+        yield (row.label, *cells)
+
+
+RATES = ("success", "returned", "override")
+
+
+def _period(query: ReportQuery) -> tuple[datetime, datetime]:
+    zone = _zone(query)
+    first, last = (datetime.combine(day, time(), zone) for day in (query.since, query.until + timedelta(days=1)))
+    return first, last
+
+
+def _zone(query: ReportQuery) -> ZoneInfo:
+    try:
+        return ZoneInfo(query.zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise Invalid("There is no such time zone.", code="time_zone") from error
+
+
+def _narrowed(query: ReportQuery) -> tuple[QuerySet[Step], QuerySet[Episode]]:
+    """The steps and the episodes of these days that the filters leave."""
+    return (
+        _matching(Step.objects.all(), query, task="episode__task__", episode="episode__", policy="policy"),
+        _matching(Episode.objects.annotate(proposer=PROPOSER), query, task="task__", episode="", policy="proposer"),
+    )
+
+
+def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str, policy: str) -> QuerySet[M]:
+    """Rows made in these days that the filters leave, whose task, episode and policy are found under these names."""
+    since, until = _period(query)
+    wanted = {
+        f"{task}pool_id": query.pool,
+        f"{episode}annotator__username": query.annotator,
+        f"{task}kind": query.kind,
+        policy: query.policy,
+    }
+    return found.order_by().filter(
+        created_at__gte=since,
+        created_at__lt=until,
+        **{f"{task}pool__practice": False},
+        **{name: value for name, value in wanted.items() if value is not None},
+    )
+
+
+PROPOSER = Coalesce(
+    Concat("policy__name", Value(" "), "policy__revision", output_field=TextField()), Value("", TextField())
+)
+"""An episode's policy as its steps name it. Concat takes NULL for an empty text."""
+
+_DECIDED = Q(decision__in=PEOPLE)
+_STEP_MS = ExpressionWrapper(F("decide_ms") + F("took_ms"), output_field=FloatField())
+STEPS: Mapping[str, Any] = {
+    "steps": Count("pk"),
+    "accepted": Count("pk", filter=Q(decision="accept")),
+    "edited": Count("pk", filter=Q(decision="edit")),
+    "overridden": Count("pk", filter=Q(decision="override")),
+    "taken_over": Count("pk", filter=Q(decision="takeover")),
+    "alone": Count("pk", filter=Q(decision="auto")),
+    "judged": Count("pk", filter=_DECIDED & ~Q(policy="")),
+    "refused": Count("pk", filter=Q(decision__in=REFUSED) & ~Q(policy="")),
+    "decide_p50_ms": Percentile("decide_ms", 0.5),
+    "decide_p95_ms": Percentile("decide_ms", 0.95),
+    "step_p50_ms": Percentile(_STEP_MS, 0.5),
+    "step_p95_ms": Percentile(_STEP_MS, 0.95),
+}
+_LASTED = ExpressionWrapper(F("finished_at") - F("created_at"), output_field=DurationField())
+EPISODES: Mapping[str, Any] = {
+    "episodes": Count("pk"),
+    "finished": Count("pk", filter=Q(status="finished")),
+    "succeeded": Count("pk", filter=Q(outcome="success")),
+    "failed": Count("pk", filter=Q(outcome="failure")),
+    "lasted": Sum(_LASTED),
+    "sent_back": Count("pk", filter=Q(review=Review.RETURNED)),
+    "reviewed": Count("pk", filter=Q(review__in=(Review.RETURNED, Review.ACCEPTED))),
+}
+
+
+def _rows(by: Grain, query: ReportQuery, steps: QuerySet[Step], episodes: QuerySet[Episode]) -> tuple[ReportRow, ...]:
+    """One row for each day, pool and so on that has steps or episodes: by day the first first, else the busiest."""
+    of_step, of_episode = _keys(by, query)
+    of_steps = _grouped(steps, of_step, STEPS)
+    of_episodes = _grouped(episodes, of_episode, EPISODES)
+    keys = of_steps.keys() | of_episodes.keys()
+    labels = dict(Pool.objects.values_list("pk", "name")) if by == "pool" else {}
+    rows = [
+        ReportRow(
+            key=str(key),
+            label=labels.get(key, str(key)),
+            figures=_figures(of_steps.get(key, {}), of_episodes.get(key, {})),
+        )
+        for key in keys
+    ]
+    if by == "day":
+        return tuple(sorted(rows, key=lambda row: row.key))
+    return tuple(sorted(rows, key=lambda row: (-row.figures.steps, row.label)))
+
+
+def _keys(by: Grain, query: ReportQuery) -> tuple[Any, Any]:
+    """Where the steps and the episodes keep what a row is of."""
+    match by:
+        case "day":
+            day = TruncDate("created_at", tzinfo=_zone(query))
+            return day, day
+        case "pool":
+            return F("episode__task__pool_id"), F("task__pool_id")
+        case "annotator":
+            return F("episode__annotator__username"), F("annotator__username")
+        case "policy":
+            return F("policy"), F("proposer")
+        case "kind":
+            return F("episode__task__kind"), F("task__kind")
+
+
+def _grouped(found: QuerySet[Any], key: Any, figures: Mapping[str, Any]) -> dict[Any, Row]:
+    return {row["of"]: row for row in found.values(of=key).annotate(**figures)}
+
+
+def _figures(steps: Row, episodes: Row) -> Figures:
+    lasted = episodes.get("lasted") or timedelta()
+    known = {name: steps[name] for name in Figures.model_fields if name in steps}
+    return Figures(
+        **known,
+        episodes=episodes.get("episodes", 0),
+        finished=episodes.get("finished", 0),
+        success=_rate(episodes.get("succeeded", 0), episodes.get("succeeded", 0) + episodes.get("failed", 0)),
+        hours=lasted / timedelta(hours=1),
+        returned=_rate(episodes.get("sent_back", 0), episodes.get("reviewed", 0)),
+        override=_rate(steps.get("refused", 0), steps.get("judged", 0)),
+    )
+
+
+def _rate(successes: int, attempts: int) -> Rate | None:
+    return rate_of(successes, attempts) if attempts else None
+
+
+def _latencies(query: ReportQuery) -> tuple[Latency, ...]:
+    """By policy, of all its candidates; those of one question took the same time."""
+    found = _matching(Proposal.objects.all(), query, task="episode__task__", episode="episode__", policy="policy")
+    rows = (
+        found.filter(latency_ms__isnull=False)
+        .values("policy")
+        .annotate(
+            count=Count("pk"),
+            p50_ms=Percentile("latency_ms", 0.5),
+            p95_ms=Percentile("latency_ms", 0.95),
+            p99_ms=Percentile("latency_ms", 0.99),
+        )
+        .order_by("policy")
+    )
+    return tuple(Latency(**row) for row in rows)
+
+
+def _machines(episodes: QuerySet[Episode]) -> tuple[MachineUse, ...]:
+    rows = (
+        episodes.filter(finished_at__isnull=False)
+        .values(image=F("task__pool__image"), platform=F("task__pool__platform"))
+        .annotate(episodes=Count("pk"), lasted=Sum(_LASTED))
+        .order_by("platform", "image")
+    )
+    return tuple(
+        MachineUse(
+            image=row["image"],
+            platform=row["platform"],
+            episodes=row["episodes"],
+            hours=(row["lasted"] or timedelta()) / timedelta(hours=1),
+        )
+        for row in rows
+    )
+
+
+def _queues(query: ReportQuery) -> tuple[QueueAge, ...]:
+    pools = Pool.objects.filter(practice=False)
+    if query.pool is not None:
+        pools = pools.filter(pk=query.pool)
+    unreviewed = Episode.objects.filter(task__pool=OuterRef("pk"), status="finished", review=Review.PENDING)
+    waiting = Task.objects.filter(pool=OuterRef("pk"), state=TaskState.WAITING)
+    rows = pools.order_by("name").annotate(
+        tasks_waiting=_count(waiting, "pool"),
+        tasks_held=_count(Task.objects.filter(pool=OuterRef("pk"), state=TaskState.CLAIMED), "pool"),
+        reviews_waiting=_count(unreviewed, "task__pool"),
+        oldest_task_at=_oldest(waiting, "pool", "created_at"),
+        oldest_review_at=_oldest(unreviewed, "task__pool", "finished_at"),
+    )
+    return tuple(
+        QueueAge(pool_id=row.pk, pool=row.name, **{name: getattr(row, name) for name in QUEUE_FIGURES}) for row in rows
+    )
+
+
+QUEUE_FIGURES = ("tasks_waiting", "tasks_held", "reviews_waiting", "oldest_task_at", "oldest_review_at")
+
+
+def _count(found: QuerySet[Any], by: str) -> Any:
+    return Coalesce(Subquery(found.order_by().values(by).annotate(n=Count("pk")).values("n")), 0)
+
+
+def _oldest(found: QuerySet[Any], by: str, field: str) -> Any:
+    return Subquery(found.order_by().values(by).annotate(at=Min(field)).values("at"))
