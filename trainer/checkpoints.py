@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from transformers import AutoImageProcessor, AutoTokenizer, Qwen2_5_VLForConditionalGeneration
 
+from trainer.attention import NAME
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
 
 STATE = "trainer.json"
@@ -78,7 +79,7 @@ def _model_load(path: Path, dtype: str) -> Any:
         raise CheckpointUnusable(f"{path} is no folder")
     try:
         model, found = Qwen2_5_VLForConditionalGeneration.from_pretrained(
-            path, dtype=DTYPES[dtype], local_files_only=True, output_loading_info=True, attn_implementation="sdpa"
+            path, dtype=DTYPES[dtype], local_files_only=True, output_loading_info=True, attn_implementation=NAME
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise CheckpointUnusable(f"{path.name} cannot be loaded: {error}") from None

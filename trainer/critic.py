@@ -12,6 +12,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from trainer.attention import UNMASKED
 from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
 from trainer.packing import Pack, shown_of
@@ -59,6 +60,12 @@ def critic_load(path: Path, *, dtype: str = "float32", device: str = "cpu") -> C
 def learned_values(critic: Critic, pack: Pack) -> torch.Tensor:
     """What the critic expects at each token that is learned, before it is drawn; in single precision, shape (T,)."""
     trunk: Any = critic.checkpoint.model.model
-    out = trunk(input_ids=pack.ids, position_ids=pack.positions, use_cache=False, **shown_of(pack))
+    out = trunk(
+        input_ids=pack.ids,
+        position_ids=pack.positions,
+        attention_mask=UNMASKED,
+        use_cache=False,
+        **shown_of(pack),
+    )
     values: torch.Tensor = critic.head(out.last_hidden_state[0, pack.places - 1].float())[:, 0]
     return values

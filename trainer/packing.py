@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from trainer.attention import UNMASKED
 from trainer.rendering import Rendered
 
 
@@ -93,6 +94,7 @@ def learned_logits(model: Any, pack: Pack) -> torch.Tensor:
     out = model(
         input_ids=pack.ids,
         position_ids=pack.positions,
+        attention_mask=UNMASKED,
         use_cache=False,  # with a cache the positions' count would not be heeded
         logits_to_keep=pack.places - 1,
         **shown_of(pack),
