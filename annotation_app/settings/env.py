@@ -29,6 +29,8 @@ class Environment(BaseModel):
     redis_url: str = "redis://127.0.0.1:6379/0"
     secret_key: str = ""
     """Signs sessions. Empty: made once and kept under `data` (not in production)."""
+    credentials_keys: str = ""
+    """Seal the credentials of tasks, comma separated: the first seals, each opens. Empty: made from `secret_key`."""
     secret: str = ""
     """Shared with the bridge: authorises calls, signs stream tickets."""
     data: Path = Path(".data")

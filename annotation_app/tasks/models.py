@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -11,9 +12,10 @@ import vocabulary.tasks
 from annotation_app.documents import DocumentField
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.tasks.hours import ActiveHours
 
 if TYPE_CHECKING:
-    from annotation_app.accounts.models import User
+    from annotation_app.accounts.models import Group, User
 
 
 class Sampling(models.TextChoices):
@@ -23,8 +25,18 @@ class Sampling(models.TextChoices):
     BY_NEED = "by_need"
 
 
+class ReviewMode(models.TextChoices):
+    """Which finished episodes of a pool are to be reviewed."""
+
+    NONE = "none"
+    SAMPLE = "sample"
+    ALL = "all"
+
+
 class Pool(models.Model):
-    """A set of tasks worked on under the same settings."""
+    """A set of tasks worked on under the same settings. `version` rises with every change of them, so that nobody
+    overwrites what they have not seen. Its people are its members, those of its groups, who have all of its skills, and
+    with `open_to_all` every annotator."""
 
     name = models.CharField(max_length=100, unique=True)
     description = models.TextField(blank=True)
@@ -69,8 +81,42 @@ class Pool(models.Model):
         default=30, validators=[MinValueValidator(1)], help_text="An untouched task returns to the pool after this"
     )
     pause_hours = models.PositiveSmallIntegerField(default=8, help_text="How long a paused episode is kept")
+    minutes = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Longest time from claiming a task to its end, pauses included",
+    )
+    overlap = models.PositiveSmallIntegerField(
+        default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        help_text="How many people do each task, blind to one another",
+    )
+    gold_percent = models.PositiveSmallIntegerField(
+        default=0, validators=[MaxValueValidator(100)], help_text="Share of claims that get a task with a known answer"
+    )
+    review_mode = models.CharField(max_length=6, choices=ReviewMode.choices, default=ReviewMode.ALL)
+    review_percent = models.PositiveSmallIntegerField(
+        default=10, validators=[MaxValueValidator(100)], help_text="Share that is reviewed in the mode sample"
+    )
+    priority = models.SmallIntegerField(default=0, help_text="Tasks of a pool with a higher one come first")
+    hours: DocumentField[ActiveHours | None] = DocumentField(
+        ActiveHours, null=True, blank=True, editable=False, help_text="When tasks are given out; always where null"
+    )
+    consent = models.TextField(blank=True, help_text="What people agree to before their first task (Markdown)")
+    consent_version = models.PositiveIntegerField(default=1, editable=False)
+    stopped_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="Nobody acts in it since")
+    stop_reason = models.CharField(max_length=500, blank=True, editable=False)
+    version = models.PositiveIntegerField(default=1, editable=False)
+    open_to_all = models.BooleanField(default=False, help_text="Every annotator may take its tasks, first come")
+    skills = ArrayField(
+        models.CharField(max_length=32), default=list, blank=True, help_text="Who has all of these may take its tasks"
+    )
     members: "models.ManyToManyField[User, models.Model]" = models.ManyToManyField(
         settings.AUTH_USER_MODEL, blank=True, related_name="pools"
+    )
+    groups: "models.ManyToManyField[Group, models.Model]" = models.ManyToManyField(
+        "accounts.Group", blank=True, related_name="pools"
     )
 
     class Meta:
@@ -81,7 +127,8 @@ class Pool(models.Model):
 
 
 class TaskState(models.TextChoices):
-    """Where a task stands."""
+    """Where a task stands: WAITING while it can be given to somebody, CLAIMED while everybody it is for holds or has
+    done it, DONE when as many as its pool's overlap asks for have done it."""
 
     WAITING = "waiting"
     CLAIMED = "claimed"
@@ -90,7 +137,9 @@ class TaskState(models.TextChoices):
 
 
 class Task(models.Model):
-    """Something to do; `definition` is what the machine and the policy are given."""
+    """Something to do; `definition` is what the machine and the policy are given. `held` and `finished` count this
+    round's assignments; a task that was reopened begins another. One with `gold`, an episode that shows how it is done
+    well, is given to people to see how they do, and never waits."""
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="tasks")
     key = models.CharField(max_length=200, help_text="The definition's id, unique in its pool")
@@ -99,13 +148,22 @@ class Task(models.Model):
     position = models.IntegerField(default=0, help_text="Lower comes first")
     kind = models.CharField(max_length=400, default="", help_text="What tasks with other seeds have in common")
     done = models.PositiveIntegerField(default=0, help_text="How often it was done")
+    held = models.PositiveSmallIntegerField(default=0, help_text="How many people hold it")
+    finished = models.PositiveSmallIntegerField(default=0, help_text="How many people have done it in this round")
+    gold = models.ForeignKey(
+        "episodes.Episode", null=True, blank=True, on_delete=models.SET_NULL, related_name="gold_of"
+    )
     reopened_at = models.DateTimeField(null=True, help_text="Since when it is to be done again, by anybody")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ("position", "id")
         constraints = [models.UniqueConstraint(fields=("pool", "key"), name="task_once_in_pool")]
-        indexes = [models.Index(fields=("pool", "state", "position", "id"), name="task_next")]
+        indexes = [
+            models.Index(fields=("pool", "state", "position", "id"), name="task_next"),
+            models.Index(fields=("pool", "position", "id"), name="task_listed"),
+            models.Index(fields=("pool",), condition=Q(gold__isnull=False), name="task_gold"),
+        ]
 
     def __str__(self) -> str:
         return self.key
@@ -153,10 +211,42 @@ class Assignment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=("task",), condition=Q(state__in=("active", "returned")), name="task_held_once"
+                fields=("task", "annotator"), condition=Q(state__in=("active", "returned")), name="task_held_once_each"
             )
         ]
         indexes = [models.Index(fields=("state", "expires_at"), name="assignment_expiry")]
 
     def __str__(self) -> str:
         return f"{self.task} by {self.annotator}"
+
+
+class Consent(models.Model):
+    """That somebody agreed to this version of a pool's consent text."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="consents")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="consents")
+    version = models.PositiveIntegerField()
+    text = models.TextField(help_text="What they were shown")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=("pool", "annotator", "version"), name="consent_once")]
+
+    def __str__(self) -> str:
+        return f"{self.annotator} to {self.pool} {self.version}"
+
+
+class Credential(models.Model):
+    """A value that tasks of a pool may have typed as `secret:NAME`; kept as `annotation_app.tasks.sealing` seals it."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="credentials")
+    name = models.CharField(max_length=64)
+    sealed = models.TextField(editable=False)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name",)
+        constraints = [models.UniqueConstraint(fields=("pool", "name"), name="credential_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.pool}"

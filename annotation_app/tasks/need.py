@@ -61,6 +61,11 @@ def drawn(weights: Mapping[int, float], seed: str) -> list[int]:
     return sorted(weights, key=lambda key: (log(_unit(seed, key)) / weights[key], key), reverse=True)
 
 
+def falls(seed: str, percent: int) -> bool:
+    """Whether a lot that falls in so many of a hundred cases fell in this one, which its seed names."""
+    return _unit(seed, 0) < percent / 100
+
+
 def _unit(seed: str, key: int) -> float:
     """A number above 0 and below 1 that follows from seed and key."""
     return (int.from_bytes(sha256(f"{seed}:{key}".encode()).digest()[:6]) + 0.5) / 2**48

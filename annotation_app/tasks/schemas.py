@@ -1,12 +1,15 @@
 """What is shown of pools."""
 
+from datetime import datetime
+
 from vocabulary.base import Frozen
 from vocabulary.observations import Platform
 from vocabulary.proposals import PolicyRef
 
 
 class PoolSummary(Frozen):
-    """A pool and what waits in it for one person; `mine_done` counts what they finished."""
+    """A pool and what waits in it for one person, counted as far as a thousand; `mine_done` counts what they finished.
+    `opens_at` is when it gives tasks out again, where it does not now."""
 
     id: int
     name: str
@@ -17,3 +20,6 @@ class PoolSummary(Frozen):
     practice: bool
     policy: PolicyRef | None
     paused: bool
+    stopped: bool
+    stop_reason: str
+    opens_at: datetime | None

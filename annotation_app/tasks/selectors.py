@@ -3,41 +3,119 @@
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import sees_everything
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import kinds_evaluated, policy_ref
-from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Tally, Task, TaskState
-from annotation_app.tasks.need import Counts, weight_of
+from annotation_app.tasks.hours import opens_at
+from annotation_app.tasks.models import (
+    Assignment,
+    AssignmentState,
+    Consent,
+    Credential,
+    Pool,
+    ReviewMode,
+    Tally,
+    Task,
+    TaskState,
+)
+from annotation_app.tasks.need import Counts, falls, weight_of
 from annotation_app.tasks.schemas import PoolSummary
+from annotation_app.tasks.sealing import unseal
 
 WEIGHED = 2_000
 """Waiting tasks of a pool that one claim weighs, at most."""
+COUNTED = 1_000
+"""Waiting tasks of a pool that are counted for a person, at most."""
+
+
+def pools_worked_by(user: User) -> QuerySet[Pool]:
+    """The pools whose tasks are for this person: by name, through a group, by skill, or as everybody's."""
+    named = Pool.objects.filter(pk=OuterRef("pk"), members=user)
+    grouped = Pool.objects.filter(pk=OuterRef("pk"), groups__members=user)
+    mine = Q(open_to_all=True) | Q(Exists(named)) | Q(Exists(grouped))
+    if user.skills:
+        mine |= Q(skills__contained_by=user.skills) & ~Q(skills=[])
+    return Pool.objects.filter(mine)
 
 
 def pools_visible(user: User) -> QuerySet[Pool]:
     """The pools this person may know of."""
-    return Pool.objects.all() if sees_everything(user) else Pool.objects.filter(members=user)
+    return Pool.objects.all() if sees_everything(user) else pools_worked_by(user)
 
 
-def tasks_open_to(user: User) -> QuerySet[Task]:
-    """Waiting tasks of their pools that they have not done or skipped before, or since they were opened again
-    (practice repeats)."""
+def pools_giving(user: User, *, pool_id: int | None, practice: bool) -> list[Pool]:
+    """The pools that give tasks to this person now, in the order in which they are asked; `agreed` says whether they
+    agreed to a pool's terms."""
+    found = pools_worked_by(user).filter(paused=False, stopped_at__isnull=True, practice=practice)
+    if pool_id is not None:
+        found = found.filter(pk=pool_id)
+    now = timezone.now()
+    return [
+        pool
+        for pool in found.annotate(agreed=_agreed(user)).select_related("policy", "canary").order_by("-priority", "id")
+        if pool.hours is None or opens_at(pool.hours, now) <= now
+    ]
+
+
+def _agreed(user: User) -> Exists:
+    given = Consent.objects.filter(pool=OuterRef("pk"), annotator=user, version=OuterRef("consent_version"))
+    return Exists(given)
+
+
+HELD = (AssignmentState.ACTIVE, AssignmentState.RETURNED)
+"""States of an assignment in which somebody has the task."""
+
+
+def tasks_open_in(pool: Pool, user: User) -> QuerySet[Task]:
+    """Waiting tasks of a pool that this person does not hold, and has not done or skipped before, or since they were
+    opened again (practice repeats)."""
+    met = Q(state__in=HELD)
+    if not pool.practice:
+        since = Q(task__reopened_at__isnull=True) | Q(created_at__gt=F("task__reopened_at"))
+        met |= since & Q(state__in=(AssignmentState.DONE, AssignmentState.SKIPPED))
+    theirs = Assignment.objects.filter(met, task=OuterRef("pk"), annotator=user)
+    return Task.objects.filter(~Exists(theirs), state=TaskState.WAITING, pool=pool)
+
+
+def gold_new_to(user: User, pool: Pool) -> QuerySet[Task]:
+    """Tasks of a pool with a known answer, not this person's own, that they have not met."""
     met = Assignment.objects.filter(
-        Q(task__reopened_at__isnull=True) | Q(created_at__gt=F("task__reopened_at")),
-        task=OuterRef("pk"),
-        annotator=user,
-        state__in=(AssignmentState.DONE, AssignmentState.SKIPPED),
+        task=OuterRef("pk"), annotator=user, state__in=(*HELD, AssignmentState.DONE, AssignmentState.SKIPPED)
     )
-    return Task.objects.filter(
-        Q(pool__practice=True) | ~Exists(met), state=TaskState.WAITING, pool__members=user, pool__paused=False
-    )
+    return Task.objects.filter(~Exists(met), pool=pool, gold__isnull=False)
+
+
+def blind_to(user: User) -> QuerySet[Task]:
+    """Tasks on which this person sees nobody else's work: several people do them, not all have, and this person does
+    one or may still be given it."""
+    if not may_annotate(user):
+        return Task.objects.none()
+    done = Assignment.objects.filter(task=OuterRef("pk"), annotator=user, state=AssignmentState.DONE)
+    held = Assignment.objects.filter(task=OuterRef("pk"), annotator=user, state__in=HELD)
+    several = Q(pool__overlap__gt=1, pool__in=pools_worked_by(user).values("pk")) | Q(gold__isnull=False)
+    waiting = Q(state__in=(TaskState.WAITING, TaskState.CLAIMED))
+    return Task.objects.filter(several & (Exists(held) | (waiting & ~Exists(done))))
+
+
+def review_wanted(pool: Pool, episode_id: UUID) -> bool:
+    """Whether a finished episode of this pool is to be reviewed; in a sample always the same ones are."""
+    if pool.review_mode == ReviewMode.SAMPLE:
+        return falls(f"review:{episode_id}", pool.review_percent)
+    return pool.review_mode == ReviewMode.ALL
+
+
+def _waiting_in(pool: Pool, user: User) -> int:
+    """How many tasks wait for this person, as far as is worth counting."""
+    return tasks_open_in(pool, user).order_by()[:COUNTED].count()
 
 
 def pools_of(*, user: User) -> list[PoolSummary]:
     """What waits for this person, pool by pool."""
-    waiting = dict(tasks_open_to(user).values_list("pool_id").annotate(n=Count("id")).order_by())
+    now = timezone.now()
+    worked = set(pools_worked_by(user).values_list("pk", flat=True))
     done = dict(
         Assignment.objects.filter(annotator=user, state=AssignmentState.DONE)
         .values_list("task__pool_id")
@@ -50,14 +128,23 @@ def pools_of(*, user: User) -> list[PoolSummary]:
             name=pool.name,
             description=pool.description,
             platform=pool.platform,
-            waiting=waiting.get(pool.id, 0),
+            waiting=_waiting_in(pool, user) if pool.id in worked and not pool.paused and not pool.stopped_at else 0,
             mine_done=done.get(pool.id, 0),
             practice=pool.practice,
             policy=policy_ref(pool.policy),
             paused=pool.paused,
+            stopped=pool.stopped_at is not None,
+            stop_reason=pool.stop_reason,
+            opens_at=None if pool.hours is None or (opens := opens_at(pool.hours, now)) <= now else opens,
         )
-        for pool in pools_visible(user).select_related("policy")
+        for pool in pools_visible(user).select_related("policy").order_by("-priority", "id")
     ]
+
+
+def credentials_of(pool_id: int) -> dict[str, str]:
+    """What tasks of a pool may have typed, by name. Raises ValueError where the key is not there any more."""
+    rows = Credential.objects.filter(pool_id=pool_id).values_list("name", "sealed")
+    return {name: unseal(sealed) for name, sealed in rows}
 
 
 def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:

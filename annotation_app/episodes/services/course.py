@@ -1,5 +1,6 @@
 """The course of an episode: claimed, changed, ended, or abandoned."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,7 +11,8 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Desk, Episode
-from annotation_app.episodes.services.row import event_record, row_locked
+from annotation_app.episodes.services.branches import branch_close, branch_next
+from annotation_app.episodes.services.row import event_record, row_locked, stop_check
 from annotation_app.errors import Forbidden
 from annotation_app.policies.selectors import policy_ref
 from annotation_app.tasks.models import AssignmentState
@@ -63,10 +65,14 @@ def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = Fa
         annotator=user,
         assignment=assignment,
         policy=policy,
-        desk=Desk(policy=policy_ref(policy)),
+        desk=Desk(policy=policy_ref(policy), branch_of=branch_next(task_id=assignment.task_id)),
     )
     audit_record(actor=user, verb="task.claimed", subject=f"episode:{episode.id}")
     return episode
+
+
+def _lease_end(episode: Episode, *, paused: bool) -> datetime:
+    return lease_end(episode.task.pool, episode.assignment.created_at, paused=paused)
 
 
 def _end_assignment(episode: Episode) -> None:
@@ -76,6 +82,8 @@ def _end_assignment(episode: Episode) -> None:
     state = AssignmentState.DONE if episode.status == "finished" else LEFT_AS[episode.outcome]
     assignment_end(assignment=episode.assignment, state=state)
     _tally(episode)
+    if state == AssignmentState.DONE and episode.desk.branch_of is not None:
+        branch_close(branch=episode.desk.branch_of)
     audit_record(actor=episode.annotator, verb=f"episode.{episode.status}", subject=f"episode:{episode.id}")
 
 
@@ -87,11 +95,14 @@ def _tally(episode: Episode) -> None:
 
 @transaction.atomic(durable=True)
 def episode_change(*, episode_id: UUID, token: int | None, fields: dict[str, Any]) -> DurableEvent:
-    """Change what EpisodeChanged names; an end ends the assignment, a pause stretches it."""
+    """Change what EpisodeChanged names; an end ends the assignment, a pause stretches it. Raises Conflict for going on in
+    a pool that was stopped."""
     episode = row_locked(episode_id, token)
     status = fields.get("status")
+    if status == "running" and episode.status == "paused":
+        stop_check(episode)
     if status in ("paused", "running") and "lease_expires_at" not in fields and episode.status != status:
-        fields = {**fields, "lease_expires_at": lease_end(episode.task.pool, paused=status == "paused")}
+        fields = {**fields, "lease_expires_at": _lease_end(episode, paused=status == "paused")}
     if status in selectors.ENDED_STATUSES and "finished_at" not in fields:
         fields = {**fields, "finished_at": timezone.now()}
     event = EpisodeChanged.model_validate({"version": episode.version + 1, **fields})
@@ -108,7 +119,7 @@ def lease_renew(*, episode_id: UUID) -> bool:
     episode = row_locked(episode_id)
     if episode.status not in selectors.OPEN_STATUSES:
         return False
-    now, until = timezone.now(), lease_end(episode.task.pool, paused=episode.status == "paused")
+    now, until = timezone.now(), _lease_end(episode, paused=episode.status == "paused")
     if episode.assignment.expires_at - now > (until - now) / 2:
         return False
     episode.assignment.expires_at = until

@@ -33,6 +33,18 @@ def row_locked(episode_id: UUID, token: int | None = None) -> Episode:
     return episode
 
 
+def stop_check(episode: Episode) -> None:
+    """Raises Conflict where nobody may act in the episode's pool."""
+    pool = episode.task.pool
+    if pool.stopped_at is not None:
+        raise Conflict(stopped_because(pool.stop_reason), code="pool_stopped")
+
+
+def stopped_because(reason: str) -> str:
+    """What annotators read of a pool that was stopped."""
+    return f"An admin stopped this pool: {reason}" if reason else "An admin stopped this pool."
+
+
 def event_record(episode: Episode, event: DurableEvent) -> None:
     """Apply an event to the locked row and tell everybody after commit."""
     after = state_apply(selectors.state_of(episode), event)

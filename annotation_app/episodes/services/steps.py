@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Command, Episode, Proposal, Step, Undoing
-from annotation_app.episodes.services.row import event_record, row_locked
+from annotation_app.episodes.services.row import event_record, row_locked, stop_check
 from annotation_app.errors import Conflict, NotFound
 from vocabulary.messages import (
     DurableEvent,
@@ -45,8 +45,9 @@ def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str
 
 @transaction.atomic(durable=True)
 def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct, intent: str) -> DurableEvent:
-    """Store what is about to be done. Raises Conflict while another act is under way."""
+    """Store what is about to be done. Raises Conflict while another act is under way, or where its pool was stopped."""
     episode = row_locked(episode_id, token)
+    stop_check(episode)
     if episode.pending_id is not None:
         raise Conflict("Another act is under way.", code="act_pending")
     episode.pending = _command_make(episode, pending.command_id, digest, intent=intent)
