@@ -153,6 +153,14 @@ class Hand:
         """The rested screen. Raises BridgeError."""
         return await self._seen(await reach(lambda: self._machine.observe(settle=True), within=self._within))
 
+    async def keep(self, observation: Observation | None) -> None:
+        """Store the pictures of a look."""
+        await self._pictures.save(observation)
+
+    async def picture(self, ref: BlobRef) -> bytes:
+        """The bytes of a screenshot this machine showed. Raises KeyError."""
+        return await self._pictures.read(ref)
+
     async def glance(self) -> Observation:
         """The screen of this moment, at rest or not. Raises BridgeError."""
         return await self._seen(await reach(self._machine.observe, within=self._within))

@@ -39,6 +39,8 @@ class MemoryStore:
         """What was offered at each step, marks included."""
         self.blobs: dict[str, bytes] = {}
         self.notes: dict[str, str] = {}
+        self.earlier: tuple[Step, ...] = ()
+        """What is done again where this episode is a branch; its pictures lie among `blobs`."""
         self._publish = publish
         self._commands: dict[str, str] = {}
         self._intent: Intent | None = None
@@ -51,6 +53,12 @@ class MemoryStore:
 
     async def load(self) -> EpisodeState:
         return self.state
+
+    async def branch_steps(self) -> tuple[Step, ...]:
+        return self.earlier
+
+    async def branch_blob(self, ref: BlobRef) -> bytes:
+        return self.blobs[ref.sha256]
 
     async def pending_intent(self) -> Intent | None:
         return self._intent

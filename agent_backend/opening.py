@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from agent_backend.acting import Acting
+from agent_backend.branching import Missed, repeated
 from agent_backend.hand import Hand, reach
 from agent_backend.ports import EpisodeStore
 from agent_backend.record import Record
@@ -11,9 +13,20 @@ from vm_bridge.errors import BridgeError, BridgeUnavailable, NoMachine
 from vm_bridge.machine import Machine
 from vocabulary.messages import EpisodeState
 from vocabulary.observations import Observation
+from vocabulary.steps import Step, standing
+from vocabulary.trajectories import Branch
 
 OpenMachine = Callable[[EpisodeState], Awaitable[Machine]]
 """Leases a machine for an episode that is warming, or finds the one it had. Raises BridgeError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warm:
+    """A machine that stands ready: what it shows, and what was done again to come there."""
+
+    observation: Observation
+    branch: Branch | None = None
+    again: tuple[Step, ...] = ()
 
 
 class Opening:
@@ -38,7 +51,7 @@ class Opening:
         self._wake = wake
         self._within = within
         self._again = again
-        self._warming: asyncio.Task[Observation] | None = None
+        self._warming: asyncio.Task[Warm] | None = None
 
     async def resume(self) -> None:
         """Take up the episode where the store has it: start warming, or find its machine again."""
@@ -58,23 +71,34 @@ class Opening:
         assert self._warming is not None
         warming, self._warming = self._warming, None
         try:
-            observation = warming.result()
+            warm = warming.result()
         except (NoMachine, BridgeUnavailable) as error:
             if self._record.state.error != str(error):
                 await self._record.change(error=str(error))
             return self._start(self._again)
         except BridgeError as error:
             return await self._acting.fail(str(error))
-        await self._acting.pictures.save(observation)
         hand = self._acting.held
+        await self._acting.pictures.save(warm.observation)
+        await self._write_again(warm)
         await self._record.change(
             status="running",
-            observation=observation,
+            branch_of=warm.branch,
+            observation=warm.observation,
             capabilities=hand.kinds,
             tools=hand.tools,
             can_undo=hand.returns,
             error="",
         )
+
+    async def _write_again(self, warm: Warm) -> None:
+        """Store the steps that were done again. A crash may have left some of them here already, from when the state
+        was reached another time."""
+        stored = standing(self._record.state.steps)
+        for step in warm.again[len(stored) :]:
+            await self._record.write(self._store.append_step(step))
+        for step in reversed(stored if not warm.again else ()):
+            await self._record.write(self._store.undo_step(step.index, warm.observation))
 
     async def close(self) -> None:
         """Warm no longer."""
@@ -86,10 +110,19 @@ class Opening:
         self._warming = asyncio.create_task(self._warm(pause))
         self._warming.add_done_callback(lambda _: self._wake())
 
-    async def _warm(self, pause: float) -> Observation:
+    async def _warm(self, pause: float) -> Warm:
         await asyncio.sleep(pause)
-        hand = await self._open()
-        return await hand.prepare(self._record.state.task)
+        hand, state = await self._open(), self._record.state
+        observation, branch = await hand.prepare(state.task), state.branch_of
+        if branch is None or branch.state == "missed":
+            return Warm(observation, branch)
+        try:
+            again = await repeated(hand, self._store, observation)
+        except Missed as error:
+            missed = branch.model_copy(update={"state": "missed", "reason": str(error)})
+            return Warm(await hand.prepare(state.task), missed)
+        last = again[-1].after or observation
+        return Warm(last, branch.model_copy(update={"state": "reached"}), again)
 
     async def _open(self) -> Hand:
         machine = await reach(lambda: self._open_machine(self._record.state), within=self._within)

@@ -90,6 +90,14 @@ class EpisodeStore(Protocol):
         """The snapshot, with a pending intent if a crash left one."""
         ...
 
+    async def branch_steps(self) -> tuple[Step, ...]:
+        """The steps of the earlier episode that are done again before this one begins; none where it is no branch."""
+        ...
+
+    async def branch_blob(self, ref: BlobRef) -> bytes:
+        """Bytes that the earlier episode keeps. Raises KeyError for others."""
+        ...
+
     async def pending_intent(self) -> Intent | None:
         """The whole intent behind `load().pending`, from which the runner completes a step after a crash."""
         ...

@@ -19,7 +19,7 @@ from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
-from vocabulary.trajectories import Outcome
+from vocabulary.trajectories import Branch, Outcome
 
 CommandId = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 Thought = Annotated[str, StringConstraints(max_length=8_000)]
@@ -208,6 +208,8 @@ class EpisodeState(Frozen):
     version: int
     status: EpisodeStatus
     task: Task
+    branch_of: Branch | None = None
+    """The earlier attempt whose steps are done again first."""
     pool: str
     instructions: str = ""
     """The pool's guidance (Markdown)."""
@@ -303,6 +305,7 @@ class EpisodeChanged(_Durable):
 
     type: Literal["episode.changed"] = "episode.changed"
     status: EpisodeStatus | None = None
+    branch_of: Branch | None = None
     observation: Observation | None = None
     capabilities: tuple[str, ...] | None = None
     tools: tuple[Tool, ...] | None = None

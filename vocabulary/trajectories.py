@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from vocabulary.base import Frozen
 from vocabulary.episodic import Memory
 from vocabulary.observations import Verdict
@@ -17,6 +19,17 @@ Origin = Literal["annotation", "rollout", "recording", "synthesis"]
 Outcome = Literal["success", "failure", "infeasible", "skipped", "broken"]
 
 
+class Branch(Frozen):
+    """Where an attempt begins: at the state that the first `steps` standing steps of an earlier episode led to, which
+    are done again. Its own first steps then say `again`; where the state was missed it begins at the start, and
+    `reason` says what came out differently."""
+
+    episode: str
+    steps: int = Field(ge=1)
+    state: Literal["wanted", "reached", "missed"] = "wanted"
+    reason: str = ""
+
+
 class Trajectory(Frozen):
     """Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)
     are two words because bootstrapping depends on it. `proposals[i]` is what was offered at step i."""
@@ -27,6 +40,8 @@ class Trajectory(Frozen):
     origin: Origin
     annotator: str | None = None
     """Pseudonymous."""
+    branch_of: Branch | None = None
+    """The earlier attempt it goes on from, where it does not begin at the task's start."""
     capabilities: tuple[str, ...] | None = None
     """Action kinds the machine accepted, which every prompt offered; None where it was not recorded."""
     tools: tuple[Tool, ...] = ()

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Path, Query, Router
+from ninja import Path, Query, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import sees_everything, user_of
@@ -22,6 +22,12 @@ from vocabulary.messages import EpisodeStatus
 from vocabulary.trajectories import Trajectory
 
 router = Router(tags=["episodes"])
+
+
+class BranchIn(Frozen):
+    """The step before which the task is begun again, by its index."""
+
+    step: Annotated[int, Field(ge=0, le=100_000)]
 
 
 class ReviewIn(Frozen):
@@ -77,6 +83,13 @@ def episode_blob(request: HttpRequest, episode_id: UUID, sha256: Annotated[Sha25
 def episode_proposer(request: HttpRequest, episode_id: UUID) -> Proposer | None:
     """Which server, model and weights stand behind the policy that the desk names; null where nobody proposes."""
     return proposer_of(selectors.episode_of(user=user_of(request), episode_id=episode_id).desk.policy)
+
+
+@router.post("/episodes/{uuid:episode_id}/branch", response={204: None}, auth=SIGNED_IN_OR_TOKEN)
+def episode_branch(request: HttpRequest, episode_id: UUID, body: BranchIn) -> Status[None]:
+    """Have an ended episode's task begun again, at the state before one of its steps; for admins."""
+    services.episode_branch(user=user_of(request), episode_id=episode_id, step=body.step)
+    return Status(204, None)
 
 
 @router.get("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)

@@ -1,7 +1,13 @@
-"""Leases that ran out, looked for now and then."""
+"""What is looked for now and then: leases that ran out, and states that are needed."""
 
 from annotation_app.celery import app
 from annotation_app.episodes import services
+
+
+@app.task(name="episodes.branches_refresh")
+def branches_refresh_job() -> None:
+    """Let pools drawn by need have the states that are needed."""
+    services.branches_refresh()
 
 
 @app.task(name="episodes.leases_expire")

@@ -8,6 +8,7 @@ from django.db import models
 
 import vocabulary.proposals
 import vocabulary.steps
+import vocabulary.trajectories
 from annotation_app.blobs.models import Blob
 from annotation_app.documents import DocumentField
 from annotation_app.policies.models import PolicyRevision
@@ -36,6 +37,7 @@ class Desk(Frozen):
     takeover: bool = False
     answer: str = ""
     verdict: Verdict | None = None
+    branch_of: vocabulary.trajectories.Branch | None = None
     error: str = ""
 
 
@@ -169,6 +171,23 @@ class Proposal(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Branch(models.Model):
+    """A state of an episode at which its task is to be begun again: after the first `steps` standing steps. `open`
+    until an attempt that was to begin there is finished."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="branches")
+    steps = models.PositiveIntegerField()
+    open = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [models.UniqueConstraint(fields=("episode", "steps"), name="branch_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} after {self.steps}"
 
 
 class EpisodeBlob(models.Model):

@@ -56,3 +56,4 @@ class StateOfNeed(Frozen):
     task: int
     kind: str
     waiting: bool
+    done: bool

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import sees_everything
 from annotation_app.blobs.models import Blob
-from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Review
+from annotation_app.episodes.models import Branch, Command, Desk, Episode, EpisodeBlob, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.models import Step as StepRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, NeedReason, StateOfNeed
@@ -24,7 +24,7 @@ from vocabulary.base import Frozen
 from vocabulary.judging import without_references
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
-from vocabulary.steps import Step, policies_of
+from vocabulary.steps import Step, policies_of, standing
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
@@ -205,6 +205,27 @@ def states_of_need(*, user: User, pool_id: int, most: int = 50) -> tuple[StateOf
     pool = Pool.objects.select_related("policy").filter(pk=pool_id).first()
     if pool is None:
         raise NotFound("There is no such pool.")
+    return _states_of(pool)[:most]
+
+
+def states_to_begin_at(pool: Pool) -> tuple[StateOfNeed, ...]:
+    """The states of ended episodes that a task of this pool could be begun at, and none was yet; each task once, the
+    most needed first."""
+    states = [state for state in _states_of(pool) if state.done]
+    over = Episode.objects.filter(pk__in={state.episode for state in states}, status__in=ENDED_STATUSES)
+    ended, had = set(over.values_list("pk", flat=True)), set(_begun_at(pool))
+    first: dict[int, StateOfNeed] = {}
+    for state in states:
+        if state.episode in ended and state.episode not in had:
+            first.setdefault(state.task, state)
+    return tuple(first.values())
+
+
+def _begun_at(pool: Pool) -> QuerySet[Branch, UUID]:
+    return Branch.objects.filter(episode__task__pool=pool).values_list("episode_id", flat=True)
+
+
+def _states_of(pool: Pool) -> tuple[StateOfNeed, ...]:
     active, counts = policy_ref(pool.policy), counts_by_kind(pool)
     steps = StepRow.objects.filter(episode__task__pool=pool, undoing__isnull=True).select_related("episode__task")
     refused = steps.filter(decision__in=REFUSED).order_by("-id")[:LOOKED_AT]
@@ -222,12 +243,28 @@ def states_of_need(*, user: User, pool_id: int, most: int = 50) -> tuple[StateOf
             task=row.episode.task_id,
             kind=row.episode.task.kind,
             waiting=row.episode.task.state == TaskState.WAITING,
+            done=row.episode.task.state == TaskState.DONE,
         )
         for reason, rows in reasons
         for row in rows
         if row.document.policy == active
     }
-    return tuple(sorted(found.values(), key=lambda state: -state.weight)[:most])
+    return tuple(sorted(found.values(), key=lambda state: -state.weight))
+
+
+def branch_steps(*, episode_id: UUID) -> tuple[Step, ...]:
+    """The steps of an earlier episode that are done again before this one begins; none where it is no branch."""
+    branch = Episode.objects.get(pk=episode_id).desk.branch_of
+    if branch is None:
+        return ()
+    steps = standing(steps_of(Episode.objects.get(pk=branch.episode)))
+    return steps[: branch.steps] if len(steps) >= branch.steps else ()
+
+
+def branch_blob(*, episode_id: UUID, sha256: str) -> Blob | None:
+    """A blob that the earlier episode shows."""
+    branch = Episode.objects.get(pk=episode_id).desk.branch_of
+    return None if branch is None else episode_blob(episode_id=UUID(branch.episode), sha256=sha256)
 
 
 def episode_status(*, episode_id: UUID) -> str:
@@ -261,6 +298,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         annotator=f"annotator-{episode.annotator_id}",
         capabilities=episode.desk.capabilities,
         tools=episode.desk.tools,
+        branch_of=episode.desk.branch_of,
         steps=steps,
         proposals=tuple(tuple(offered[step.index]) for step in steps),
         policies=policies_of(steps),

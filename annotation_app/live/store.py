@@ -29,6 +29,12 @@ class DjangoStore:
     async def load(self) -> EpisodeState:
         return await self._read(selectors.episode_state)
 
+    async def branch_steps(self) -> tuple[Step, ...]:
+        return await self._read(selectors.branch_steps)
+
+    async def branch_blob(self, ref: BlobRef) -> bytes:
+        return await self._bytes(selectors.branch_blob, ref)
+
     async def pending_intent(self) -> Intent | None:
         stored = await self._read(selectors.pending_intent)
         return Intent.model_validate_json(stored) if stored else None
@@ -52,7 +58,10 @@ class DjangoStore:
         await self._write(services.blob_add, ref=ref, data=data)
 
     async def load_blob(self, ref: BlobRef) -> bytes:
-        if await self._read(selectors.episode_blob, sha256=ref.sha256) is None:
+        return await self._bytes(selectors.episode_blob, ref)
+
+    async def _bytes(self, selector: Callable[..., object], ref: BlobRef) -> bytes:
+        if await self._read(selector, sha256=ref.sha256) is None:
             raise KeyError(ref.sha256)
         try:
             return await in_database(blob_read, sha256=ref.sha256)

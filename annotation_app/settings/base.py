@@ -90,6 +90,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
     "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},
+    "branches-refresh": {"task": "episodes.branches_refresh", "schedule": 60.0, "options": {"expires": 60}},
     "exports-again": {"task": "exports.again", "schedule": 60.0, "options": {"expires": 60}},
     "judges-again": {"task": "judges.again", "schedule": 60.0, "options": {"expires": 60}},
 }

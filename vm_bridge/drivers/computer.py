@@ -17,7 +17,6 @@ from vm_bridge.drivers.history import Deed, History, Moment, Way
 from vm_bridge.drivers.inside import GuestFiles, GuestTerminals, Inside, Offered
 from vm_bridge.drivers.inside_cargo import Cargo
 from vm_bridge.drivers.journal import Journal
-from vm_bridge.drivers.likeness import SHARE, picture_difference
 from vm_bridge.errors import (
     CannotRestore,
     InvalidAction,
@@ -26,6 +25,7 @@ from vm_bridge.errors import (
     StaleLease,
     UnsupportedAction,
 )
+from vm_bridge.likeness import SHARE, picture_difference
 from vm_bridge.machine import ACT_SECONDS, Advice, Capabilities, Snapshot, act_bound
 from vm_bridge.settle import LIMIT
 from vm_bridge.suites import Suite, judged, suite_of

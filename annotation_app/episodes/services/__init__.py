@@ -5,6 +5,7 @@ after commit. So `state_apply(old snapshot, event) == new snapshot` holds by con
 """
 
 from annotation_app.episodes.services.blobs import blob_add, blob_keep, blob_link
+from annotation_app.episodes.services.branches import branches_refresh, episode_branch
 from annotation_app.episodes.services.course import (
     episode_change,
     episode_claim,
@@ -39,7 +40,9 @@ __all__ = [
     "blob_add",
     "blob_keep",
     "blob_link",
+    "branches_refresh",
     "command_record",
+    "episode_branch",
     "episode_change",
     "episode_claim",
     "episode_next",

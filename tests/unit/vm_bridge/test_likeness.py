@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from vm_bridge.drivers.computer_task import Format
-from vm_bridge.drivers.likeness import SHARE, picture_difference
 from vm_bridge.drivers.pictures import Image, picture_encode
+from vm_bridge.likeness import SHARE, picture_difference
 
 
 @pytest.fixture

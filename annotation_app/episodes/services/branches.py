@@ -1,0 +1,71 @@
+"""States of ended episodes at which their tasks are begun again."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.episodes import selectors
+from annotation_app.episodes.models import Branch, Episode
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.policies.selectors import policies_admin_check
+from annotation_app.tasks.models import Pool, Sampling, TaskState
+from annotation_app.tasks.services import task_open_again
+from vocabulary.trajectories import Branch as BranchValue
+
+STATES_OPEN = 20
+"""States of a pool that wait to be begun at, at most: the others are looked for when these are done."""
+
+
+@transaction.atomic(durable=True)
+def episode_branch(*, user: User, episode_id: UUID, step: int) -> None:
+    """Have an episode's task begun again, at the state before this step; one that is asked for again waits again. The
+    state before the first step is the task's own start. Raises Forbidden, NotFound, and Conflict for an open episode
+    and a broken task."""
+    policies_admin_check(user)
+    _branch_open(actor=user, episode_id=episode_id, step=step)
+
+
+def _branch_open(*, actor: User | None, episode_id: UUID, step: int) -> None:
+    episode = Episode.objects.select_for_update(of=("self",)).select_related("task").filter(pk=episode_id).first()
+    if episode is None:
+        raise NotFound(selectors.NO_EPISODE)
+    if episode.status not in selectors.ENDED_STATUSES:
+        raise Conflict("The episode is not over yet.", code="episode_open")
+    before = episode.steps.filter(index__lt=step, undoing__isnull=True).count()
+    if not episode.steps.filter(index=step, undoing__isnull=True).exists():
+        raise NotFound("There is no such step.", code="unknown_step")
+    task = task_open_again(actor=actor, task_id=episode.task_id)
+    if before and task.state != TaskState.DONE:
+        Branch.objects.update_or_create(episode=episode, steps=before, defaults={"open": True})
+        details = {"step": step}
+        audit_record(actor=actor, verb="episode.branched", subject=f"episode:{episode.pk}", details=details)
+
+
+def branch_next(*, task_id: int) -> BranchValue | None:
+    """Where the next attempt at a task begins, if not at its start. Runs inside the caller's transaction."""
+    row = Branch.objects.filter(episode__task_id=task_id, open=True).order_by("id").first()
+    return None if row is None else BranchValue(episode=str(row.episode_id), steps=row.steps)
+
+
+def branch_close(*, branch: BranchValue) -> None:
+    """An attempt that was to begin there is finished. Runs inside the caller's transaction."""
+    Branch.objects.filter(episode_id=branch.episode, steps=branch.steps).update(open=False)
+
+
+def branches_refresh() -> int:
+    """Let pools that are drawn by need have the states their active revision needs most among their waiting tasks, each
+    once; how many came in."""
+    pools = Pool.objects.filter(sampling=Sampling.BY_NEED, policy__isnull=False, practice=False, paused=False)
+    return sum(_refresh(pool) for pool in pools.select_related("policy"))
+
+
+@transaction.atomic(durable=True)
+def _refresh(pool: Pool) -> int:
+    Pool.objects.select_for_update(of=("self",)).get(pk=pool.pk)
+    room = STATES_OPEN - Branch.objects.filter(episode__task__pool=pool, open=True).count()
+    wanted = selectors.states_to_begin_at(pool)[: max(0, room)]
+    for state in wanted:
+        _branch_open(actor=None, episode_id=state.episode, step=state.step)
+    return len(wanted)
