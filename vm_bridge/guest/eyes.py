@@ -8,8 +8,12 @@ from typing import Any
 from Xlib import X, display
 from Xlib.ext import damage
 
+from vm_bridge.guest.regions import Extents, Region
+
 ALL_PLANES = 0xFFFFFFFF
 Z_PIXMAP = 2
+NOTHING: Extents = [32767, 32767, 0, 0]
+"""A box around nothing."""
 
 
 class EyesError(Exception):
@@ -41,7 +45,7 @@ def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL, ctypes.CDLL]:
 
 
 class Camera:
-    """Grabs the whole screen into one of the frame slots of the host's memory (MIT-SHM with a passed descriptor)."""
+    """Grabs rows of the screen into one of the frame slots of the host's memory (MIT-SHM with a passed descriptor)."""
 
     def __init__(self, memory: int, root: int, width: int, height: int) -> None:
         self._xcb, self._shm, self._libc = _libraries()
@@ -57,12 +61,16 @@ class Camera:
             self._libc.free(refused)
             raise EyesError("the X server does not take shared memory by descriptor")
 
-    def grab(self, slot: int, *, turned: bool = False) -> None:
-        """Fill a slot from the whole screen, which may lie on its side. Raises EyesError when the X server refuses."""
-        offset = slot * self._width * self._height * 4
-        size = (self._height, self._width) if turned else (self._width, self._height)
+    def grab(self, slot: int, rows: Extents | None = None, *, turned: bool = False) -> None:
+        """Fill a slot from the screen, which may lie on its side: the rows that a box covers, or all. Raises EyesError
+        when the X server refuses."""
+        width, height = (self._height, self._width) if turned else (self._width, self._height)
+        top, bottom = (0, height) if rows is None else (max(0, rows[1]), min(height, rows[3]))
+        if top >= bottom:
+            return
+        offset = (slot * height + top) * width * 4
         cookie = self._shm.xcb_shm_get_image(
-            *(self._connection, self._root, 0, 0, *size),
+            *(self._connection, self._root, 0, top, width, bottom - top),
             *(ALL_PLANES, Z_PIXMAP, self._segment, offset),
         )
         reply = self._shm.xcb_shm_get_image_reply(self._connection, cookie, None)
@@ -81,17 +89,20 @@ class Picture:
         self._display = display.Display()
         root = self._display.screen().root
         self._display.damage_query_version()
-        self._damage = root.damage_create(damage.DamageReportBoundingBox if boxes else damage.DamageReportNonEmpty)
+        # One report until it is taken note of, however much is drawn.
+        self._damage = root.damage_create(damage.DamageReportNonEmpty)
+        self._damaged = Region(self._display) if boxes else None
         root.change_attributes(event_mask=X.StructureNotifyMask)
         self._camera = Camera(memory, root.id, width, height)
         self._upright, self._turned = (width, height), False
         self._slots = slots
+        self._lacking: dict[int, Extents | None] = dict.fromkeys(slots)
+        """What changed since each slot was filled; None: all of it, or who knows what."""
         self._dirty = True
-        self._boxes = boxes
-        self._box: list[int] | None = None
+        self._box: Extents | None = None
         """What is damaged since the last grab; None: nothing yet, or who knows what."""
         self._whole = True
-        self._changed: list[int] | None = None
+        self._changed: Extents | None = None
         self.serial = 0
         self.changed_at: float | None = None
         """When damage was last noticed (monotonic seconds)."""
@@ -101,30 +112,36 @@ class Picture:
         return int(self._display.fileno())
 
     def sync(self) -> bool:
-        """A round trip through the X server; whether the picture changed since the last grab."""
-        self._display.sync()
-        while self._display.pending_events():
-            damaged = False
-            for _ in range(self._display.pending_events()):
-                event = self._display.next_event()
-                if event.type == self._display.extension_event.DamageNotify:
-                    damaged = True
-                    self._damage_add(event.area)
-                elif event.type == X.ConfigureNotify:
-                    turned = (event.width, event.height) == self._upright[::-1] != self._upright
-                    self._dirty, self._whole, self._turned = True, True, turned
-            if damaged:
-                self._dirty = True
-                self.changed_at = time.monotonic()
-                self._subtract()
+        """Hear of everything drawn so far; whether the picture changed since the last grab."""
+        if not self._hear():
+            self._display.sync()
+            self._hear()
         return self._dirty
+
+    def _hear(self) -> bool:
+        """Take note of what the X server has said; whether something was drawn, and then it has said everything."""
+        damaged = False
+        while self._display.pending_events():
+            event = self._display.next_event()
+            if event.type == self._display.extension_event.DamageNotify:
+                damaged = True
+            elif event.type == X.ConfigureNotify:
+                turned = (event.width, event.height) == self._upright[::-1] != self._upright
+                self._dirty, self._whole, self._turned = True, True, turned
+        if damaged:
+            self._dirty = True
+            self.changed_at = time.monotonic()
+            self._subtract()
+        return damaged
 
     def look(self) -> dict[str, Any]:
         """The present picture: its serial, the slot it lies in, the time of capture (seconds since the epoch), whether
         the screen lies on its side, and the box outside of which it is the picture with the serial before."""
         while self.sync():
             self._changed = None if self._whole else self._box
-            self._dirty, self._whole, self._box = False, not self._boxes, None
+            for slot, lacking in self._lacking.items():
+                self._lacking[slot] = lacking and self._changed and _around(lacking, self._changed)
+            self._dirty, self._whole, self._box = False, self._damaged is None, None
             self.serial += 1
             if self._grab():
                 break
@@ -140,20 +157,26 @@ class Picture:
         """Whether it was done before the screen was turned; else there is another picture to take. Raises EyesError."""
         turned = self._turned
         try:
-            self._camera.grab(self.slot, turned=turned)
+            self._camera.grab(self.slot, self._lacking[self.slot], turned=turned)
+            self._lacking[self.slot] = NOTHING
         except EyesError:
             self.sync()
             if self._turned == turned:
                 raise
         return self._turned == turned
 
-    def _damage_add(self, area: Any) -> None:
-        """One report: the bounding box of what is damaged since the last subtraction."""
-        box = [area.x, area.y, area.x + area.width, area.y + area.height]
-        old = self._box or box
-        self._box = [*map(min, old[:2], box[:2]), *map(max, old[2:], box[2:])]
-
     def _subtract(self) -> None:
-        """Arm the next report. It is done before the grab, so what is drawn in between is reported again."""
-        self._display.damage_subtract(self._damage, X.NONE, X.NONE)
-        self._display.sync()
+        """Arm the next report, in a round trip. It is done before the grab, so what is drawn in between is reported
+        again."""
+        if self._damaged is None:
+            self._display.damage_subtract(self._damage, X.NONE, X.NONE)
+            self._display.sync()
+            return
+        self._display.damage_subtract(self._damage, X.NONE, self._damaged.id)
+        box = self._damaged.extents()
+        self._box = box if self._box is None else _around(self._box, box)
+
+
+def _around(one: Extents, other: Extents) -> Extents:
+    """The box around both."""
+    return [*map(min, one[:2], other[:2]), *map(max, one[2:], other[2:])]
