@@ -47,6 +47,12 @@ class ExactTime:
         self._kept = False
         """Whether an answer was delayed while time was given."""
         self._broken: BrowserFailed | None = None
+        self._ahead = False
+        """Whether the frame after the present one may be given its time as soon as a page has drawn this one."""
+        self._due = 0
+        """When the frame is that is drawn."""
+        self._given = 0
+        """Until when time was given that way; zero where none was."""
 
     async def begin(self, keeper: Page) -> None:
         """Stop time before the session's first script. Raises BrowserFailed.
@@ -84,27 +90,30 @@ class ExactTime:
         self._broken = failed
         self._expired.set()
 
-    async def frame(self, *, seen: bool = True) -> Tick:
+    def drew(self, page: Page) -> None:
+        """A page has drawn a frame. Its time till the next one passes while the browser is still busy with this one:
+        the page has done with it."""
+        session = self._session
+        alone = page is session.active and len(session.pages) == len(page.contexts) == 1
+        kept = page.busy or page.look.display or page.look.workers or session.answers.pending or session.refused
+        if self._ahead and alone and page.drawn and not kept:
+            self._ahead = False
+            self._given = boundary_after(self._due)
+            self._offer("pauseIfNetworkFetchesPending", self._given - self._due)
+
+    async def frame(self, *, seen: bool = True, ahead: bool = False) -> Tick:
         """Let time pass until the next frame, and draw it; where it is not `seen`, it need not come to be on display.
-        Raises PageHung, BrowserEnded."""
-        page, answers = self._session.check(), self._session.answers
-        answers.release(self.now)
-        await self._session.landed()
-        due = boundary_after(self.now)
-        if answers.delayed:
-            await answers.arrived()
-        self._expired.clear()
-        self._broken = None
-        self._kept = False
-        if self._workers:
-            self._move()
-        policy = "advance" if answers.delayed or self._session.refused else "pauseIfNetworkFetchesPending"
-        self._give(policy, due - self.now)
+        `ahead` where another one follows. Raises PageHung, BrowserEnded."""
+        page, due, self._given = self._session.check(), self._given, 0
+        if not due:
+            due = await self._begin_time()
         await self._pass(due)
         others = self._others()
+        self._due, self._ahead = due, ahead and not seen
         told = await self._draw(page, due, seen=seen or bool(others))
+        self._ahead = False
         # Loading moves the browser's time by itself.
-        known = page.drawn and not page.busy
+        known = (page.drawn and not page.busy) or self._given
         self.now = max(due, page.look.now if known else await self._asked(self.keeper.ask("Date.now()")))
         workers, soon = (page.look.workers, page.look.soon) if page.drawn else (0, NEVER)
         for other, answer in others:
@@ -113,10 +122,25 @@ class ExactTime:
         self._workers = workers > 0
         return Tick(bool(told.get("hasDamage")), soon)
 
+    async def _begin_time(self) -> int:
+        """Have time pass until the next frame is due; gives when that is. Raises PageHung, BrowserEnded."""
+        answers = self._session.answers
+        answers.release(self.now)
+        await self._session.landed()
+        due = boundary_after(self.now)
+        if answers.delayed:
+            await answers.arrived()
+        if self._workers:
+            self._move()
+        self._offer(
+            "advance" if answers.delayed or self._session.refused else "pauseIfNetworkFetchesPending", due - self.now
+        )
+        return due
+
     async def advance(self, frames: int) -> None:
         """See `Time.advance`. Pages draw every frame, the last one is seen."""
         for left in reversed(range(frames)):
-            await self.frame(seen=left == 0)
+            await self.frame(seen=left == 0, ahead=left > 0)
 
     async def refresh(self) -> None:
         """See `Time.refresh`."""
@@ -131,6 +155,13 @@ class ExactTime:
         if "screenshotData" not in told:
             raise BrowserFailed("the browser gives no picture")
         return base64.b64decode(told["screenshotData"])
+
+    def _offer(self, policy: str, ms: float) -> None:
+        """Give time after some was used up."""
+        self._expired.clear()
+        self._broken = None
+        self._kept = False
+        self._give(policy, ms)
 
     def _give(self, policy: str, ms: float) -> None:
         """Let time pass in pages, until it is used up."""

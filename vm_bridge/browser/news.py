@@ -103,6 +103,7 @@ class News:
     def _drew(self, page: Page, told: Told) -> None:
         if told["name"] == DREW and (look := Look.read(told["payload"])):
             page.drew(look)
+            self._session.time.drew(page)
 
     def _said(self, page: Page, told: Told) -> None:
         if not self._heard(page) or told["type"] not in LEVELS:

@@ -233,3 +233,38 @@ async def test_what_an_input_asks_for_does_not_keep_time_from_passing(exact: Eng
     got = await session.evaluate("got")
     assert isinstance(got, int | float)
     assert got >= began > 0
+
+
+LEAVES = """<!doctype html><form id=form action="/next"></form><a id=link href="/next">on</a><script>
+let n = 0;
+(function step() { if (++n === 20) { %s } else requestAnimationFrame(step); })();</script>"""
+ARRIVES = """<!doctype html><p>here</p><script>
+const log = [Date.now()];
+setTimeout(() => log.push(["later", Date.now()]), 5);
+(function step() { log.push(Date.now()); if (log.length < 20) requestAnimationFrame(step); })();</script>"""
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "location = '/next'",
+        "form.submit()",
+        "link.click()",
+        "fetch('/next').then(() => { location = '/next' })",
+        "new Worker(URL.createObjectURL(new Blob(['setTimeout(() => postMessage(0), 30)']))).onmessage ="
+        " () => { location = '/next' }",
+        "setTimeout(() => { location = '/next' }, 5)",
+        "const channel = new MessageChannel(); channel.port1.onmessage = () => { location = '/next' };"
+        " channel.port2.postMessage(0)",
+    ],
+)
+async def test_a_page_leaves_at_the_same_moment_where_nobody_sees_it(exact: Engine, how: str) -> None:
+    seen = []
+    for slices in (1, 60):
+        session = await opened(exact, {"/": LEAVES % how, "/next": ARRIVES, "/next?": ARRIVES})
+        for _ in range(slices):
+            await session.advance(1000 / slices)
+        seen.append((await session.evaluate("log"), await hashed(session)))
+        await session.close()
+    assert seen[0] == seen[1]
+    assert len(seen[0][0]) == 20
