@@ -1,4 +1,5 @@
 /** The English catalogue: the one that defines which messages exist. */
+import { branchMessages } from "./en/branch";
 import { browserMessages } from "./en/browser";
 import { deskMessages } from "./en/desk";
 import { judgeMessages } from "./en/judges";
@@ -7,7 +8,8 @@ import { panelMessages } from "./en/panels";
 import { phoneMessages } from "./en/phone";
 import { policyMessages } from "./en/policies";
 import { promptMessages } from "./en/prompt";
+import { reviewMessages } from "./en/review";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 
-export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...promptMessages } as const;
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...promptMessages, ...reviewMessages, ...branchMessages } as const;

@@ -1,4 +1,5 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
+import { branchMessages } from "./zh/branch";
 import { browserMessages } from "./zh/browser";
 import { deskMessages } from "./zh/desk";
 import { judgeMessages } from "./zh/judges";
@@ -7,7 +8,8 @@ import { panelMessages } from "./zh/panels";
 import { phoneMessages } from "./zh/phone";
 import { policyMessages } from "./zh/policies";
 import { promptMessages } from "./zh/prompt";
+import { reviewMessages } from "./zh/review";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...promptMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...promptMessages, ...reviewMessages, ...branchMessages };
