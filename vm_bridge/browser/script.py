@@ -42,6 +42,9 @@ class ScriptTime:
         end = start.end() if start else 0
         return Response(response.status, response.body[:end] + told + response.body[end:], headers)
 
+    def drew(self, page: Page) -> None:
+        """Not of this clock."""
+
     def expired(self) -> None:
         """Not of this clock."""
 

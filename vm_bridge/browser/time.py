@@ -39,6 +39,10 @@ class Time(Protocol):
         """A new document as a page gets it now."""
         ...
 
+    def drew(self, page: Page) -> None:
+        """A page says that it has drawn a frame."""
+        ...
+
     def expired(self) -> None:
         """The browser says that it has used up the time it was given."""
         ...
