@@ -9,6 +9,7 @@ import type {
 export type {
   ActionError,
   BlobRef,
+  Branch,
   BrowserPage,
   CallTool,
   CallUser,
@@ -22,6 +23,7 @@ export type {
   EpisodeState,
   FileChooser,
   Finish,
+  Fix,
   Gesture,
   GetClipboard,
   ImageLimits,
@@ -58,6 +60,7 @@ export type {
   SetClipboard,
   Snapshot,
   Step,
+  StepReview,
   Swipe,
   SwitchPage,
   Tab,
@@ -118,7 +121,8 @@ export interface PreferencesIn {
   };
 }
 /**
- * A pool and what waits in it for one person; `mine_done` counts what they finished.
+ * A pool and what waits in it for one person, counted as far as a thousand; `mine_done` counts what they finished.
+ * `opens_at` is when it gives tasks out again, where it does not now.
  */
 export interface PoolSummary {
   id: number;
@@ -130,6 +134,9 @@ export interface PoolSummary {
   practice: boolean;
   policy: PolicyRef | null;
   paused: boolean;
+  stopped: boolean;
+  stop_reason: string;
+  opens_at: string | null;
 }
 /**
  * A report on a revision; `compared` is what it found against the revision it was compared with.
@@ -446,7 +453,7 @@ export interface EpisodeSummary {
   help_requested: boolean;
   created_at: string;
   finished_at: string | null;
-  review: "pending" | "accepted" | "returned";
+  review: "pending" | "accepted" | "returned" | "rejected";
   returned_reason: string;
   note: string;
 }
@@ -570,6 +577,7 @@ export interface StateOfNeed {
   task: number;
   kind: string;
   waiting: boolean;
+  done: boolean;
 }
 /**
  * Which server answers, and with which model and weights (empty: not known).
@@ -578,6 +586,12 @@ export interface Proposer {
   server: string;
   model: string;
   weight_version: string;
+}
+/**
+ * The step before which the task is begun again, by its index.
+ */
+export interface BranchIn {
+  step: number;
 }
 /**
  * A reviewer's decision; a return needs a reason.
@@ -615,7 +629,7 @@ export interface StepMark {
  * Which finished trajectories an export holds; practice is never exported.
  */
 export interface ExportFilters {
-  review: ("pending" | "accepted" | "returned") | null;
+  review: ("pending" | "accepted" | "returned" | "rejected") | null;
   outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
   annotator: string | null;
   undone: boolean;

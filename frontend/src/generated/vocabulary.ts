@@ -83,7 +83,7 @@ export type Command =
   | Ping;
 export type Mark = "acceptable" | "wrong";
 export type Control = "mine" | "other" | "nobody";
-export type Decision = "accept" | "edit" | "override" | "takeover" | "auto";
+export type Decision = "accept" | "edit" | "override" | "takeover" | "auto" | "again";
 export type DurableEvent =
   StepStarted | StepAdded | StepUndone | ProposalsReady | ProposalsWithdrawn | ProposalMarked | EpisodeChanged;
 export type Rest = "rested" | "hurried" | "timeout" | "skipped";
@@ -488,6 +488,17 @@ export interface Autopilot {
   on: boolean;
 }
 /**
+ * Where an attempt begins: at the state that the first `steps` standing steps of an earlier episode led to, which
+ * are done again. Its own first steps then say `again`; where the state was missed it begins at the start, and
+ * `reason` says what came out differently.
+ */
+export interface Branch {
+  episode: string;
+  steps: number;
+  state: "wanted" | "reached" | "missed";
+  reason: string;
+}
+/**
  * How the active page of a browser stands, and in which time it lives.
  */
 export interface BrowserPage {
@@ -732,6 +743,7 @@ export interface Step {
   ended_at: string;
   decide_ms: number | null;
   undone: boolean;
+  review: StepReview | null;
 }
 /**
  * One look at a machine; `screenshot` is None where the machine has no picture.
@@ -758,6 +770,23 @@ export interface PolicyRef {
   revision: string;
   dialect: string;
   scripted: boolean;
+}
+/**
+ * What a step's reviewer said of it last, and how it was mended.
+ */
+export interface StepReview {
+  verdict: ("right" | "wrong_element" | "wrong_action" | "redundant" | "hallucinated") | null;
+  comment: string;
+  fix: Fix | null;
+}
+/**
+ * A better thought and action for a step; what was executed stays where it is. The highest revision holds.
+ */
+export interface Fix {
+  revision: number;
+  thought: string;
+  action: Action;
+  reason: string;
 }
 /**
  * A step was taken back: the machine is where it was before it; what was offered since is void.
@@ -859,6 +888,7 @@ export interface EpisodeChanged {
   version: number;
   type: "episode.changed";
   status: EpisodeStatus | null;
+  branch_of: Branch | null;
   observation: Observation | null;
   capabilities: string[] | null;
   tools: Tool[] | null;
@@ -912,6 +942,7 @@ export interface EpisodeState {
   version: number;
   status: EpisodeStatus;
   task: Task;
+  branch_of: Branch | null;
   pool: string;
   instructions: string;
   thought_required: boolean;
@@ -1031,6 +1062,7 @@ export interface Trajectory {
   task: Task;
   origin: Origin;
   annotator: string | null;
+  branch_of: Branch | null;
   capabilities: string[] | null;
   tools: Tool[];
   steps: Step[];

@@ -35,6 +35,7 @@ export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState 
       network: [],
       max_steps: 30,
     },
+    branch_of: null,
     pool: "Desktop",
     instructions: "",
     thought_required: true,

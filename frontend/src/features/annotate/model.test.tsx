@@ -106,6 +106,7 @@ describe("the model's notes", () => {
 const CHANGED = {
   type: "episode.changed",
   status: null,
+  branch_of: null,
   observation: null,
   capabilities: null,
   tools: null,

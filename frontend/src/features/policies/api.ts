@@ -30,7 +30,8 @@ export type Change =
   | { readonly do: "gate"; readonly pool: number; readonly gate: Gate | null }
   | { readonly do: "sampling"; readonly pool: number; readonly sampling: PoolPolicies["sampling"] }
   | { readonly do: "register"; readonly revision: RevisionIn }
-  | { readonly do: "reopen"; readonly task: number };
+  | { readonly do: "reopen"; readonly task: number }
+  | { readonly do: "begin"; readonly episode: string; readonly step: number };
 
 function send(change: Change): Promise<unknown> {
   switch (change.do) {
@@ -46,6 +47,8 @@ function send(change: Change): Promise<unknown> {
       return request("POST", "/policies", change.revision);
     case "reopen":
       return request("POST", `/tasks/${change.task}/reopen`);
+    case "begin":
+      return request("POST", `/episodes/${change.episode}/branch`, { step: change.step });
   }
 }
 

@@ -75,6 +75,7 @@ const STATE: StateOfNeed = {
   task: 9,
   kind: "games/snake",
   waiting: false,
+  done: true,
 };
 
 type World = { revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: StateOfNeed[]; refuse?: unknown };
@@ -183,6 +184,8 @@ describe("the policies page", () => {
     expect(link.getAttribute("href")).toBe(`/episodes/${STATE.episode}`);
     await user.click(states.getByRole("button", { name: "Let games/snake be done again" }));
     await waitFor(() => expect(sent).toEqual([{ path: "/tasks/9/reopen", body: null }]));
+    await user.click(states.getByRole("button", { name: "Have games/snake begun before step 5" }));
+    await waitFor(() => expect(sent[1]).toEqual({ path: `/episodes/${STATE.episode}/branch`, body: { step: 4 } }));
   });
 
   it("registers a revision, and says which field the server refuses", async () => {

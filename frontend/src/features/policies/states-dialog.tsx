@@ -39,6 +39,37 @@ function States({ pool }: { pool: PoolPolicies }) {
   );
 }
 
+/** An attempt more: at this very state, which its steps are done again for, or from the task's start. */
+function Again({ state, change }: { state: StateOfNeed; change: ReturnType<typeof useChange> }) {
+  const { t } = useI18n();
+  const sent = change.isPending ? change.variables : null;
+  return (
+    <>
+      {state.step > 0 && (
+        <Button
+          variant="default"
+          size="compact-xs"
+          aria-label={t("policies.state.begin_of", { task: state.kind, number: state.step + 1 })}
+          loading={sent?.do === "begin" && sent.episode === state.episode && sent.step === state.step}
+          disabled={!state.done}
+          onClick={() => change.mutate({ do: "begin", episode: state.episode, step: state.step })}
+        >
+          {t("policies.state.begin")}
+        </Button>
+      )}
+      <Button
+        variant="default"
+        size="compact-xs"
+        aria-label={t("policies.state.reopen_of", { task: state.kind })}
+        loading={sent?.do === "reopen" && sent.task === state.task}
+        onClick={() => change.mutate({ do: "reopen", task: state.task })}
+      >
+        {t("policies.state.reopen")}
+      </Button>
+    </>
+  );
+}
+
 function StateTable({ states }: { states: readonly StateOfNeed[] }) {
   const { t, percent } = useI18n();
   const change = useChange();
@@ -73,19 +104,7 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
               </Table.Td>
               <Table.Td className={styles.number}>{percent(state.weight)}</Table.Td>
               <Table.Td className={styles.actions}>
-                {state.waiting ? (
-                  t("policies.state.waiting")
-                ) : (
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("policies.state.reopen_of", { task: state.kind })}
-                    loading={change.isPending && change.variables.do === "reopen" && change.variables.task === state.task}
-                    onClick={() => change.mutate({ do: "reopen", task: state.task })}
-                  >
-                    {t("policies.state.reopen")}
-                  </Button>
-                )}
+                {state.waiting ? t("policies.state.waiting") : <Again state={state} change={change} />}
               </Table.Td>
             </Table.Tr>
           ))}

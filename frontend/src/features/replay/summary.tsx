@@ -1,7 +1,8 @@
 /** The task and how it ended: what the annotator said beside what the verifier found. */
 import { TriangleAlert } from "lucide-react";
+import { Link } from "react-router";
 
-import type { BrowserPage, Snapshot, Trajectory } from "@/generated/vocabulary";
+import type { Branch, BrowserPage, Snapshot, Trajectory } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
 
@@ -19,6 +20,7 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
         {trajectory.annotator && <span>{trajectory.annotator}</span>}
         <span>{moment(trajectory.created_at)}</span>
         <Time page={(trajectory.steps[0]?.before ?? state.observation)?.page ?? null} />
+        <BranchOf branch={trajectory.branch_of} />
         {state.status !== "finished" && <StatusBadge status={state.status} />}
       </p>
       <div className={styles.ending} data-contradicted={contradicted || undefined}>
@@ -43,6 +45,19 @@ export function Summary({ trajectory, state }: { trajectory: Trajectory; state: 
         {answer && <p className={styles.reason}>{t("replay.answer", { answer })}</p>}
       </div>
     </section>
+  );
+}
+
+/** The earlier attempt this one goes on from, or was to. */
+function BranchOf({ branch }: { branch: Branch | null }) {
+  const { t } = useI18n();
+  if (branch === null) return null;
+  const words = { steps: t("branch.steps", { count: branch.steps }), reason: branch.reason };
+  return (
+    <span>
+      {t(branch.state === "missed" ? "branch.replay.missed" : "branch.replay", words)}{" "}
+      <Link to={`/episodes/${branch.episode}`}>{t("branch.earlier")}</Link>
+    </span>
   );
 }
 

@@ -120,6 +120,7 @@ describe("a browser's desk", () => {
 
 const UNCHANGED = {
   status: null,
+  branch_of: null,
   observation: null,
   capabilities: null,
   tools: null,

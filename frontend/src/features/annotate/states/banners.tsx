@@ -22,6 +22,8 @@ const TONES: Readonly<Record<Notice["name"], "danger" | "warn" | "takeover" | "a
   held: "warn",
   view_only: "warn",
   lease: "warn",
+  branch_reached: "info",
+  branch_missed: "warn",
   undoing: "info",
   takeover: "takeover",
   autopilot: "autopilot",
@@ -105,6 +107,10 @@ function Words({ notice }: { notice: Notice }): ReactNode {
           <Button size="compact-xs" onClick={() => setDialog("finish")} rightSection={<CommandKey command={finish} />}>{t("desk.finish")}</Button>
         </>
       );
+    case "branch_reached":
+      return t("branch.reached", { steps: t("branch.steps", { count: notice.branch.steps }) });
+    case "branch_missed":
+      return t("branch.missed", { steps: t("branch.steps", { count: notice.branch.steps }), reason: notice.branch.reason });
     case "undoing":
     case "help_requested":
     case "unsettled":

@@ -1,15 +1,20 @@
 /** What is said, and what is not, in each state. */
 import { describe, expect, it } from "vitest";
 
-import type { EpisodeState } from "@/generated/vocabulary";
+import type { EpisodeState, Step } from "@/generated/vocabulary";
 import { viewOf } from "@/session/reducer";
 import type { Connection } from "@/session/socket";
-import { episodeState } from "@/features/annotate/examples";
+import { episodeState, OBSERVATION } from "@/features/annotate/examples";
 
 import { LEASE_WARNING, noticesOf } from "./notices";
 
 const NOW = Date.parse("2026-01-02T03:04:05Z");
 const ONLINE: Connection = { phase: "online", latency: 5, retryAt: null, waiting: [], held: [] };
+const step = (decision: Step["decision"]): Step => ({
+  index: 0, command_id: "command-0", actor: "human", decision, proposal_id: null, acceptable_ids: [], wrong_ids: [], thought: "",
+  action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null,
+  started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, undone: false, review: null,
+});
 const entry = { command: { type: "resample", command_id: "command-1" }, at: NOW } as const;
 
 const names = (episode: Partial<EpisodeState>, connection: Partial<Connection> = {}, control: "mine" | "other" | "nobody" = "mine", online = true) =>
@@ -48,6 +53,14 @@ describe("notices", () => {
     const at = (left: number) => new Date(NOW + left).toISOString();
     expect(names({ lease_expires_at: at(LEASE_WARNING) })).toEqual([]);
     expect(names({ lease_expires_at: at(LEASE_WARNING - 1) })).toEqual(["lease"]);
+  });
+
+  it("tell where an attempt begins until its first own act", () => {
+    const branch_of = { episode: "e0", steps: 1, state: "reached", reason: "" } as const;
+    expect(names({ branch_of, steps: [step("again")] })).toEqual(["branch_reached"]);
+    expect(names({ branch_of: { ...branch_of, state: "missed", reason: "another screen" } })).toEqual(["branch_missed"]);
+    expect(names({ branch_of, steps: [step("again"), step("accept")] })).toEqual([]);
+    expect(names({ branch_of: { ...branch_of, state: "wanted" }, status: "warming" })).toEqual([]);
   });
 
   it("never leave a takeover or the autopilot unsaid", () => {

@@ -1,6 +1,6 @@
 /** What a person must know right now, most urgent first; pure. */
 
-import type { Observation } from "@/generated/vocabulary";
+import type { Branch, EpisodeState, Observation } from "@/generated/vocabulary";
 import type { EpisodeView } from "@/session/reducer";
 import type { Connection } from "@/session/socket";
 
@@ -11,6 +11,7 @@ export type Notice =
   | { readonly name: "held"; readonly count: number }
   | { readonly name: "view_only"; readonly holder: string; readonly free: boolean }
   | { readonly name: "lease"; readonly seconds: number }
+  | { readonly name: "branch_reached" | "branch_missed"; readonly branch: Branch }
   | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "page_done" | "time_over" | "unsettled" };
 
 /** From this long before its end (milliseconds) a lease is worth a word: by then renewing has failed a while. */
@@ -42,7 +43,14 @@ function episodeNotices({ episode, control, holder }: EpisodeView, now: number):
   if (episode.takeover) notices.push({ name: "takeover" });
   if (episode.autopilot) notices.push({ name: "autopilot" });
   if (episode.help_requested) notices.push({ name: "help_requested" });
-  return [...notices, ...screenNotices(episode.observation)];
+  return [...notices, ...branchNotices(episode), ...screenNotices(episode.observation)];
+}
+
+/** Where an attempt begins is told until the first act of its own. */
+function branchNotices({ branch_of: branch, steps, status }: EpisodeState): Notice[] {
+  const begun = steps.some((step) => step.decision !== "again");
+  if (branch === null || branch.state === "wanted" || begun || status === "warming") return [];
+  return [{ name: branch.state === "reached" ? "branch_reached" : "branch_missed", branch }];
 }
 
 /** A page whose time goes on is not expected to rest. */

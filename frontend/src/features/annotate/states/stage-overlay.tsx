@@ -27,11 +27,12 @@ export function StageOverlay() {
 
 function Warming() {
   const { t } = useI18n();
+  const branch = useDesk().episode.branch_of;
   return (
     <div className={styles.cover} role="status">
       <Loader size="sm" aria-hidden />
-      <strong>{t("state.warming")}</strong>
-      <span>{t("state.warming.help")}</span>
+      <strong>{t(branch === null ? "state.warming" : "branch.warming")}</strong>
+      <span>{branch === null ? t("state.warming.help") : t("branch.warming.help", { steps: t("branch.steps", { count: branch.steps }) })}</span>
     </div>
   );
 }

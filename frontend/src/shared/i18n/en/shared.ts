@@ -9,11 +9,13 @@ export const sharedMessages = {
   "decision.override": "Overridden",
   "decision.takeover": "Taken over",
   "decision.auto": "Autopilot",
+  "decision.again": "Done again",
   "decision.accept.help": "The policy's proposal, as it was",
   "decision.edit.help": "The policy's action with a better thought",
   "decision.override.help": "Another action than the policy proposed",
   "decision.takeover.help": "Done by hand, input by input",
   "decision.auto.help": "Done by the policy without being asked",
+  "decision.again.help": "As in an earlier attempt, to come to the state this one begins at",
 
   "outcome.success": "Success",
   "outcome.failure": "Failure",

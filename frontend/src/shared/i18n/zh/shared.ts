@@ -10,11 +10,13 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "decision.override": "已改写",
   "decision.takeover": "已接管",
   "decision.auto": "自动驾驶",
+  "decision.again": "重做",
   "decision.accept.help": "原样采用策略的建议",
   "decision.edit.help": "沿用策略的动作，改进了思考",
   "decision.override.help": "采用了与策略不同的动作",
   "decision.takeover.help": "由人工逐个输入完成",
   "decision.auto.help": "由策略自行执行",
+  "decision.again.help": "照先前的尝试重做，以到达本次开始的状态",
 
   "outcome.success": "成功",
   "outcome.failure": "失败",
