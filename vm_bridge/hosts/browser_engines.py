@@ -4,7 +4,10 @@ import asyncio
 import logging
 import shutil
 import time
+from collections import Counter
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 from vm_bridge.browser import BrowserEnded, BrowserFailed, Clock, Engine, Session
 from vm_bridge.hosts.usage import usage_of
@@ -20,8 +23,9 @@ USAGE_SECONDS = 2.0
 
 
 class Engines:
-    """At most `most` processes for each clock: pictures of one process are drawn one after another, so several are
-    faster where there are several processors, and each costs memory."""
+    """At most `most` processes with sessions for each clock: pictures of one process are drawn one after another, so
+    several are faster where there are several processors, and each costs memory. Beside those of a clock that is in
+    use one more stands ready, so that nobody waits for a process to start."""
 
     def __init__(self, folder: Path, *, most: int, gpu: bool = False, bare: bool = False) -> None:
         self._folder, self._most, self._gpu, self._bare = folder, most, gpu, bare
@@ -29,18 +33,26 @@ class Engines:
         """See `Engine.unbounded`, of the last one that was started."""
         self._running: dict[bool, list[Engine]] = {True: [], False: []}
         """By whether they were asked for the exact clock."""
+        self._opening: Counter[Engine] = Counter()
+        """How many sessions each is about to get."""
         self._costs: dict[Engine, tuple[float, Usage]] = {}
         self._starting = asyncio.Lock()
+        self._beside: set[asyncio.Task[None]] = set()
         self._number = 0
+        self._closed = False
 
     async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
         """A session in the process that has the fewest. Raises BrowserFailed."""
-        engine = await self._least(exact=clock is Clock.EXACT)
+        exact = clock is Clock.EXACT
+        engine = await self._least(exact=exact)
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 return await engine.open(scene.site, size=scene.size, seed=seed, start_time=scene.start_time)
         except TimeoutError as late:
             raise BrowserFailed(f"no page within {OPEN_SECONDS:.0f} s") from late
+        finally:
+            self._opening[engine] -= 1
+            self._do(self._spare(exact=exact))
 
     async def usage(self, engine: Engine) -> Usage:
         """The share of one of its sessions in what a process costs."""
@@ -53,23 +65,50 @@ class Engines:
 
     async def close(self) -> None:
         """End every process."""
+        self._closed = True
         async with self._starting:
             engines = [engine for running in self._running.values() for engine in running]
             for running in self._running.values():
                 running.clear()
-            await asyncio.gather(*(engine.close() for engine in engines))
-            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+        await asyncio.gather(*(engine.close() for engine in engines), *self._beside)
+        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
     async def _least(self, *, exact: bool) -> Engine:
+        """The process for one more session, which is then counted."""
         async with self._starting:
-            running = self._running[exact]
-            for dead in [engine for engine in running if engine.died.is_set()]:
-                await self._bury(dead)
-            if all(engine.sessions for engine in running) and len(running) < self._most:
+            running = self._living(exact=exact)
+            busy = [engine for engine in running if self._load(engine)]
+            free = len(busy) < self._most
+            if free and len(busy) == len(running):
                 await self._start(exact=exact)
+                running = self._living(exact=exact)
             if not running:
                 raise BrowserEnded("the browser ended as soon as it had started")
-            return min(running, key=lambda engine: engine.sessions)
+            engine = min(running if free else busy, key=self._load)
+            self._opening[engine] += 1
+            return engine
+
+    async def _spare(self, *, exact: bool) -> None:
+        """See to it that one process has no session."""
+        async with self._starting:
+            if self._closed or not all(self._load(engine) for engine in self._living(exact=exact)):
+                return
+            try:
+                await self._start(exact=exact)
+            except BrowserFailed as failure:
+                logger.warning("no browser stands ready: %s", failure)
+
+    def _load(self, engine: Engine) -> int:
+        return engine.sessions + self._opening[engine]
+
+    def _living(self, *, exact: bool) -> list[Engine]:
+        """The processes that run; those that have ended are cleared away beside."""
+        for dead in [engine for engine in self._running[exact] if engine.died.is_set()]:
+            self._running[exact].remove(dead)
+            self._costs.pop(dead, None)
+            self._opening.pop(dead, None)
+            self._do(self._bury(dead))
+        return self._running[exact]
 
     async def _start(self, *, exact: bool) -> None:
         if not self._number:  # what a killed bridge left
@@ -81,11 +120,13 @@ class Engines:
 
     async def _bury(self, engine: Engine) -> None:
         logger.warning("browser %d has ended", engine.pid)
-        for running in self._running.values():
-            if engine in running:
-                running.remove(engine)
-        self._costs.pop(engine, None)
         try:
             await engine.close()
         except BrowserFailed as failure:
             logger.warning("what browser %d left could not be cleared: %s", engine.pid, failure)
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have something done beside; `close` waits for it."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
