@@ -3,7 +3,7 @@ import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
 
 import { browserDrafts } from "@/session/drafts";
-import { hasRole, useSignOut, useUser } from "@/shared/account/account";
+import { useSignOut, useUser } from "@/shared/account/account";
 import { usePreferences } from "@/shared/account/preferences";
 import { useCommands } from "@/shared/commands/commands";
 import { globalCommands } from "@/shared/commands/global";
@@ -13,6 +13,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import styles from "./layout.module.css";
+import { MANAGED, mayGo, PLACES } from "./places";
 import { TopBar } from "./top-bar";
 import { useNextTheme } from "./use-next-theme";
 
@@ -24,17 +25,13 @@ export function Layout({ children }: { children: ReactNode }) {
   const signOut = useSignOut(() => browserDrafts(user.id).forgetTexts());
   const nextTheme = useNextTheme();
   const [help, setHelp] = useState(false);
-  const exporting = hasRole(user, "researcher");
 
   useCommands([
     { command: globalCommands.help, run: () => setHelp(true) },
     { command: globalCommands.palette, run: openPalette },
-    { command: globalCommands.queue, run: () => void navigate("/queue") },
-    { command: globalCommands.episodes, run: () => void navigate("/episodes") },
-    { command: globalCommands.exports, enabled: exporting, run: () => void navigate("/exports") },
-    { command: globalCommands.policies, enabled: hasRole(user, "admin"), run: () => void navigate("/policies") },
-    { command: globalCommands.machines, enabled: hasRole(user, "admin"), run: () => void navigate("/machines") },
-    { command: globalCommands.judges, enabled: hasRole(user, "admin"), run: () => void navigate("/judges") },
+    ...[...PLACES, ...MANAGED].flatMap((place) =>
+      place.command ? [{ command: place.command, enabled: mayGo(user, place), run: () => void navigate(place.to) }] : [],
+    ),
     { command: globalCommands.preferences, run: () => void navigate("/preferences") },
     { command: globalCommands.theme, run: () => void change({ theme: nextTheme }) },
     { command: globalCommands.language, run: () => void change({ language: language === "en" ? "zh" : "en" }) },

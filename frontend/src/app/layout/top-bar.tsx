@@ -2,9 +2,9 @@
 import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { CircleQuestionMark, LogOut, Moon, Settings, Sun, UserRound } from "lucide-react";
 import type { ReactNode } from "react";
-import { Link, NavLink, useLocation, useMatch } from "react-router";
+import { Link, useMatch } from "react-router";
 
-import { hasRole, TO_REVIEW, useUser } from "@/shared/account/account";
+import { useUser } from "@/shared/account/account";
 import { usePreferences } from "@/shared/account/preferences";
 import type { Command } from "@/shared/commands/command";
 import { globalCommands } from "@/shared/commands/global";
@@ -14,6 +14,7 @@ import { LogoMark } from "@/shared/ui/logo";
 import { PathSlot, StatusSlot } from "@/shared/ui/top-bar";
 
 import styles from "./layout.module.css";
+import { Navigation } from "./navigation";
 import { useNextTheme } from "./use-next-theme";
 
 export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: () => void }) {
@@ -50,31 +51,6 @@ export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: (
         <AccountMenu onSignOut={onSignOut} />
       </div>
     </header>
-  );
-}
-
-function Navigation() {
-  const { t } = useI18n();
-  const user = useUser();
-  const { search } = useLocation();
-  const atEpisodes = useMatch("/episodes") !== null;
-  const atReview = atEpisodes && new URLSearchParams(search).get("review") === "pending";
-  return (
-    <nav className={styles.nav} aria-label={t("nav.label")}>
-      {hasRole(user, "annotator") && <NavLink to="/queue">{t("global.queue")}</NavLink>}
-      {hasRole(user, "reviewer") && (
-        <Link to={TO_REVIEW} aria-current={atReview ? "page" : undefined}>
-          {t("nav.review")}
-        </Link>
-      )}
-      <Link to="/episodes" aria-current={atEpisodes && !atReview ? "page" : undefined}>
-        {t("global.episodes")}
-      </Link>
-      {hasRole(user, "researcher") && <NavLink to="/exports">{t("global.exports")}</NavLink>}
-      {hasRole(user, "admin") && <NavLink to="/policies">{t("global.policies")}</NavLink>}
-      {hasRole(user, "admin") && <NavLink to="/machines">{t("global.machines")}</NavLink>}
-      {hasRole(user, "admin") && <NavLink to="/judges">{t("global.judges")}</NavLink>}
-    </nav>
   );
 }
 

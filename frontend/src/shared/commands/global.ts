@@ -17,6 +17,7 @@ export const globalCommands = {
   queue: global("queue", ["Alt+Q"], true),
   episodes: global("episodes", ["Alt+W"], true),
   exports: global("exports", ["Alt+X"], true),
+  reports: global("reports", ["Alt+R"], true),
   policies: global("policies", ["Alt+P"], true),
   machines: global("machines", ["Alt+M"], true),
   judges: global("judges", ["Alt+J"], true),

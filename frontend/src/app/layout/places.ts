@@ -1,0 +1,31 @@
+/** The pages people go to: who may, by which command, and whether they stand in the bar or in its menu of what admins look after. */
+import { hasRole, TO_REVIEW, type Role } from "@/shared/account/account";
+import { globalCommands } from "@/shared/commands/global";
+import type { Command } from "@/shared/commands/command";
+import type { PlainKey } from "@/shared/i18n/i18n";
+import type { UserOut } from "@/generated/api";
+
+export type Place = {
+  readonly to: string;
+  readonly label: PlainKey;
+  /** Who may go there; everybody where it is not said. */
+  readonly roles?: readonly Role[];
+  readonly command?: Command;
+};
+
+export const PLACES: readonly Place[] = [
+  { to: "/queue", label: "global.queue", roles: ["annotator"], command: globalCommands.queue },
+  { to: TO_REVIEW, label: "nav.review", roles: ["reviewer"] },
+  { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
+  { to: "/exports", label: "global.exports", roles: ["researcher"], command: globalCommands.exports },
+  { to: "/reports", label: "global.reports", roles: ["reviewer", "researcher"], command: globalCommands.reports },
+];
+
+/** What admins look after: one menu, so that the bar stays short. */
+export const MANAGED: readonly Place[] = [
+  { to: "/policies", label: "global.policies", roles: ["admin"], command: globalCommands.policies },
+  { to: "/judges", label: "global.judges", roles: ["admin"], command: globalCommands.judges },
+  { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
+];
+
+export const mayGo = (user: UserOut, { roles }: Place): boolean => !roles || hasRole(user, ...roles);
