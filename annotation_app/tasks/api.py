@@ -1,4 +1,4 @@
-"""Pools, as people see them, and tasks that are to be done again."""
+"""Tasks that are to be done again."""
 
 from typing import Annotated
 
@@ -8,17 +8,10 @@ from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
-from annotation_app.tasks import selectors, services
-from annotation_app.tasks.schemas import PoolSummary
+from annotation_app.tasks import services
 
 router = Router(tags=["tasks"])
 TaskId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
-
-
-@router.get("/pools", response=list[PoolSummary])
-def pools_list(request: HttpRequest) -> list[PoolSummary]:
-    """The pools this person may see."""
-    return selectors.pools_of(user=user_of(request))
 
 
 @router.post("/tasks/{task_id}/reopen", response={204: None}, auth=SIGNED_IN_OR_TOKEN)

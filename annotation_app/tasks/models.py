@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -163,6 +165,7 @@ class Task(models.Model):
             models.Index(fields=("pool", "state", "position", "id"), name="task_next"),
             models.Index(fields=("pool", "position", "id"), name="task_listed"),
             models.Index(fields=("pool",), condition=Q(gold__isnull=False), name="task_gold"),
+            GinIndex(SearchVector("definition", config="simple"), name="task_words"),
         ]
 
     def __str__(self) -> str:

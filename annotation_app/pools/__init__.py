@@ -1,0 +1,1 @@
+"""Pools, as admins make, fill, change, assign and stop them."""

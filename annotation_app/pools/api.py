@@ -1,0 +1,204 @@
+"""Pools over HTTP: the ones people work in, and all that admins do with them."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import File, Form, Path, Query, Router, Status
+from ninja.files import UploadedFile
+from pydantic import Field, StringConstraints
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.errors import TooLarge
+from annotation_app.pools import selectors, services
+from annotation_app.pools.schemas import (
+    Board,
+    CredentialName,
+    PoolChanges,
+    PoolCreate,
+    PoolRow,
+    TaskPage,
+    UploadReport,
+)
+from annotation_app.pools.uploads import UploadFormat
+from annotation_app.tasks.schemas import PoolSummary
+from annotation_app.tasks.selectors import pools_of
+from annotation_app.tasks.services import consent_give, gold_set
+from vocabulary.base import Frozen
+
+router = Router(tags=["pools"])
+PathId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500, pattern=r"^[^\x00]*$")]
+
+
+class StopIn(Frozen):
+    """Why a pool is stopped; its annotators read it."""
+
+    reason: Reason = ""
+
+
+class StopOut(Frozen):
+    """How many episodes were stopped."""
+
+    episodes: int
+
+
+class CredentialIn(Frozen):
+    """What is typed where an act says `secret:NAME`."""
+
+    value: Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"^[^\x00]*$")]
+
+
+class SuiteIn(Frozen):
+    """Which suite's tasks are wanted; a preview adds none."""
+
+    suite: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+    preview: bool = False
+
+
+class ConsentIn(Frozen):
+    """Which version of the terms somebody read."""
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class GoldIn(Frozen):
+    """The finished episode that shows how a task is done well; None: there is none any more."""
+
+    episode: UUID | None
+
+
+@router.get("/pools", response=list[PoolSummary])
+def pools_list(request: HttpRequest) -> list[PoolSummary]:
+    """The pools this person may see."""
+    return pools_of(user=user_of(request))
+
+
+@router.get("/pools/board", response=Board)
+def pools_board(request: HttpRequest) -> Board:
+    """Every pool with its settings and counts, and who works where; for admins."""
+    return selectors.board(user=user_of(request))
+
+
+@router.post("/pools", response=PoolRow)
+def pool_create(request: HttpRequest, body: PoolCreate) -> PoolRow:
+    """Make a pool."""
+    user = user_of(request)
+    pool = services.pool_create(user=user, settings=body.settings, policy_id=body.policy)
+    return selectors.pool_row(user=user, pool_id=pool.pk)
+
+
+@router.patch("/pools", response={204: None})
+def pools_change(request: HttpRequest, body: PoolChanges) -> Status[None]:
+    """Change settings of one pool or of several; each is named with the version that was seen."""
+    services.pools_change(user=user_of(request), pools=body.pools, changes=body.changes)
+    return Status(204, None)
+
+
+@router.get("/pools/{pool_id}", response=PoolRow)
+def pool_get(request: HttpRequest, pool_id: PathId) -> PoolRow:
+    """One pool."""
+    return selectors.pool_row(user=user_of(request), pool_id=pool_id)
+
+
+@router.post("/pools/{pool_id}/stop", response=StopOut)
+def pool_stop(request: HttpRequest, pool_id: PathId, body: StopIn) -> StopOut:
+    """Stop every running episode of the pool at its next step."""
+    return StopOut(episodes=services.pool_stop(user=user_of(request), pool_id=pool_id, reason=body.reason))
+
+
+@router.delete("/pools/{pool_id}/stop", response={204: None})
+def pool_start(request: HttpRequest, pool_id: PathId) -> Status[None]:
+    """Let a stopped pool go on."""
+    services.pool_start(user=user_of(request), pool_id=pool_id)
+    return Status(204, None)
+
+
+@router.get("/pools/{pool_id}/tasks", response=TaskPage)
+def pool_tasks(
+    request: HttpRequest,
+    pool_id: PathId,
+    search: Annotated[str, Query(), StringConstraints(max_length=200, pattern=r"^[^\x00]*$")] = "",
+    state: Literal["", "waiting", "claimed", "done", "broken"] = "",
+    after: Annotated[str, Query(), StringConstraints(max_length=40)] = "",
+) -> TaskPage:
+    """The pool's tasks in order, page after page."""
+    return selectors.tasks_page(user=user_of(request), pool_id=pool_id, search=search, state=state, after=after)
+
+
+@router.post("/pools/{pool_id}/tasks", response=UploadReport)
+def tasks_upload(
+    request: HttpRequest,
+    pool_id: PathId,
+    file: Annotated[UploadedFile, File()],
+    kind: Annotated[UploadFormat, Form()],
+    preview: Annotated[bool, Form()] = False,
+) -> UploadReport:
+    """Add the tasks of a file; where a row is wrong nothing is added, and the answer says why. A preview adds none."""
+    if (file.size or 0) > services.LARGEST_UPLOAD:
+        raise TooLarge(f"A file of tasks may have {services.LARGEST_UPLOAD} bytes.")
+    return services.tasks_upload(user=user_of(request), pool_id=pool_id, data=file.read(), kind=kind, preview=preview)
+
+
+@router.post("/pools/{pool_id}/suite", response=UploadReport)
+def suite_upload(request: HttpRequest, pool_id: PathId, body: SuiteIn) -> UploadReport:
+    """Add the tasks that a suite brings along."""
+    return services.suite_upload(user=user_of(request), pool_id=pool_id, suite=body.suite, preview=body.preview)
+
+
+@router.post("/pools/{pool_id}/people/{person_id}", response={204: None})
+def worker_add(request: HttpRequest, pool_id: PathId, person_id: PathId) -> Status[None]:
+    """Let somebody work in the pool."""
+    services.worker_set(user=user_of(request), pool_id=pool_id, person_id=person_id, works=True)
+    return Status(204, None)
+
+
+@router.delete("/pools/{pool_id}/people/{person_id}", response={204: None})
+def worker_remove(request: HttpRequest, pool_id: PathId, person_id: PathId) -> Status[None]:
+    """Let somebody work in the pool no longer; what they have open ends, and is kept."""
+    services.worker_set(user=user_of(request), pool_id=pool_id, person_id=person_id, works=False)
+    return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/groups/{group_id}", response={204: None})
+def group_add(request: HttpRequest, pool_id: PathId, group_id: PathId) -> Status[None]:
+    """Let everybody of a group work in the pool."""
+    services.group_set(user=user_of(request), pool_id=pool_id, group_id=group_id, works=True)
+    return Status(204, None)
+
+
+@router.delete("/pools/{pool_id}/groups/{group_id}", response={204: None})
+def group_remove(request: HttpRequest, pool_id: PathId, group_id: PathId) -> Status[None]:
+    """Let a group work in the pool no longer."""
+    services.group_set(user=user_of(request), pool_id=pool_id, group_id=group_id, works=False)
+    return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/credentials/{name}", response={204: None})
+def credential_set(
+    request: HttpRequest, pool_id: PathId, name: Annotated[CredentialName, Path()], body: CredentialIn
+) -> Status[None]:
+    """Keep a value that tasks may have typed."""
+    services.credential_set(user=user_of(request), pool_id=pool_id, name=name, value=body.value)
+    return Status(204, None)
+
+
+@router.delete("/pools/{pool_id}/credentials/{name}", response={204: None})
+def credential_remove(request: HttpRequest, pool_id: PathId, name: Annotated[CredentialName, Path()]) -> Status[None]:
+    """Forget a value."""
+    services.credential_remove(user=user_of(request), pool_id=pool_id, name=name)
+    return Status(204, None)
+
+
+@router.post("/pools/{pool_id}/consent", response={204: None})
+def pool_consent(request: HttpRequest, pool_id: PathId, body: ConsentIn) -> Status[None]:
+    """Agree to the pool's terms; for annotators of the pool."""
+    consent_give(user=user_of(request), pool_id=pool_id, version=body.version)
+    return Status(204, None)
+
+
+@router.post("/tasks/{task_id}/gold", response={204: None})
+def task_gold(request: HttpRequest, task_id: PathId, body: GoldIn) -> Status[None]:
+    """Say which episode shows how the task is done well; for admins and reviewers."""
+    gold_set(user=user_of(request), task_id=task_id, episode_id=body.episode)
+    return Status(204, None)

@@ -1,0 +1,156 @@
+"""What admins see of pools, and what they send."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from annotation_app.pools.uploads import Fault
+from annotation_app.tasks.hours import ActiveHours
+from vocabulary.base import Frozen
+from vocabulary.observations import Platform
+
+Line = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
+]
+Prose = Annotated[str, StringConstraints(max_length=20_000, pattern=r"^[^\x00]*$")]
+Percent = Annotated[int, Field(ge=0, le=100)]
+Skill = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, pattern=r"^[\w.+-]{1,32}$")]
+RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+CredentialName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
+
+
+def _once(skills: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(set(skills)))
+
+
+class PoolSettings(Frozen):
+    """All that an admin sets of a pool; who proposes in it is set where policies are looked after."""
+
+    name: Line
+    description: Prose = ""
+    instructions: Prose = ""
+    platform: Platform = "desktop"
+    image: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] = "desktop"
+    candidates: Annotated[int, Field(ge=1, le=16)] = 3
+    max_steps: Annotated[int, Field(ge=1, le=1_000)] = 100
+    minutes: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    thought_required: bool = True
+    screenshot_format: Literal["jpeg", "png"] = "jpeg"
+    record: bool = False
+    practice: bool = False
+    paused: bool = False
+    lease_minutes: Annotated[int, Field(ge=1, le=10_000)] = 30
+    pause_hours: Annotated[int, Field(ge=1, le=1_000)] = 8
+    overlap: Annotated[int, Field(ge=1, le=20)] = 1
+    gold_percent: Percent = 0
+    review_mode: Literal["none", "sample", "all"] = "all"
+    review_percent: Percent = 10
+    priority: Annotated[int, Field(ge=-1_000, le=1_000)] = 0
+    hours: ActiveHours | None = None
+    consent: Prose = ""
+    open_to_all: bool = False
+    skills: Annotated[tuple[Skill, ...], Field(max_length=20), AfterValidator(_once)] = ()
+
+
+class PoolCreate(Frozen):
+    """A new pool, and which revision proposes in it, if any."""
+
+    settings: PoolSettings
+    policy: RowId | None = None
+
+
+class PoolRef(Frozen):
+    """A pool as somebody saw it."""
+
+    id: RowId
+    version: Annotated[int, Field(ge=1)]
+
+
+class PoolChanges(Frozen):
+    """Settings that are to be others, by name; the rest stays."""
+
+    pools: Annotated[tuple[PoolRef, ...], Field(min_length=1, max_length=200)]
+    changes: dict[str, Any]
+
+
+class TaskCounts(Frozen):
+    """How many tasks of a pool stand where; `gold` of them have a known answer."""
+
+    waiting: int = 0
+    claimed: int = 0
+    done: int = 0
+    broken: int = 0
+    gold: int = 0
+
+
+class PoolRow(Frozen):
+    """A pool as admins see it. `version` is named by who changes it."""
+
+    id: int
+    version: int
+    settings: PoolSettings
+    policy: str
+    tasks: TaskCounts
+    open_episodes: int
+    stopped_at: datetime | None
+    stop_reason: str
+    opens_at: datetime | None
+    credentials: tuple[str, ...]
+    members: tuple[int, ...]
+    groups: tuple[int, ...]
+
+
+class Worker(Frozen):
+    """Somebody whom tasks can be given to."""
+
+    id: int
+    username: str
+    name: str
+    skills: tuple[str, ...]
+    groups: tuple[int, ...]
+
+
+class GroupRow(Frozen):
+    """People who are assigned together."""
+
+    id: int
+    name: str
+    size: int
+
+
+class Board(Frozen):
+    """Who works where: pools, people and their groups."""
+
+    pools: tuple[PoolRow, ...]
+    people: tuple[Worker, ...]
+    groups: tuple[GroupRow, ...]
+
+
+class TaskRow(Frozen):
+    """A task in the list of a pool's tasks."""
+
+    id: int
+    key: str
+    instruction: str
+    state: Literal["waiting", "claimed", "done", "broken"]
+    done: int
+    gold: bool
+
+
+class TaskPage(Frozen):
+    """Some tasks in order; `after` asks for the following ones, if any."""
+
+    items: tuple[TaskRow, ...]
+    after: str | None
+
+
+class UploadReport(Frozen):
+    """What is in an upload: `new` tasks, or those the pool `known` already has; with faults nothing was added, nor in a
+    preview."""
+
+    added: bool
+    new: int
+    known: int
+    faults: tuple[Fault, ...]
+    first: tuple[TaskRow, ...]

@@ -1,0 +1,152 @@
+"""Reading pools for admins."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from django.contrib.postgres.search import SearchQuery, SearchVector
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotation_app.accounts.models import Group, Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.audit.models import AuditEntry
+from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import OPEN_STATUSES
+from annotation_app.errors import Invalid, NotFound
+from annotation_app.pools.schemas import Board, GroupRow, PoolRow, PoolSettings, TaskCounts, TaskPage, TaskRow, Worker
+from annotation_app.tasks.hours import opens_at
+from annotation_app.tasks.models import Pool, Task
+
+PAGE = 50
+"""Tasks on a page."""
+
+
+def settings_of(pool: Pool) -> PoolSettings:
+    """What an admin sets of a pool; one made in the past may go beyond what is allowed now."""
+    values = {name: getattr(pool, name) for name in PoolSettings.model_fields}
+    return PoolSettings.model_construct(**{**values, "skills": tuple(pool.skills)})
+
+
+def pools_page(*, user: User) -> tuple[PoolRow, ...]:
+    """Every pool, in the order in which they are asked for tasks. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    return _rows(Pool.objects.order_by("-priority", "id"))
+
+
+def pool_row(*, user: User, pool_id: int) -> PoolRow:
+    """One pool. Raises Forbidden and NotFound."""
+    role_check(user, Role.ADMIN)
+    rows = _rows(Pool.objects.filter(pk=pool_id))
+    if not rows:
+        raise NotFound("There is no such pool.")
+    return rows[0]
+
+
+def _rows(pools: Iterable[Pool]) -> tuple[PoolRow, ...]:
+    found = list(pools.select_related("policy").prefetch_related("members", "groups", "credentials"))  # type: ignore[attr-defined]
+    ids = [pool.pk for pool in found]
+    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    for pool_id, state, count in (
+        Task.objects.filter(pool__in=ids).order_by().values_list("pool", "state").annotate(n=Count("id"))
+    ):
+        counts[pool_id][state] = count
+    gold = dict(
+        Task.objects.filter(pool__in=ids, gold__isnull=False).order_by().values_list("pool").annotate(n=Count("id"))
+    )
+    opened = dict(
+        Episode.objects.filter(status__in=OPEN_STATUSES, task__pool__in=ids)
+        .order_by()
+        .values_list("task__pool")
+        .annotate(n=Count("id"))
+    )
+    now = timezone.now()
+    return tuple(
+        PoolRow(
+            id=pool.pk,
+            version=pool.version,
+            settings=settings_of(pool),
+            policy=str(pool.policy or ""),
+            tasks=TaskCounts(**counts[pool.pk], gold=gold.get(pool.pk, 0)),
+            open_episodes=opened.get(pool.pk, 0),
+            stopped_at=pool.stopped_at,
+            stop_reason=pool.stop_reason,
+            opens_at=None if pool.hours is None or (opens := opens_at(pool.hours, now)) <= now else opens,
+            credentials=tuple(each.name for each in pool.credentials.all()),
+            members=tuple(person.pk for person in pool.members.all()),
+            groups=tuple(group.pk for group in pool.groups.all()),
+        )
+        for pool in found
+    )
+
+
+def board(*, user: User) -> Board:
+    """Who works where. Raises Forbidden."""
+    pools = pools_page(user=user)
+    people = User.objects.filter(Q(roles__contains=[Role.ANNOTATOR]), is_active=True).prefetch_related("teams")
+    return Board(
+        pools=pools,
+        people=tuple(
+            Worker(
+                id=person.pk,
+                username=person.username,
+                name=person.name,
+                skills=tuple(person.skills),
+                groups=tuple(group.pk for group in person.teams.all()),
+            )
+            for person in people.order_by("username")
+        ),
+        groups=tuple(
+            GroupRow(id=group.pk, name=group.name, size=group.size)
+            for group in Group.objects.annotate(size=Count("members"))
+        ),
+    )
+
+
+def task_row(task: Task) -> TaskRow:
+    """A task in a list."""
+    return TaskRow(
+        id=task.pk or 0,
+        key=task.key,
+        instruction=task.definition.instruction,
+        state=task.state,
+        done=task.done,
+        gold=task.gold_id is not None,
+    )
+
+
+def tasks_page(*, user: User, pool_id: int, search: str = "", state: str = "", after: str = "") -> TaskPage:
+    """Tasks of a pool in order, those behind `after`, as the page before named it; a search finds words of the
+    definition, the last one by its beginning. Raises Forbidden, NotFound and Invalid."""
+    role_check(user, Role.ADMIN)
+    if not Pool.objects.filter(pk=pool_id).exists():
+        raise NotFound("There is no such pool.")
+    found = Task.objects.filter(pool_id=pool_id)
+    if state:
+        found = found.filter(state=state)
+    if words := "".join(each if each.isalnum() else " " for each in search).split():
+        query = " & ".join([*words[:-1], f"{words[-1]}:*"])
+        found = found.annotate(words=SearchVector("definition", config="simple")).filter(
+            words=SearchQuery(query, search_type="raw", config="simple")
+        )
+    if after:
+        position, _, number = after.partition(".")
+        if not (position.removeprefix("-").isdecimal() and number.isdecimal() and len(after) < 30):
+            raise Invalid("This is no place in the list.", code="invalid_after")
+        found = found.filter(Q(position__gt=int(position)) | Q(position=int(position), id__gt=int(number)))
+    rows = list(found.order_by("position", "id")[: PAGE + 1])
+    more = rows[PAGE - 1] if len(rows) > PAGE else None
+    return TaskPage(
+        items=tuple(map(task_row, rows[:PAGE])), after=f"{more.position}.{more.pk}" if more is not None else None
+    )
+
+
+def changes_since(pool: Pool, version: int) -> tuple[dict[str, list[object]], str]:
+    """What was changed in a pool since a version, each setting with its value before and now, and by whom last."""
+    entries = AuditEntry.objects.filter(subject=f"pool:{pool.pk}", verb="pool.changed", details__version__gt=version)
+    changed: dict[str, list[object]] = {}
+    by = ""
+    for entry in entries.select_related("actor").order_by("id"):
+        by = entry.actor.username if entry.actor else ""
+        for name, (before, now) in entry.details["changes"].items():
+            changed[name] = [changed[name][0] if name in changed else before, now]
+    return changed, by
