@@ -12,13 +12,14 @@ from annotation_app.health.api import router as health
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.inside import router as inside
+from annotation_app.pools.api import router as pools
 from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
 from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, page
 
 api = api_make()
-for router in (health, accounts, tasks, promotions, live, inside, episodes, recordings, exports, judges, fleet):
+for router in (health, accounts, tasks, pools, promotions, live, inside, episodes, recordings, exports, judges, fleet):
     api.add_router("", router)
 
 urlpatterns = [
