@@ -15,11 +15,16 @@ from annotation_app.live.inside import router as inside
 from annotation_app.pools.api import router as pools
 from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
+from annotation_app.reviews.api import router as reviews
 from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, page
 
 api = api_make()
-for router in (health, accounts, tasks, pools, promotions, live, inside, episodes, recordings, exports, judges, fleet):
+ROUTERS = (
+    *(health, accounts, tasks, pools, promotions, live, inside, episodes, recordings, exports),
+    *(judges, reviews, fleet),
+)
+for router in ROUTERS:
     api.add_router("", router)
 
 urlpatterns = [

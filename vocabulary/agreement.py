@@ -1,6 +1,6 @@
 """How far two people agree: on what to do, step by step, and on what to call it."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import permutations
 
@@ -87,11 +87,11 @@ def alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
     A unit holds what each who judged it called it; one that only one person judged says nothing. None where nothing can
     be said: nobody judged together, or everything was called the same, so that chance has no say.
     """
-    together: Counter[tuple[Hashable, Hashable]] = Counter()
+    together: defaultdict[tuple[Hashable, Hashable], float] = defaultdict(float)
     for values in units:
         for pair in permutations(values, 2):
             together[pair] += 1 / (len(values) - 1)
-    by_name: Counter[Hashable] = Counter()
+    by_name: defaultdict[Hashable, float] = defaultdict(float)
     for (name, _), weight in together.items():
         by_name[name] += weight
     total = sum(by_name.values())

@@ -1,6 +1,6 @@
-"""Episodes over HTTP: lists, replay, screenshots, review."""
+"""Episodes over HTTP: lists, replay, screenshots."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +12,7 @@ from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.blobs.responses import blob_response
 from annotation_app.endpoint import Plain
 from annotation_app.episodes import selectors, services
-from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, ReviewState, StateOfNeed
+from annotation_app.episodes.schemas import EpisodePage, ReviewState, StateOfNeed
 from annotation_app.errors import NotFound
 from annotation_app.policies.selectors import Proposer, proposer_of
 from vocabulary.base import Frozen
@@ -28,13 +28,6 @@ class BranchIn(Frozen):
     """The step before which the task is begun again, by its index."""
 
     step: Annotated[int, Field(ge=0, le=100_000)]
-
-
-class ReviewIn(Frozen):
-    """A reviewer's decision; a return needs a reason."""
-
-    decision: Literal["accept", "return"]
-    reason: Plain = ""
 
 
 @router.get("/episodes", response=EpisodePage)
@@ -90,19 +83,3 @@ def episode_branch(request: HttpRequest, episode_id: UUID, body: BranchIn) -> St
     """Have an ended episode's task begun again, at the state before one of its steps; for admins."""
     services.episode_branch(user=user_of(request), episode_id=episode_id, step=body.step)
     return Status(204, None)
-
-
-@router.get("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)
-def episode_reviewed(request: HttpRequest, episode_id: UUID) -> EpisodeSummary:
-    """An episode's line, with what a reviewer decided."""
-    selectors.episode_of(user=user_of(request), episode_id=episode_id)
-    return selectors.episode_summary(episode_id=episode_id)
-
-
-@router.post("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)
-def episode_review(request: HttpRequest, episode_id: UUID, body: ReviewIn) -> EpisodeSummary:
-    """Accept a finished episode, or send it back to its annotator."""
-    user = user_of(request)
-    selectors.episode_of(user=user, episode_id=episode_id)
-    services.episode_review(reviewer=user, episode_id=episode_id, accept=body.decision == "accept", reason=body.reason)
-    return selectors.episode_summary(episode_id=episode_id)

@@ -355,6 +355,12 @@ def episode_summary(*, episode_id: UUID) -> EpisodeSummary:
     return _summary(_listed(Episode.objects.all()).get(pk=episode_id))
 
 
+def episode_summaries(*, ids: list[UUID]) -> tuple[EpisodeSummary, ...]:
+    """The lines of these episodes, in this order."""
+    found = {episode.pk: episode for episode in _listed(Episode.objects.filter(pk__in=ids))}
+    return tuple(_summary(found[key]) for key in ids if key in found)
+
+
 def trajectories_finished(
     *, pool_id: int | None, review: str | None, outcome: str | None, annotator: str | None, undone: bool
 ) -> tuple[int, Iterator[Trajectory]]:

@@ -130,7 +130,7 @@ class Adjudication(models.Model):
 
 
 class JobKind(models.TextChoices):
-    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is looked through for likenesses."""
+    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is searched for likenesses."""
 
     CHECK = "check"
     DUPLICATES = "duplicates"

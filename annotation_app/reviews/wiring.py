@@ -1,1 +1,114 @@
 """Where a check meets the machines: an episode's acts are done again in a fresh sandbox."""
+
+import asyncio
+import contextlib
+from uuid import UUID, uuid4
+
+from django.conf import settings
+
+from annotation_app.blobs.selectors import blob_read
+from annotation_app.reviews.likeness import picture_likeness
+from annotation_app.reviews.schemas import CheckReport, CheckStep
+from annotation_app.reviews.selectors.jobs import attempt_mended, image_of
+from annotation_app.reviews.services import check_end, job_begin, job_fail, job_further
+from vm_bridge.client import BridgeClient
+from vm_bridge.errors import BridgeError
+from vm_bridge.machine import Lease, Machine
+from vocabulary.actions import CONTROL_KINDS, UploadFile
+from vocabulary.observations import Observation, Verdict
+from vocabulary.steps import Step
+from vocabulary.trajectories import Trajectory
+
+MACHINE_TTL = 240.0
+"""How long a machine waits for a worker that died (seconds); renewed before every act."""
+MACHINE_WAIT = 120.0
+"""How long a check waits for a free machine: people come first (seconds)."""
+LIKE = 0.9
+"""A picture with a smaller share of the recorded one's fingerprint is another."""
+
+
+def check_do(*, job_id: UUID, episode_id: UUID) -> None:
+    """Do an episode again, act by act, until it is done or cancelled; a job that is not queued is left as it is."""
+    attempt = attempt_mended(episode_id=episode_id)
+    if not job_begin(job_id=job_id, total=len(attempt.steps)):
+        return
+    try:
+        with asyncio.Runner() as loop:
+            report = loop.run(_check(job_id, attempt, *image_of(episode_id=episode_id)))
+    except BridgeError as error:
+        job_fail(job_id=job_id, error=f"{error}")
+        return
+    if report is not None:
+        check_end(job_id=job_id, report=report)
+
+
+async def _check(job_id: UUID, attempt: Trajectory, image: str, pool: str) -> CheckReport | None:
+    """Do it on a machine of its own, which goes back afterwards; None where it was cancelled. Raises BridgeError."""
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        lease = await bridge.allocate(
+            image=image, holder=f"check:{job_id}", pool=pool, ttl=MACHINE_TTL, wait=MACHINE_WAIT
+        )
+        try:
+            machine = bridge.machine(lease)
+            steps = await _again(job_id, attempt, bridge, lease, machine)
+            if steps is None:
+                return None
+            return report_of(attempt, steps, await machine.evaluate(answer=attempt.answer))
+        finally:
+            with contextlib.suppress(BridgeError):
+                await bridge.release(lease)
+
+
+async def _again(
+    job_id: UUID, attempt: Trajectory, bridge: BridgeClient, lease: Lease, machine: Machine
+) -> tuple[CheckStep, ...] | None:
+    """What came of each act; the first that cannot be done ends it. None where the job was cancelled."""
+    await machine.prepare(attempt.task)
+    done: list[CheckStep] = []
+    for step in attempt.steps:
+        if not await asyncio.to_thread(job_further, job_id=job_id, done=len(done)):
+            return None
+        await bridge.renew(lease, ttl=MACHINE_TTL)
+        done.append(await _act(machine, step))
+        if done[-1].error:
+            break
+    return tuple(done) if await asyncio.to_thread(job_further, job_id=job_id, done=len(done)) else None
+
+
+async def _act(machine: Machine, step: Step) -> CheckStep:
+    if step.action.kind in CONTROL_KINDS:
+        return CheckStep(index=step.index, likeness=None)
+    try:
+        if isinstance(step.action, UploadFile):
+            ref = step.action.blob
+            await machine.stage(await asyncio.to_thread(blob_read, ref.sha256), ref.media_type)
+        transition = await machine.perform(uuid4().hex, step.action)
+    except (BridgeError, FileNotFoundError) as error:
+        return CheckStep(index=step.index, likeness=None, error=str(error) or type(error).__name__)
+    if transition.error is not None and step.error is None:
+        return CheckStep(index=step.index, likeness=None, error=transition.error.message)
+    return CheckStep(index=step.index, likeness=await _likeness(machine, step.after, transition.after))
+
+
+async def _likeness(machine: Machine, recorded: Observation | None, now: Observation) -> float | None:
+    """How much two looks are alike; None where one has no picture, or the recorded one is lost."""
+    if recorded is None or recorded.screenshot is None or now.screenshot is None:
+        return None
+    if recorded.screenshot == now.screenshot:
+        return 1.0
+    try:
+        then = await asyncio.to_thread(blob_read, recorded.screenshot.sha256)
+    except FileNotFoundError:
+        return None
+    return picture_likeness(then, await machine.blob(now.screenshot))
+
+
+def report_of(attempt: Trajectory, steps: tuple[CheckStep, ...], verdict: Verdict) -> CheckReport:
+    """What to say of it: a picture that differs is told, but only an act that fails, or another end, is a failure."""
+    departs = (step.index for step in steps if step.error or (step.likeness is not None and step.likeness < LIKE))
+    failed = any(step.error for step in steps)
+    recorded = attempt.verdict.success if attempt.verdict is not None else None
+    if recorded is None:
+        recorded = {"success": True, "failure": False}.get(attempt.outcome or "")
+    same_end = recorded is None or verdict.success is None or verdict.success == recorded
+    return CheckReport(steps=steps, departs_at=next(departs, None), verdict=verdict, executable=not failed and same_end)

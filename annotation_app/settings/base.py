@@ -92,6 +92,7 @@ CELERY_BEAT_SCHEDULE = {
     "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},
     "branches-refresh": {"task": "episodes.branches_refresh", "schedule": 60.0, "options": {"expires": 60}},
     "exports-again": {"task": "exports.again", "schedule": 60.0, "options": {"expires": 60}},
+    "reviews-stale": {"task": "reviews.stale", "schedule": 60.0, "options": {"expires": 60}},
     "judges-again": {"task": "judges.again", "schedule": 60.0, "options": {"expires": 60}},
 }
 

@@ -1,5 +1,6 @@
 """What a reviewer decides."""
 
+from typing import Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -12,10 +13,15 @@ from annotation_app.episodes.services.row import row_locked
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.tasks.services import assignment_return
 
+DECIDED: dict[str, Review] = {"accept": Review.ACCEPTED, "return": Review.RETURNED, "reject": Review.REJECTED}
 
-@transaction.atomic(durable=True)
-def episode_review(*, reviewer: User, episode_id: UUID, accept: bool, reason: str = "") -> Episode:
-    """Accept a finished episode, or return it to its annotator with a reason. Raises Conflict, Forbidden."""
+
+@transaction.atomic
+def episode_review(
+    *, reviewer: User, episode_id: UUID, decision: Literal["accept", "return", "reject"], reason: str = ""
+) -> Episode:
+    """Accept a finished episode, return it to its annotator, or reject it; the last two with a reason. Raises Conflict,
+    Forbidden."""
     if not reviewer.has_role("reviewer", "admin"):
         raise Forbidden("Only reviewers decide this.")
     episode = row_locked(episode_id)
@@ -27,19 +33,16 @@ def episode_review(*, reviewer: User, episode_id: UUID, accept: bool, reason: st
         raise Conflict("Only finished episodes are reviewed.", code="not_finished")
     if episode.review != Review.PENDING:
         raise Conflict("This episode was reviewed before.", code="already_reviewed")
-    if not accept and not reason.strip():
-        raise Conflict("Say why it goes back.", code="reason_required")
-    episode.review = Review.ACCEPTED if accept else Review.RETURNED
+    if decision != "accept" and not reason.strip():
+        raise Conflict("Say why.", code="reason_required")
+    episode.review = DECIDED[decision]
     episode.review_reason = reason
     episode.reviewer = reviewer
     episode.reviewed_at = timezone.now()
     episode.save(update_fields=["review", "review_reason", "reviewer", "reviewed_at"])
-    if not accept:
+    if decision == "return":
         assignment_return(assignment=episode.assignment)
     audit_record(
-        actor=reviewer,
-        verb="episode.accepted" if accept else "episode.returned",
-        subject=f"episode:{episode.id}",
-        details={"reason": reason},
+        actor=reviewer, verb=f"episode.{episode.review}", subject=f"episode:{episode.id}", details={"reason": reason}
     )
     return episode

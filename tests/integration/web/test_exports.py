@@ -38,7 +38,7 @@ def finished(world: World, user: User, *, accept: bool = True, practice: bool = 
     services.step_append(**own, step=step(command_id=f"command-{episode.id}"))
     services.episode_change(**own, fields={"status": "finished", "outcome": "success"})
     if accept:
-        services.episode_review(reviewer=world.rosa, episode_id=episode.id, accept=True)
+        services.episode_review(reviewer=world.rosa, episode_id=episode.id, decision="accept")
     return episode
 
 

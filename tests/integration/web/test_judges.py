@@ -163,7 +163,7 @@ def test_what_a_reviewer_sent_back_is_no_human_word(committed: World, root: User
     admin.set()
     admin.run()
     episodes.episode_review(
-        reviewer=committed.rosa, episode_id=attempts["right yes"].id, accept=False, reason="it was not done"
+        reviewer=committed.rosa, episode_id=attempts["right yes"].id, decision="return", reason="it was not done"
     )
     assert admin.row()["counted"]["successes"] == 0
 

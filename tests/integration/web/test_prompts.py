@@ -50,7 +50,7 @@ def test_what_was_asked_and_sampled_reaches_the_trainer(committed: World) -> Non
     taken = {"decision": "accept", "proposal_id": offer.id, "thought": offer.thought, "policy": POLICY}
     services.step_append(**own, step=step(command_id=f"command-{episode.id}").model_copy(update=taken))
     services.episode_change(**own, fields={"status": "finished", "outcome": "success"})
-    services.episode_review(reviewer=world.rosa, episode_id=episode.id, accept=True)
+    services.episode_review(reviewer=world.rosa, episode_id=episode.id, decision="accept")
 
     shown = world.client(world.ada).get(f"/api/episodes/{episode.id}/blobs/{prompt.sha256}")
     assert b"".join(shown) == data

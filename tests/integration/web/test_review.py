@@ -73,7 +73,7 @@ def test_annotators_do_not_review(world: World, finished: Episode) -> None:
 def test_only_finished_work_is_reviewed(world: World) -> None:
     episode = services.episode_next(user=world.ada)
     assert episode is not None
-    assert review(world, world.rosa, episode, decision="accept")["code"] == "not_finished"
+    assert review(world, world.rosa, episode, decision="accept")["code"] == "episode_running"
 
 
 def test_nobody_reviews_their_own_work(world: World, finished: Episode) -> None:

@@ -1,0 +1,242 @@
+"""Reviewing over HTTP: the queue, an episode's sheet, what is said and mended, agreement, checks."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Path, Query, Router, Status
+from pydantic import Field
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.endpoint import Plain
+from annotation_app.episodes.schemas import EpisodeSummary
+from annotation_app.episodes.selectors import episode_of, episode_summary
+from annotation_app.reviews import jobs, services
+from annotation_app.reviews.schemas import (
+    Agreement,
+    Comparison,
+    DecisionWord,
+    Duplicates,
+    JobOut,
+    ReviewQueue,
+    Sheet,
+)
+from annotation_app.reviews.selectors.agreement import agreement, comparison
+from annotation_app.reviews.selectors.jobs import duplicates, job_of
+from annotation_app.reviews.selectors.queue import Direction, QueueFilters, review_queue
+from annotation_app.reviews.selectors.sheet import sheet_of
+from vocabulary.actions import Action
+from vocabulary.base import Frozen
+from vocabulary.reviews import ReviewText, StepVerdict
+from vocabulary.trajectories import Outcome
+
+router = Router(tags=["reviews"])
+RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+StepIndex = Annotated[int, Path(), Field(ge=0, le=2**31 - 1)]
+
+
+class ReviewIn(Frozen):
+    """A reviewer's decision; all but an acceptance need a reason."""
+
+    decision: DecisionWord
+    reason: Plain = ""
+
+
+class NextIn(Frozen):
+    """Where in the queue to go on, and what it is narrowed to."""
+
+    after: UUID | None = None
+    direction: Direction = "next"
+    pool: RowId | None = None
+    annotator: Plain | None = None
+    outcome: Outcome | None = None
+    returned: bool = False
+
+
+class RemarkIn(Frozen):
+    """What to say of a step; nothing at all takes it back."""
+
+    verdict: StepVerdict | None = None
+    comment: ReviewText = ""
+
+
+class FixIn(Frozen):
+    """A better thought and action, over the revision it was written over (0: the executed step)."""
+
+    base: Annotated[int, Field(ge=0)]
+    thought: Annotated[str, Field(max_length=20_000, pattern=r"^[^\x00]*$")]
+    action: Action
+    reason: Plain = ""
+
+
+class CutIn(Frozen):
+    """trim: from `first` to `last` counts; split: the second part begins at `first`; undo: as before the last cut."""
+
+    do: Literal["trim", "split", "undo"]
+    first: Annotated[int, Field(ge=0)] = 0
+    last: Annotated[int, Field(ge=0)] = 0
+    before: Plain = ""
+    after: Plain = ""
+
+
+class AdjudicationIn(Frozen):
+    """Which attempt counts, and why."""
+
+    chosen: UUID
+    reason: Plain = ""
+
+
+@router.get("/reviews/queue", response=ReviewQueue)
+def reviews_queue(
+    request: HttpRequest,
+    pool: Annotated[int | None, Query(), Field(ge=1, le=2**31 - 1)] = None,
+    annotator: Plain | None = None,
+    outcome: Outcome | None = None,
+    returned: bool = False,
+    after: Plain | None = None,
+) -> ReviewQueue:
+    """What waits for a decision, oldest first; for reviewers."""
+    filters = QueueFilters(pool=pool, annotator=annotator, outcome=outcome, returned=returned)
+    return review_queue(user=user_of(request), filters=filters, after=after)
+
+
+@router.post("/reviews/next", response=EpisodeSummary | None)
+def reviews_next(request: HttpRequest, body: NextIn) -> EpisodeSummary | None:
+    """Claim the oldest that waits, or the next one behind the one given; null where none waits."""
+    filters = QueueFilters(pool=body.pool, annotator=body.annotator, outcome=body.outcome, returned=body.returned)
+    episode = services.review_next(user=user_of(request), filters=filters, after=body.after, direction=body.direction)
+    return None if episode is None else episode_summary(episode_id=episode.pk)
+
+
+@router.get("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)
+def episode_reviewed(request: HttpRequest, episode_id: UUID) -> EpisodeSummary:
+    """An episode's line, with what a reviewer decided."""
+    episode_of(user=user_of(request), episode_id=episode_id)
+    return episode_summary(episode_id=episode_id)
+
+
+@router.post("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)
+def episode_review(request: HttpRequest, episode_id: UUID, body: ReviewIn) -> EpisodeSummary:
+    """Accept a finished episode, send it back to its annotator, or reject it."""
+    services.review_decide(user=user_of(request), episode_id=episode_id, decision=body.decision, reason=body.reason)
+    return episode_summary(episode_id=episode_id)
+
+
+@router.get("/episodes/{uuid:episode_id}/review/sheet", response=Sheet)
+def review_sheet(request: HttpRequest, episode_id: UUID) -> Sheet:
+    """All that belongs to reviewing it: rounds, remarks, fixes, parts, and what changed since the last round."""
+    return sheet_of(user=user_of(request), episode_id=episode_id)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/claim", response=Sheet)
+def review_claim(request: HttpRequest, episode_id: UUID) -> Sheet:
+    """Take it before another reviewer does, or keep it."""
+    user = user_of(request)
+    services.review_claim(user=user, episode_id=episode_id)
+    return sheet_of(user=user, episode_id=episode_id)
+
+
+@router.delete("/episodes/{uuid:episode_id}/review/claim", response={204: None})
+def review_release(request: HttpRequest, episode_id: UUID) -> Status[None]:
+    """Leave it to others."""
+    services.review_release(user=user_of(request), episode_id=episode_id)
+    return Status(204, None)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/steps/{index}", response=Sheet)
+def review_step(request: HttpRequest, episode_id: UUID, index: StepIndex, body: RemarkIn) -> Sheet:
+    """Say whether a step is right, and what there is to say of it."""
+    user = user_of(request)
+    services.remark_set(user=user, episode_id=episode_id, index=index, verdict=body.verdict, comment=body.comment)
+    return sheet_of(user=user, episode_id=episode_id)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/steps/{index}/fixes", response=Sheet)
+def review_fix(request: HttpRequest, episode_id: UUID, index: StepIndex, body: FixIn) -> Sheet:
+    """Mend a step's thought and action: a reviewer, or its annotator where it was sent back."""
+    user = user_of(request)
+    services.step_fix(
+        user=user,
+        episode_id=episode_id,
+        index=index,
+        base=body.base,
+        thought=body.thought,
+        action=body.action,
+        reason=body.reason,
+    )
+    return sheet_of(user=user, episode_id=episode_id)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/cuts", response=Sheet)
+def review_cut(request: HttpRequest, episode_id: UUID, body: CutIn) -> Sheet:
+    """Trim or split it, or take the last cut back; the record stays whole."""
+    user = user_of(request)
+    if body.do == "trim":
+        services.episode_trim(user=user, episode_id=episode_id, first=body.first, last=body.last)
+    elif body.do == "split":
+        services.episode_split(user=user, episode_id=episode_id, at=body.first, before=body.before, after=body.after)
+    else:
+        services.cut_undo(user=user, episode_id=episode_id)
+    return sheet_of(user=user, episode_id=episode_id)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/resubmission", response=Sheet)
+def review_resubmit(request: HttpRequest, episode_id: UUID) -> Sheet:
+    """Its annotator hands in again what was sent back and mended."""
+    user = user_of(request)
+    services.review_resubmit(user=user, episode_id=episode_id)
+    return sheet_of(user=user, episode_id=episode_id)
+
+
+@router.get("/reviews/agreement", response=Agreement)
+def reviews_agreement(
+    request: HttpRequest, pool: Annotated[int | None, Query(), Field(ge=1, le=2**31 - 1)] = None
+) -> Agreement:
+    """How far people agree on steps and on verdicts, and how they do at gold tasks."""
+    return agreement(user=user_of(request), pool_id=pool)
+
+
+@router.get("/reviews/comparison", response=Comparison)
+def reviews_comparison(request: HttpRequest, one: UUID, other: UUID) -> Comparison:
+    """Two attempts at one task beside each other."""
+    return comparison(user=user_of(request), one=one, other=other)
+
+
+@router.post("/reviews/adjudications", response={204: None})
+def review_adjudicate(request: HttpRequest, body: AdjudicationIn) -> Status[None]:
+    """Say which of a task's attempts counts."""
+    services.task_adjudicate(user=user_of(request), chosen=body.chosen, reason=body.reason)
+    return Status(204, None)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/checks", response={202: JobOut})
+def review_check(request: HttpRequest, episode_id: UUID) -> Status[JobOut]:
+    """Have its acts done again in a fresh sandbox; done in the background."""
+    return Status(202, jobs.check_start(user=user_of(request), episode_id=episode_id))
+
+
+@router.get("/pools/{pool_id}/duplicates", response=Duplicates)
+def pool_duplicates(request: HttpRequest, pool_id: Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]) -> Duplicates:
+    """What the last search of a pool found to be nearly the same."""
+    return duplicates(user=user_of(request), pool_id=pool_id)
+
+
+@router.post("/pools/{pool_id}/duplicates", response={202: JobOut})
+def pool_duplicates_search(
+    request: HttpRequest, pool_id: Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
+) -> Status[JobOut]:
+    """Search a pool for attempts that are nearly the same; done in the background."""
+    return Status(202, jobs.duplicates_start(user=user_of(request), pool_id=pool_id))
+
+
+@router.get("/review-jobs/{uuid:job_id}", response=JobOut)
+def review_job(request: HttpRequest, job_id: UUID) -> JobOut:
+    """How a check or a search stands."""
+    return job_of(user=user_of(request), job_id=job_id)
+
+
+@router.post("/review-jobs/{uuid:job_id}/cancel", response={204: None})
+def review_job_cancel(request: HttpRequest, job_id: UUID) -> Status[None]:
+    """Stop it."""
+    services.job_cancel(user=user_of(request), job_id=job_id)
+    return Status(204, None)

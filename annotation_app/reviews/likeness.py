@@ -1,0 +1,93 @@
+"""How much two attempts are alike, by what they say and by what they show."""
+
+import hashlib
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from vocabulary.trajectories import Trajectory
+
+SHINGLE = 3
+"""Words that make a shingle."""
+HASHES, BANDS = 128, 32
+"""Two attempts that share 0.8 of what they say are compared with a chance of 1 - (1 - 0.8⁴)³² ≈ 0.9999999."""
+GRID = 16
+"""A picture's fingerprint has this many bits a side: small enough to forgive encoding, large enough to see a window."""
+NEAR_BITS = 10
+"""Fingerprints with so many different bits of 256 are of one picture."""
+TEXT_NEAR, SCREENS_NEAR = 0.8, 0.9
+WORDS = re.compile(r"\w+")
+MERSENNE = (1 << 61) - 1
+
+
+def shingles(trajectory: Trajectory) -> frozenset[int]:
+    """What an attempt says, as hashed runs of words: its thoughts and actions. The instruction is left out, for all who
+    do one task have the same."""
+    said = (f"{step.thought} {step.action.model_dump_json()}" for step in trajectory.steps)
+    words = [word.lower() for text in said for word in WORDS.findall(text)]
+    runs = (" ".join(words[at : at + SHINGLE]) for at in range(max(1, len(words) - SHINGLE + 1)))
+    return frozenset(int.from_bytes(hashlib.blake2b(run.encode(), digest_size=7).digest()) for run in runs if run)
+
+
+def jaccard(one: frozenset[int], other: frozenset[int]) -> float:
+    """The share of what either says that both say."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def candidates(said: Sequence[frozenset[int]]) -> Iterator[tuple[int, int]]:
+    """Pairs that are worth comparing, each once: those whose smallest hashes fall together in a band (MinHash with
+    locality-sensitive hashing), so that a pool of thousands is not compared pair by pair."""
+    shelves: defaultdict[tuple[int, bytes], list[int]] = defaultdict(list)
+    rows = HASHES // BANDS
+    for place, shown in enumerate(said):
+        if shown:
+            signature = _signature(shown)
+            for band in range(BANDS):
+                shelves[band, signature[band * rows : (band + 1) * rows].tobytes()].append(place)
+    yield from sorted({pair for shelf in shelves.values() for pair in combinations(shelf, 2)})
+
+
+_RANDOM = np.random.default_rng(237)
+_FACTORS = _RANDOM.integers(1, 1 << 32, HASHES, dtype=np.uint64)[:, None]
+_OFFSETS = _RANDOM.integers(0, 1 << 32, HASHES, dtype=np.uint64)[:, None]
+
+
+def _signature(said: frozenset[int]) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
+    values = np.fromiter((value & 0xFFFFFFFF for value in said), dtype=np.uint64, count=len(said))[None, :]
+    smallest: np.ndarray[tuple[int], np.dtype[np.uint64]] = ((_FACTORS * values + _OFFSETS) % MERSENNE).min(axis=1)
+    return smallest
+
+
+def fingerprint(data: bytes) -> int | None:
+    """Which neighbour is brighter, all over a picture made small (a difference hash); None where it is no picture."""
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            small = np.asarray(image.convert("L").resize((GRID + 1, GRID), Image.Resampling.BOX), dtype=np.int16)
+    except (UnidentifiedImageError, OSError):
+        return None
+    return int.from_bytes(np.packbits(small[:, 1:] > small[:, :-1]).tobytes())
+
+
+def near(one: int, other: int) -> bool:
+    """Whether two fingerprints are of one picture."""
+    return (one ^ other).bit_count() <= NEAR_BITS
+
+
+def picture_likeness(one: bytes, other: bytes) -> float | None:
+    """The share of fingerprint bits that two pictures have in common; None where one is no picture."""
+    left, right = fingerprint(one), fingerprint(other)
+    if left is None or right is None:
+        return None
+    return 1 - (left ^ right).bit_count() / (GRID * GRID)
+
+
+def screens_alike(one: Sequence[int], other: Sequence[int]) -> float | None:
+    """The share of frames that look alike, place by place; None where one of them shows nothing."""
+    if not one or not other:
+        return None
+    return sum(near(left, right) for left, right in zip(one, other, strict=False)) / max(len(one), len(other))

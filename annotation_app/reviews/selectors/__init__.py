@@ -1,0 +1,1 @@
+"""Reading reviews; nothing here writes."""

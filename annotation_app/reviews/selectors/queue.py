@@ -1,0 +1,110 @@
+"""What waits for a reviewer, oldest first."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.episodes.models import Episode, Review
+from annotation_app.episodes.selectors import episode_summaries
+from annotation_app.errors import Forbidden, Invalid
+from annotation_app.reviews.models import Claim, Round
+from annotation_app.reviews.schemas import ClaimOut, QueueItem, ReviewQueue
+from annotation_app.tasks.models import Pool, ReviewMode
+from annotation_app.tasks.selectors import review_wanted
+from vocabulary.base import Frozen
+
+PAGE = 50
+Direction = Literal["next", "previous"]
+
+
+class QueueFilters(Frozen):
+    """What the queue is narrowed to; `returned`: only what comes back after it was sent back."""
+
+    pool: int | None = None
+    annotator: str | None = None
+    outcome: str | None = None
+    returned: bool = False
+
+
+def readers_check(user: User) -> None:
+    """Raises Forbidden for who reads no reviews."""
+    if not user.has_role(Role.REVIEWER, Role.ADMIN, Role.RESEARCHER):
+        raise Forbidden("Only reviewers see this.")
+
+
+def waiting_for(user: User, filters: QueueFilters) -> QuerySet[Episode]:
+    """Finished episodes that nobody has decided, none of them this person's own. Of a pool that has a sample reviewed,
+    only those in the sample."""
+    wanted = Q(status="finished", review=Review.PENDING, task__pool__practice=False)
+    if filters.pool is not None:
+        wanted &= Q(task__pool_id=filters.pool)
+    if filters.annotator:
+        wanted &= Q(annotator__username=filters.annotator)
+    if filters.outcome:
+        wanted &= Q(outcome=filters.outcome)
+    if filters.returned:
+        wanted &= Exists(Episode.objects.filter(_before(), review=Review.RETURNED)) | Exists(
+            Round.objects.filter(episode=OuterRef("pk"))
+        )
+    found = Episode.objects.filter(wanted).exclude(annotator=user)
+    return found.filter(Q(task__pool__review_mode=ReviewMode.ALL) | Q(pk__in=_sampled(found)))
+
+
+def _before() -> Q:
+    return Q(task=OuterRef("task"), annotator=OuterRef("annotator"), created_at__lt=OuterRef("created_at"))
+
+
+def _sampled(found: QuerySet[Episode]) -> list[UUID]:
+    pools = Pool.objects.in_bulk(list(Pool.objects.filter(review_mode=ReviewMode.SAMPLE).values_list("pk", flat=True)))
+    rows = found.filter(task__pool__in=pools).values_list("pk", "task__pool_id")
+    return [episode for episode, pool in rows if review_wanted(pools[pool], episode)]
+
+
+def free_for(user: User, waiting: QuerySet[Episode]) -> QuerySet[Episode]:
+    """Those that no other reviewer has now."""
+    taken = Claim.objects.filter(episode=OuterRef("pk"), until__gt=timezone.now()).exclude(reviewer=user)
+    return waiting.filter(~Exists(taken))
+
+
+def review_queue(*, user: User, filters: QueueFilters, after: str | None = None) -> ReviewQueue:
+    """A page of what waits. Raises Forbidden, and Invalid for a place that makes no sense."""
+    readers_check(user)
+    waiting = waiting_for(user, filters)
+    total = waiting.count()
+    if after is not None:
+        moment, key = _place(after)
+        waiting = waiting.filter(Q(finished_at__gt=moment) | Q(finished_at=moment, id__gt=key))
+    rows = list(waiting.order_by("finished_at", "id").values_list("pk", "finished_at")[: PAGE + 1])
+    shown = [key for key, _ in rows[:PAGE]]
+    claims = {claim.episode_id: claim for claim in Claim.objects.select_related("reviewer").filter(episode__in=shown)}
+    rounds = dict.fromkeys(shown, 1)
+    for episode in Round.objects.filter(episode__in=shown).values_list("episode_id", flat=True):
+        rounds[episode] += 1
+    items = tuple(
+        QueueItem(episode=summary, round=rounds[summary.id], claim=claim_out(claims.get(summary.id), user))
+        for summary in episode_summaries(ids=shown)
+    )
+    return ReviewQueue(items=items, total=total, next=_place_of(*rows[PAGE - 1]) if len(rows) > PAGE else None)
+
+
+def claim_out(claim: Claim | None, user: User) -> ClaimOut | None:
+    """A claim that holds now, as it is shown."""
+    if claim is None or claim.until <= timezone.now():
+        return None
+    return ClaimOut(reviewer=claim.reviewer.name, mine=claim.reviewer_id == user.pk, until=claim.until)
+
+
+def _place_of(episode: UUID, finished: datetime | None) -> str | None:
+    return None if finished is None else f"{finished.isoformat()}~{episode}"
+
+
+def _place(after: str) -> tuple[datetime, UUID]:
+    try:
+        moment, key = after.split("~")
+        return datetime.fromisoformat(moment), UUID(key)
+    except ValueError:
+        raise Invalid("This place in the queue makes no sense.", code="bad_place") from None

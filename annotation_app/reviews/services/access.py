@@ -1,0 +1,82 @@
+"""Who may write to a review now: checked on the locked row, before anything is changed."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.episodes.models import Episode, Review
+from annotation_app.episodes.selectors import OPEN_STATUSES, episode_of
+from annotation_app.episodes.services.row import row_locked
+from annotation_app.errors import Conflict, Forbidden, NotFound
+from annotation_app.reviews.models import Claim
+
+CLAIM = timedelta(minutes=20)
+"""How long an episode stays with a reviewer who writes nothing."""
+
+
+def reviewer_check(user: User) -> None:
+    """Raises Forbidden for who is no reviewer."""
+    if not user.has_role(Role.REVIEWER, Role.ADMIN):
+        raise Forbidden("Only reviewers decide this.")
+
+
+def reviewable(*, user: User, episode_id: UUID) -> Episode:
+    """The locked row of an episode that this person may review. Raises NotFound, Forbidden and Conflict."""
+    episode_of(user=user, episode_id=episode_id)
+    reviewer_check(user)
+    episode = row_locked(episode_id)
+    if episode.annotator_id == user.pk:
+        raise Forbidden("Nobody reviews their own work.", code="own_work")
+    if episode.task.pool.practice:
+        raise Conflict("Practice is not reviewed.", code="practice")
+    if episode.status in OPEN_STATUSES:
+        raise Conflict("The episode is still running.", code="episode_running")
+    if episode.status != "finished":
+        raise Conflict("Only finished episodes are reviewed.", code="not_finished")
+    return episode
+
+
+def held(*, user: User, episode_id: UUID) -> Episode:
+    """The same, now claimed by this person for some time more. Raises Conflict where another reviewer has it."""
+    episode = reviewable(user=user, episode_id=episode_id)
+    claim_make(user=user, episode=episode)
+    return episode
+
+
+def claim_make(*, user: User, episode: Episode) -> Claim:
+    """Claim a locked episode, or keep a claim on it. Raises Conflict."""
+    now = timezone.now()
+    found = Claim.objects.select_related("reviewer").filter(episode=episode).first()
+    if found is not None and found.reviewer_id != user.pk and found.until > now:
+        raise Conflict(
+            f"{found.reviewer.name} is reviewing this episode.",
+            code="claimed_by_other",
+            extra={"reviewer": found.reviewer.username, "until": found.until.isoformat()},
+        )
+    claim, _made = Claim.objects.update_or_create(episode=episode, defaults={"reviewer": user, "until": now + CLAIM})
+    return claim
+
+
+def mendable(*, user: User, episode_id: UUID) -> Episode:
+    """The locked row of an episode whose steps this person may mend: a reviewer's, or their own that was sent back.
+    Raises NotFound, Forbidden and Conflict."""
+    episode = episode_of(user=user, episode_id=episode_id)
+    if episode.annotator_id != user.pk:
+        return held(user=user, episode_id=episode_id)
+    episode = row_locked(episode_id)
+    if episode.review != Review.RETURNED:
+        raise Conflict("Only what was sent back is mended.", code="not_returned")
+    return episode
+
+
+def step_check(episode: Episode, index: int) -> None:
+    """Raises NotFound where the episode has no such step."""
+    if not episode.steps.filter(index=index).exists():
+        raise NotFound("There is no such step.")
+
+
+def round_of(episode: Episode) -> int:
+    """The round an episode is in, from 1."""
+    return episode.rounds.count() + 1

@@ -1,0 +1,114 @@
+"""Asking for checks and searches for duplicates, and how they go."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.reviews.models import UNDER_WAY, Duplicate, Job, JobKind, JobState
+from annotation_app.reviews.schemas import CheckReport
+from annotation_app.reviews.services.access import reviewable, reviewer_check
+from annotation_app.tasks.models import Pool
+from vocabulary.base import Frozen
+
+SILENCE = timedelta(minutes=10)
+"""A worker that did not get further for so long, or never began, is taken for dead."""
+
+
+class Found(Frozen):
+    """Two episodes that are nearly the same."""
+
+    one: UUID
+    other: UUID
+    text: float
+    screens: float | None
+
+
+def check_request(*, user: User, episode_id: UUID) -> Job:
+    """Note that an episode's acts are to be done again. Raises NotFound, Forbidden, and Conflict where it is being
+    checked."""
+    try:
+        with transaction.atomic(durable=True):
+            episode = reviewable(user=user, episode_id=episode_id)
+            job = Job.objects.create(kind=JobKind.CHECK, episode=episode, requested_by=user)
+            audit_record(actor=user, verb="episode.check", subject=f"episode:{episode_id}")
+    except IntegrityError:
+        raise Conflict("It is being checked already.", code="under_way") from None
+    return job
+
+
+def duplicates_request(*, user: User, pool_id: int) -> Job:
+    """Note that a pool is to be searched for duplicates. Raises NotFound, Forbidden and Conflict."""
+    reviewer_check(user)
+    try:
+        with transaction.atomic(durable=True):
+            pool = Pool.objects.filter(pk=pool_id).first()
+            if pool is None:
+                raise NotFound("There is no such pool.")
+            job = Job.objects.create(kind=JobKind.DUPLICATES, pool=pool, requested_by=user)
+            audit_record(actor=user, verb="pool.duplicates", subject=f"pool:{pool_id}")
+    except IntegrityError:
+        raise Conflict("This pool is being searched already.", code="under_way") from None
+    return job
+
+
+@transaction.atomic(durable=True)
+def job_cancel(*, user: User, job_id: UUID) -> None:
+    """Stop a job; one that has ended is left as it is. Raises Forbidden and NotFound."""
+    reviewer_check(user)
+    job = Job.objects.filter(pk=job_id).first()
+    if job is None:
+        raise NotFound("There is no such job.")
+    if _close(job_id, JobState.CANCELLED):
+        audit_record(actor=user, verb=f"{job.kind}.cancelled", subject=f"job:{job_id}")
+
+
+def job_begin(*, job_id: UUID, total: int) -> bool:
+    """Take up a queued job; False for any other."""
+    queued = Job.objects.filter(pk=job_id, status=JobState.QUEUED)
+    return bool(queued.update(status=JobState.RUNNING, total=total, heard_at=timezone.now()))
+
+
+def job_further(*, job_id: UUID, done: int) -> bool:
+    """Say how far it is; whether it is to go on."""
+    running = Job.objects.filter(pk=job_id, status=JobState.RUNNING)
+    return bool(running.update(done=done, heard_at=timezone.now()))
+
+
+def check_end(*, job_id: UUID, report: CheckReport) -> None:
+    """Store what came of a check; one that was cancelled stays so."""
+    _close(job_id, JobState.DONE, report=report)
+
+
+@transaction.atomic(durable=True)
+def duplicates_end(*, job_id: UUID, found: tuple[Found, ...]) -> None:
+    """Put what was found in the place of what was found before; nothing happens to a search that was cancelled."""
+    if not _close(job_id, JobState.DONE):
+        return
+    pool_id = Job.objects.values_list("pool_id", flat=True).get(pk=job_id)
+    Duplicate.objects.filter(pool_id=pool_id).delete()
+    Duplicate.objects.bulk_create(
+        Duplicate(pool_id=pool_id, one_id=pair.one, other_id=pair.other, text=pair.text, screens=pair.screens)
+        for pair in found
+    )
+
+
+def job_fail(*, job_id: UUID, error: str) -> None:
+    """Note why it could not be done."""
+    _close(job_id, JobState.FAILED, error=error)
+
+
+def jobs_stale() -> int:
+    """Jobs whose worker went away have failed; how many there were."""
+    silent = Job.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
+    return silent.update(status=JobState.FAILED, finished_at=timezone.now(), error="Its worker went away.")
+
+
+def _close(job_id: UUID, status: JobState, **fields: object) -> bool:
+    """End a job that is under way; whether it was."""
+    under_way = Job.objects.filter(pk=job_id, status__in=UNDER_WAY)
+    return bool(under_way.update(status=status, finished_at=timezone.now(), **fields))
