@@ -46,6 +46,8 @@ COMMON = (
 FEATURES_OFF = (
     *("IsolateOrigins", "site-per-process", "SpareRendererForSitePerProcess", "BackForwardCache", "PaintHolding"),
     *("Translate", "MediaRouter", "OptimizationHints", "AcceptCHFrame", "DialMediaRouteProvider"),
+    # A frame in which such a scroll begins is never answered where frames are told.
+    "RasterInducingScroll",
 )
 EXACT = (
     *("--enable-begin-frame-control", "--run-all-compositor-stages-before-draw", "--disable-threaded-animation"),
