@@ -18,7 +18,7 @@ from vocabulary.messages import (
     StepUndone,
 )
 from vocabulary.observations import Observation
-from vocabulary.proposals import Mark, PolicyRef, Proposal
+from vocabulary.proposals import Mark, PolicyRef, Proposal, told
 from vocabulary.state import state_apply
 from vocabulary.steps import Step, standing
 
@@ -116,7 +116,9 @@ class MemoryStore:
         self._admit()
         index = len(self.state.steps)
         self.offered[index] = self.offered.get(index, ()) + proposals
-        return await self._take(ProposalsReady(version=self._next, proposals=proposals, policy=policy))
+        return await self._take(
+            ProposalsReady(version=self._next, proposals=tuple(map(told, proposals)), policy=policy)
+        )
 
     async def withdraw_proposals(self, reason: str) -> DurableEvent:
         self._admit()

@@ -141,7 +141,7 @@ class EpisodeStore(Protocol):
         ...
 
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
-        """Store what was offered at the present step → proposals.ready."""
+        """Store what was offered at the present step → proposals.ready, which tells of tokens only how many."""
         ...
 
     async def withdraw_proposals(self, reason: str) -> DurableEvent:

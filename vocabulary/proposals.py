@@ -88,3 +88,19 @@ class Proposal(Frozen):
     latency_ms: float = Field(ge=0)
     created_at: datetime
     mark: Mark | None = None
+    tokens_read: int | None = None
+    tokens_written: int | None = None
+    """How many there were, its other replies' included, where the tokens themselves are left out."""
+
+
+def told(proposal: Proposal) -> Proposal:
+    """A proposal as a desk is told of it: its tokens and their log-probabilities, which only training reads, stay in
+    the store; how many there were is said."""
+    prompt, own = proposal.prompt_token_ids, proposal.completion_token_ids or ()
+    return proposal.model_copy(
+        update={
+            **{"prompt_token_ids": None, "completion_token_ids": None, "logprobs": None, "others": ()},
+            "tokens_read": None if prompt is None else len(prompt),
+            "tokens_written": (len(own) + sum(len(reply.token_ids) for reply in proposal.others)) or None,
+        }
+    )

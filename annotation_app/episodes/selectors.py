@@ -23,7 +23,7 @@ from annotation_app.tasks.selectors import counts_by_kind, may_annotate, revisio
 from vocabulary.base import Frozen
 from vocabulary.judging import without_references
 from vocabulary.messages import EpisodeState
-from vocabulary.proposals import Proposal
+from vocabulary.proposals import Proposal, told
 from vocabulary.steps import Step, policies_of, standing
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory, trajectory_standing
@@ -140,7 +140,7 @@ def episode_state(*, episode_id: UUID) -> EpisodeState:
     return state_of(
         episode,
         steps=steps_of(episode),
-        proposals=tuple(_marked(row) for row in episode.proposals.filter(open=True)),
+        proposals=tuple(told(_marked(row)) for row in episode.proposals.filter(open=True)),
     )
 
 

@@ -15,9 +15,9 @@ from agent_backend.ports import EpisodeStore, Intent
 from vm_bridge.machine import Snapshot
 from vocabulary.actions import Click, TypeText
 from vocabulary.blobs import BlobRef
-from vocabulary.messages import DurableEvent, EpisodeState, StepAdded
+from vocabulary.messages import DurableEvent, EpisodeState, ProposalsReady, StepAdded
 from vocabulary.observations import ActionError, Observation, Verdict
-from vocabulary.proposals import ParseError, PolicyRef, Proposal
+from vocabulary.proposals import ParseError, PolicyRef, Proposal, Reply, told
 from vocabulary.state import state_apply
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
@@ -209,11 +209,22 @@ class StoreContract:
         event = await write(lambda s: s.add_proposals((proposal(1), unread), POLICY))
         assert event.type == "proposals.ready"
         state = await write.store.load()
-        assert state.proposals == (proposal(1), unread)
+        assert state.proposals == (told(proposal(1)), told(unread))
         assert (state.policy, state.thinking) == (POLICY, "ready")
         await write(lambda s: s.begin_act(intent(), DIGEST))
         await write(lambda s: s.append_step(step(proposal_id="proposal-1", policy=POLICY)))
         assert (await write.store.load()).proposals == ()
+
+    async def test_tokens_are_kept_and_told_to_nobody(self, write: Writer) -> None:
+        other = Reply(token_ids=(7, 9), logprobs=(-1.0, -2.0))
+        tokens = {"prompt_token_ids": (1, 2, 3), "completion_token_ids": (7,), "logprobs": (-0.5,), "others": (other,)}
+        event = await write(lambda s: s.add_proposals((proposal(1).model_copy(update=tokens),), POLICY))
+        assert isinstance(event, ProposalsReady)
+        (shown,) = (await write.store.load()).proposals
+        assert event.proposals == (shown,)
+        assert (shown.tokens_read, shown.tokens_written) == (3, 3)
+        assert (shown.prompt_token_ids, shown.completion_token_ids, shown.logprobs) == (None, None, None)
+        assert shown.others == ()
 
     async def test_withdrawn_offers_are_gone(self, write: Writer) -> None:
         await write(lambda s: s.add_proposals((proposal(1),), POLICY))

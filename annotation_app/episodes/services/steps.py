@@ -19,7 +19,7 @@ from vocabulary.messages import (
     StepUndone,
 )
 from vocabulary.observations import Observation
-from vocabulary.proposals import Mark, PolicyRef
+from vocabulary.proposals import Mark, PolicyRef, told
 from vocabulary.proposals import Proposal as Offer
 from vocabulary.steps import Step as StepValue
 
@@ -102,7 +102,7 @@ def _offers_close(episode: Episode) -> None:
 
 @transaction.atomic(durable=True)
 def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...], policy: PolicyRef) -> DurableEvent:
-    """Store what is offered at the present step, in place of earlier offers."""
+    """Store what is offered at the present step, in place of earlier offers; their tokens are told to nobody."""
     episode = row_locked(episode_id, token)
     _offers_close(episode)
     index = episode.steps.count()
@@ -118,7 +118,7 @@ def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...],
         )
         for offer in proposals
     )
-    event = ProposalsReady(version=episode.version + 1, proposals=proposals, policy=policy)
+    event = ProposalsReady(version=episode.version + 1, proposals=tuple(map(told, proposals)), policy=policy)
     event_record(episode, event)
     return event
 

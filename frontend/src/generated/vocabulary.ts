@@ -839,6 +839,8 @@ export interface Proposal {
   latency_ms: number;
   created_at: string;
   mark: Mark | null;
+  tokens_read: number | null;
+  tokens_written: number | null;
 }
 /**
  * Why a model's text is no action; `code` is stable, `message` is for people.

@@ -91,6 +91,8 @@ export function proposal(rank: number, action: Action | null, changed: Partial<P
     latency_ms: 10,
     created_at: AT,
     mark: null,
+    tokens_read: null,
+    tokens_written: null,
     ...changed,
   };
 }

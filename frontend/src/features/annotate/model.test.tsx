@@ -30,7 +30,7 @@ const NOTE: Memory = {
 };
 
 const open = (changed: Partial<EpisodeState> = {}) =>
-  openDesk({ proposals: [proposal(1, { kind: "wait", seconds: 5 }, { prompt: ASKED, prompt_token_ids: [1, 2, 3] })], ...changed });
+  openDesk({ proposals: [proposal(1, { kind: "wait", seconds: 5 }, { prompt: ASKED, tokens_read: 3 })], ...changed });
 
 /** What axe finds in the open dialog; colours are seen in a real browser only. */
 async function flaws() {

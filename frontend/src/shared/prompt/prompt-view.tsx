@@ -55,6 +55,11 @@ function OneQuestion({ episodeId, question }: { episodeId: string; question: Que
   );
 }
 
+/** Tokens of an answer and of its other replies; a desk is told how many, a trajectory which. */
+function writtenBy({ tokens_written: told, completion_token_ids: ids, others }: Proposal): number {
+  return told ?? others.reduce((sum, { token_ids: more }) => sum + more.length, ids?.length ?? 0);
+}
+
 /** Which model, how long the prompt was to it, and how it answered. */
 function Facts({ prompt, answers }: { prompt: Prompt; answers: readonly Proposal[] }) {
   const { t, language, duration } = useI18n();
@@ -62,13 +67,14 @@ function Facts({ prompt, answers }: { prompt: Prompt; answers: readonly Proposal
   const count = (value: number) => new Intl.NumberFormat(language).format(value);
   const { min_pixels: least, max_pixels: most } = prompt.image_limits;
   const pictures = prompt.messages.reduce((sum, message) => sum + picturesOf(message), 0);
-  const written = answers.reduce((sum, { completion_token_ids: ids, others }) => sum + (ids?.length ?? 0) + others.reduce((rest, { token_ids: more }) => rest + more.length, 0), 0);
+  const read = first?.tokens_read ?? first?.prompt_token_ids?.length ?? null;
+  const written = answers.reduce((sum, answer) => sum + writtenBy(answer), 0);
   const facts: (readonly [string, React.ReactNode])[] = [
     [t("prompt.policy"), <PolicyBadge key="policy" policy={prompt.policy} />],
     [t("prompt.model"), `${prompt.model} · ${prompt.policy.dialect}`],
     [t("prompt.turns"), count(prompt.messages.length)],
     [t("prompt.pictures"), count(pictures)],
-    [t("prompt.tokens"), first?.prompt_token_ids ? count(first.prompt_token_ids.length) : t("prompt.unknown")],
+    [t("prompt.tokens"), read === null ? t("prompt.unknown") : count(read)],
     [t("prompt.written"), written > 0 ? count(written) : t("prompt.unknown")],
     [t("prompt.limits"), t("prompt.limits.value", { least: count(least), most: count(most) })],
     [t("prompt.sampling"), first ? samplingOf(first) : ""],
