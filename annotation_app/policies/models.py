@@ -24,7 +24,7 @@ class PolicyRevision(models.Model):
     memory = models.JSONField(
         default=dict,
         blank=True,
-        help_text="What it is reminded of: images, stride, working, episode, notes, characters",
+        help_text="What it is reminded of: images, stride, tokens, working, episode, note_tokens",
     )
     scripted = models.BooleanField(default=False, help_text="No model: answers from a script, and is labelled so")
     created_at = models.DateTimeField(auto_now_add=True)
