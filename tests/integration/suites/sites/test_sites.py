@@ -12,7 +12,7 @@ from vm_bridge.suites.web import SITES, words
 from vm_bridge.suites.web.manifest import SMALL
 from vm_bridge.suites.web.play import Play, play
 from vm_bridge.suites.web.suite import STATE
-from vocabulary.actions import Click, TypeText
+from vocabulary.actions import ChooseFiles, Click, TypeText
 
 NAMES = sorted(SITES.folders)
 SMALL_NAMES = [name for name in NAMES if SITES.folders[name].manifest.small]
@@ -86,6 +86,30 @@ async def test_an_answer_is_right_or_wrong(engine: Engine, name: str) -> None:
     judged = [await SITES.judge(task, episode.session, one) for one in (f" {answer}. ", "about 12", "")]
     assert [verdict.success for verdict in judged] == [True, False, False]
     assert not (await episode.found()).done
+    await episode.close()
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+async def test_a_letter_takes_the_file_along_that_was_chosen(engine: Engine, wrong: bool) -> None:
+    task = SITES.make("mail", seed=3, level=4)
+    episode = await Play.begin(engine, SITES, task)
+    for _ in range(20):
+        advice = await SITES.advise(task, episode.session)
+        assert advice is not None
+        action = advice.action
+        if isinstance(action, ChooseFiles):
+            names = {file.name for file in episode.scene.files}
+            chosen = sorted(names - set(action.files))[0] if wrong else action.files[0]
+            await episode.act(ChooseFiles(files=(chosen,)))
+            state: Any = await episode.session.evaluate(STATE)
+            assert state["draft"]["file"]["name"] == chosen
+            assert state["draft"]["file"]["bytes"] > 0
+            send = state["view"]["parts"]["send"]
+            await episode.act(Click(x=send["x"], y=send["y"]))
+            break
+        await episode.act(action)
+    finding = await episode.found()
+    assert (finding.success, finding.failure) == (not wrong, wrong)
     await episode.close()
 
 

@@ -1,4 +1,4 @@
-// A mailbox: folders, search, reading, answering, forwarding.
+// A mailbox: folders, search, reading, answering, forwarding, files that go along.
 "use strict";
 
 const { h, t, input, field, note, go, path } = Kit;
@@ -19,7 +19,8 @@ const line = (mail) => h("li", { "data-key": mail.id }, h("a.line", { at: `mail-
 const list = (m) => h("ul.card.lines", {}, listed(m).map(line), listed(m).length ? null : h("li.soft.empty", {}, t("nothing")));
 
 function compose(m, mail, kind) {
-  m.draft = { kind, about: mail.id, to: kind === "reply" ? People.mail(mail.from) : "", text: "" };
+  m.draft = { kind, about: mail.id, to: kind === "reply" ? People.mail(mail.from) : "", text: "", file: null };
+  m.asked = false;
 }
 
 function send(m) {
@@ -37,11 +38,22 @@ function move(m, mail, folder) {
   go("folder", "inbox");
 }
 
+function attach(m, field) {
+  const [file] = field.files;
+  m.draft.file = file ? { name: file.name, bytes: file.size } : null;
+  m.asked = false;
+}
+
+const enclosed = (m, { file }) => h("div.row", {},
+  h("label.attach", { at: "attach" }, t("attach"), h("input", { type: "file", "aria-label": t("attach"), on: { click: () => (m.asked = true), change: (e) => attach(m, e.target), cancel: () => (m.asked = false) } })),
+  h("span.soft.small", { role: "status" }, file ? t("attached", file.name, file.bytes) : t("none")));
+
 function draft(m) {
   const d = m.draft;
   return h("section.card", {}, h("h2", {}, t(d.kind)),
     field(t("to"), input("to", d.to, (v) => (d.to = v), { placeholder: t("toHint") })),
     field(t("text"), h("textarea", { at: "text", rows: 3, value: d.text, on: { input: (e) => (d.text = e.target.value) } })),
+    enclosed(m, d),
     h("div.row", {}, h("button.primary", { at: "send", on: { click: () => send(m) } }, t("send")), h("button", { at: "discard", on: { click: () => (m.draft = null) } }, t("discard"))));
 }
 
@@ -62,14 +74,14 @@ function make(rng, task) {
   const chosen = [pairs[0], ...rng.shuffle(near).slice(0, 4), ...rng.shuffle(pairs.slice(1).filter((p) => !near.includes(p))).slice(0, 9)];
   const mails = rng.shuffle(chosen).map(([from, about], i) => ({ id: i + 1, from, about, subject: subject(about), body: t(rng.pick(["b1", "b2", "b3"]), about), day: t("day", 28 - i), folder: "inbox", read: rng.chance(0.5) }));
   for (const mail of mails) if (mail.from !== people[0] && rng.chance(0.15)) mail.folder = "archive";
-  return { mails, before: mails.map(({ id, folder }) => ({ id, folder })), search: "", draft: null, sent: [], said: "" };
+  return { mails, before: mails.map(({ id, folder }) => ({ id, folder })), search: "", draft: null, asked: false, sent: [], said: "" };
 }
 
 Kit.open({
   name: "mail",
   words: {
-    en: { title: "Post office", inbox: "Inbox", archive: "Archive", trash: "Bin", folders: "Folders", search: "Search mail", reply: "Reply", forward: "Forward", delete: "Delete", to: "To", toHint: "Name or address", text: "Message", send: "Send", discard: "Discard", nothing: "Nothing here.", incomplete: "A known receiver and a message are needed.", gone: "Sent to {0}.", archived: "Archived.", deleted: "Moved to the bin.", day: "May {0}", s1: "About {0}", s2: "Question: {0}", s3: "News of {0}", b1: "Hello, I wanted to write to you about {0}. Let me know what you think.", b2: "A short word about {0}: could you get back to me this week?", b3: "There is something new with {0}. I will tell you more when we meet." },
-    zh: { title: "小邮局", inbox: "收件箱", archive: "归档", trash: "回收站", folders: "文件夹", search: "搜索邮件", reply: "回复", forward: "转发", delete: "删除", to: "收件人", toHint: "姓名或地址", text: "内容", send: "发送", discard: "放弃", nothing: "这里没有邮件。", incomplete: "需要认识的收件人和内容。", gone: "已发送给{0}。", archived: "已归档。", deleted: "已移到回收站。", day: "5月{0}日", s1: "关于{0}", s2: "请问：{0}", s3: "{0}的新消息", b1: "你好，想跟你说说{0}的事，告诉我你的想法。", b2: "关于{0}说两句：这周能回复我吗？", b3: "{0}有新情况，见面再细说。" },
+    en: { title: "Post office", inbox: "Inbox", archive: "Archive", trash: "Bin", folders: "Folders", search: "Search mail", reply: "Reply", forward: "Forward", delete: "Delete", to: "To", toHint: "Name or address", text: "Message", send: "Send", attach: "Attach a file", attached: "{0} ({1} bytes)", none: "No file goes along.", discard: "Discard", nothing: "Nothing here.", incomplete: "A known receiver and a message are needed.", gone: "Sent to {0}.", archived: "Archived.", deleted: "Moved to the bin.", day: "May {0}", s1: "About {0}", s2: "Question: {0}", s3: "News of {0}", b1: "Hello, I wanted to write to you about {0}. Let me know what you think.", b2: "A short word about {0}: could you get back to me this week?", b3: "There is something new with {0}. I will tell you more when we meet." },
+    zh: { title: "小邮局", inbox: "收件箱", archive: "归档", trash: "回收站", folders: "文件夹", search: "搜索邮件", reply: "回复", forward: "转发", delete: "删除", to: "收件人", toHint: "姓名或地址", text: "内容", send: "发送", attach: "添加附件", attached: "{0}（{1} 字节）", none: "没有附件。", discard: "放弃", nothing: "这里没有邮件。", incomplete: "需要认识的收件人和内容。", gone: "已发送给{0}。", archived: "已归档。", deleted: "已移到回收站。", day: "5月{0}日", s1: "关于{0}", s2: "请问：{0}", s3: "{0}的新消息", b1: "你好，想跟你说说{0}的事，告诉我你的想法。", b2: "关于{0}说两句：这周能回复我吗？", b3: "{0}有新情况，见面再细说。" },
   },
   make,
   view: (m) => h("div", {}, h("header.bar", {}, h("span.brand", {}, t("title")), h("span.room"), h("div.search", {}, input("search", m.search, (v) => ((m.search = v), path()[0] === "mail" && go("folder", "inbox")), { placeholder: t("search"), "aria-label": t("search") }))),
