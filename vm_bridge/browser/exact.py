@@ -102,8 +102,7 @@ class ExactTime:
             self._offer("pauseIfNetworkFetchesPending", self._given - self._due)
 
     async def frame(self, *, seen: bool = True, ahead: bool = False) -> Tick:
-        """Let time pass until the next frame, and draw it; where it is not `seen`, it need not come to be on display.
-        `ahead` where another one follows. Raises PageHung, BrowserEnded."""
+        """See `Time.frame`; `ahead` where another one follows. Raises PageHung, BrowserEnded."""
         page, due, self._given = self._session.check(), self._given, 0
         if not due:
             due = await self._begin_time()
@@ -142,9 +141,9 @@ class ExactTime:
         for left in reversed(range(frames)):
             await self.frame(seen=left == 0, ahead=left > 0)
 
-    async def refresh(self) -> None:
+    async def refresh(self, *, seen: bool = True) -> None:
         """See `Time.refresh`."""
-        await self._draw(self._session.active, self.now)
+        await self._draw(self._session.active, self.now, seen=seen)
 
     async def picture(self, kind: str, quality: int) -> bytes:
         """The active page as it is now. Raises BrowserFailed."""

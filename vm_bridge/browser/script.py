@@ -54,7 +54,7 @@ class ScriptTime:
     def broke(self, failed: BrowserFailed) -> None:
         """Whoever waits for a page that ended is told by the answer itself."""
 
-    async def frame(self) -> Tick:
+    async def frame(self, *, seen: bool) -> Tick:
         """See `Time.frame`. What changed is not known: what is drawn is the browser's own affair."""
         await self._loaded()
         await self._until(boundary_after(self.now))
@@ -86,7 +86,7 @@ class ScriptTime:
             await self._until(end)
             frames -= step
 
-    async def refresh(self) -> None:
+    async def refresh(self, *, seen: bool = True) -> None:
         """See `Time.refresh`."""
         page = self._session.active
         if not page.leaving:

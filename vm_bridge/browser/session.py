@@ -184,12 +184,26 @@ class Session(Inputs):
         while self.now_ms - began < limit_ms:
             await self.some_page()
             async with self._turn:
-                tick = await self.time.frame()
+                tick = await self.time.frame(seen=still)
             self.live.touch()
             moving = still and (tick.changed or tick.soon <= SOON_MS)
             if not (moving or self.active.busy or self.answers.pending):
                 return Rest(True, self.now_ms - began)
         return Rest(False, self.now_ms - began)
+
+    async def reach(self, at_ms: float) -> None:
+        """Let time pass until then as `settle` did which ended there; nobody looks. Raises PageHung."""
+        while self.now_ms < at_ms:
+            await self.some_page()
+            async with self._turn:
+                await self.time.frame(seen=False)
+            self.live.touch()
+
+    async def glance(self) -> None:
+        """All that a page goes through where its picture is taken, without the picture. Raises BrowserFailed."""
+        await self.some_page()
+        async with self._turn:
+            await self.time.refresh(seen=False)
 
     # What is seen
 

@@ -55,15 +55,15 @@ class Time(Protocol):
         """A page that may be waited for has ended."""
         ...
 
-    async def frame(self) -> Tick:
-        """Let time pass until the next frame."""
+    async def frame(self, *, seen: bool) -> Tick:
+        """Let time pass until the next frame; where it is not `seen`, it need not come to be on display."""
         ...
 
     async def advance(self, frames: int) -> None:
         """Let so many frames pass."""
         ...
 
-    async def refresh(self) -> None:
+    async def refresh(self, *, seen: bool = True) -> None:
         """Draw what changed without letting time pass."""
         ...
 

@@ -1,7 +1,7 @@
 """One episode in a browser: a session, what was done in it, and how the same is done again."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -101,12 +101,15 @@ class Episode:
         return cls(plan, scene, session, staged)
 
     @classmethod
-    async def again(cls, stage: Stage, plan: Plan, staged: Staged, deeds: Iterable[Deed]) -> "Episode":
-        """The same deeds done again. Raises CannotRestore where what is shown comes out differently."""
+    async def again(cls, stage: Stage, plan: Plan, staged: Staged, deeds: Sequence[Deed]) -> "Episode":
+        """The same deeds done again, unseen; the last picture is taken. Raises CannotRestore where it, or the time on
+        the way, comes out differently."""
+        proof = max((number for number, deed in enumerate(deeds) if deed.picture is not None), default=-1)
         episode = await cls.begin(stage, plan, staged)
         try:
             for number, deed in enumerate(deeds):
                 await episode._repeat(number, deed)
+                await episode._compare(deed, taken=number == proof)
         except BaseException:
             await episode.session.close()
             raise
@@ -196,22 +199,25 @@ class Episode:
         if failed != deed.failed:
             raise CannotRestore(f"act {number} went otherwise this time")
         await self._reach(deed)
-        if deed.picture is not None and not self._as_before(await self.shown(), deed.picture):
+
+    async def _compare(self, deed: Deed, *, taken: bool) -> None:
+        """Look as was looked before, where the picture is not `taken` without one. Raises CannotRestore."""
+        if deed.picture is None:
+            return
+        if not taken:
+            return await self.session.glance()
+        if BlobRef.of(await self.shown(), f"image/{self.plan.form}").sha256 != deed.picture:
             raise CannotRestore(f"what is shown came out differently after {self.session.now_ms:.0f} ms")
 
     async def _reach(self, deed: Deed) -> None:
         """Let time pass as it did."""
         settles = deed.settle and not deed.live and not self.scene.step_ms and not isinstance(deed.action, Wait)
-        while settles and self.session.now_ms < deed.until_ms:
-            if (await self.session.settle(SLICE_MS)).settled:
-                break
+        if settles:
+            await self.session.reach(deed.until_ms)
         if self.session.now_ms < deed.until_ms:
             await self.session.advance(deed.until_ms - self.session.now_ms)
         if abs(self.session.now_ms - deed.until_ms) >= 1:
             raise CannotRestore(f"time went otherwise: {self.session.now_ms:.0f} ms, not {deed.until_ms:.0f}")
-
-    def _as_before(self, picture: bytes, sha256: str) -> bool:
-        return BlobRef.of(picture, f"image/{self.plan.form}").sha256 == sha256
 
 
 def lost_by(failure: BrowserFailed) -> str:

@@ -74,19 +74,27 @@ class Engines:
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
     async def _least(self, *, exact: bool) -> Engine:
-        """The process for one more session, which is then counted."""
-        async with self._starting:
-            running = self._living(exact=exact)
-            busy = [engine for engine in running if self._load(engine)]
-            free = len(busy) < self._most
-            if free and len(busy) == len(running):
-                await self._start(exact=exact)
-                running = self._living(exact=exact)
-            if not running:
-                raise BrowserEnded("the browser ended as soon as it had started")
-            engine = min(running if free else busy, key=self._load)
-            self._opening[engine] += 1
+        """The process for one more session. Raises BrowserFailed."""
+        if engine := self._taken(exact=exact):
             return engine
+        async with self._starting:
+            if engine := self._taken(exact=exact):
+                return engine
+            await self._start(exact=exact)
+            if engine := self._taken(exact=exact):
+                return engine
+            raise BrowserEnded("the browser ended as soon as it had started")
+
+    def _taken(self, *, exact: bool) -> Engine | None:
+        """The process for one more session, which is then counted; None where one has to be started for it."""
+        running = self._living(exact=exact)
+        busy = [engine for engine in running if self._load(engine)]
+        free = len(busy) < self._most
+        if free and len(busy) == len(running):
+            return None
+        engine = min(running if free else busy, key=self._load)
+        self._opening[engine] += 1
+        return engine
 
     async def _spare(self, *, exact: bool) -> None:
         """See to it that one process has no session."""
