@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import av
 
 from vm_bridge.errors import MachineGone
-from vm_bridge.sandbox import Frame, FrameSource, Sandbox
-from vm_bridge.streams.h264 import CLOCK, TIME_BASE, Converter, H264Encoder, is_sharp
+from vm_bridge.sandbox import Box, Frame, FrameSource, Sandbox
+from vm_bridge.streams.h264 import CLOCK, TIME_BASE, Converter, H264Encoder
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +22,7 @@ REFINE_AFTER = 0.1
 """When a picture that was squeezed to fit the burst is sent again, sharper (seconds)."""
 REFINEMENTS = 60
 """How often at most, one frame's time after the other."""
+NOTHING: Box = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Shot:
 
     picture: av.VideoFrame
     packet: "av.Packet[Any] | None"
+    sharp: bool = True
+    """Whether the packet draws it as well as anybody sees."""
 
 
 class Viewer(Protocol):
@@ -65,6 +68,8 @@ class Broadcast:
         self._task: asyncio.Task[None] | None = None
         self._converter = Converter()
         self._encoder: H264Encoder | None = None
+        self._followed = False
+        """Whether the encoder was given the last picture, so that it may be told what changed since."""
         self._wake = asyncio.Event()
         self._key_due: float | None = None
         self._key_at = 0.0
@@ -95,7 +100,7 @@ class Broadcast:
 
     async def _run(self) -> None:
         worker = ThreadPoolExecutor(1, thread_name_prefix="encode")
-        self._encoder = None
+        self._encoder, self._followed = None, False
         try:
             async with self.source.subscribe(fps=self._fps) as frames:
                 await self._relay(frames, worker)
@@ -123,18 +128,21 @@ class Broadcast:
         try:
             while True:
                 await self._until(pending, refine_at if picture is not None else None, can_key=picture is not None)
+                frame: Frame | None = None
                 if pending.done():
                     frame = pending.result()
                     if frame is None:
                         return
-                    picture = await loop.run_in_executor(worker, self._converted, frame)
-                    pending = asyncio.ensure_future(_next(frames))
                     pts, refined, patience = self._tick(frame.captured_at), 0, REFINE_AFTER
                 else:
                     pts, refined, patience = self._tick(time.time()), refined + 1, 1 / self._fps
-                assert picture is not None
-                sharp = await self._send(picture, pts, worker)
-                refine_at = None if sharp or refined >= REFINEMENTS else time.monotonic() + patience
+                shot = await loop.run_in_executor(worker, self._shot(frame, picture, pts))
+                if frame is not None:
+                    pending = asyncio.ensure_future(_next(frames))
+                picture = shot.picture
+                for viewer in tuple(self._viewers):
+                    viewer.offer(shot)
+                refine_at = None if shot.sharp or refined >= REFINEMENTS else time.monotonic() + patience
         finally:
             pending.cancel()
             await asyncio.wait({pending})  # a source cannot close while it is asked
@@ -154,29 +162,34 @@ class Broadcast:
             finally:
                 wake.cancel()
 
-    async def _send(self, picture: av.VideoFrame, pts: int, worker: ThreadPoolExecutor) -> bool:
-        """Offer the picture to everyone; whether it is as good as it can be."""
+    def _shot(self, frame: Frame | None, last: av.VideoFrame | None, pts: int) -> Callable[[], Shot]:
+        """The work that makes the next shot, of a frame or of the last picture, read from what holds now; the work
+        itself is another thread's."""
         now = time.monotonic()
         key = self._key_due is not None and self._key_due <= now
         if key:
             self._key_due, self._key_at = None, now
-        packet: av.Packet[Any] | None = None
         rates = [viewer.rate for viewer in self._viewers if viewer.wants_packets]
-        if rates:
-            encoder = self._encoder_of(picture)
-            encoder.bitrate = min(rates)
-            packet = await asyncio.get_running_loop().run_in_executor(
-                worker, lambda: encoder.encode(picture, pts, key=key)
-            )
-        picture.pts, picture.time_base = pts, TIME_BASE
-        for viewer in tuple(self._viewers):
-            viewer.offer(Shot(picture, packet))
-        return packet is None or is_sharp(packet)
+        # Who takes pictures keeps them; packets are made before the next frame is asked for.
+        kept = not all(viewer.wants_packets for viewer in self._viewers)
 
-    def _converted(self, frame: Frame) -> av.VideoFrame:
-        """Who takes pictures keeps them; packets are made before the next frame is asked for."""
-        kept = not all(viewer.wants_packets for viewer in tuple(self._viewers))
-        return self._converter.convert(frame.pixels, frame.width, frame.height, frame.changed, whole=kept)
+        def work() -> Shot:
+            picture = last
+            if frame is not None:
+                picture = self._converter.convert(frame.pixels, frame.width, frame.height, frame.changed, whole=kept)
+            assert picture is not None
+            packet, sharp = None, True
+            if rates:
+                encoder = self._encoder_of(picture)
+                encoder.bitrate = min(rates)
+                changed = NOTHING if frame is None else frame.changed
+                packet = encoder.encode(picture, pts, key=key, changed=changed if self._followed else None)
+                sharp = encoder.sharp
+            self._followed = bool(rates)
+            picture.pts, picture.time_base = pts, TIME_BASE
+            return Shot(picture, packet, sharp)
+
+        return work
 
     def _encoder_of(self, picture: av.VideoFrame) -> H264Encoder:
         size = (picture.width, picture.height)

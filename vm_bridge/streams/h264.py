@@ -1,30 +1,29 @@
 """An H.264 encoder for screens: no delay, no periodic key frames, a bounded burst, a rate that can be changed."""
 
-import struct
 from fractions import Fraction
 from typing import Any
 
 import av
 import numpy as np
 import numpy.typing as npt
-from av.video.frame import PictureType
 from av.video.reformatter import Colorspace, VideoReformatter
 
 from vm_bridge.sandbox import Box
+from vm_bridge.streams.quantiser import SHARP, Quantiser
+from vm_bridge.streams.x264 import BLOCK, STANDING, X264
 
 CLOCK = 90_000
 """Ticks of a timestamp in a second (RTP's video clock)."""
 TIME_BASE = Fraction(1, CLOCK)
-BT709 = 1
 BURST_FRAMES = 1.5
 """How much may be sent at once, in frames at the ceiling: what a link without a pacer takes well."""
-BEST_QUANTISER = 20
-"""Finer than this nobody sees."""
-SHARP_QUANTISER = 26
-"""Text drawn coarser than this looks soft."""
-QUANTISER_SCALE = 118
-"""How FFmpeg scales quantisers in its statistics (FF_QP2LAMBDA)."""
-
+OPTIONS = {
+    # The quantiser is said for each picture. It has to lie between those of key frames and of frames between others,
+    # which these ratios put at 17 and 69.
+    **{"qp": "35", "ipratio": "8", "pbratio": "50"},
+    **{"threads": "1", "keyint": "infinite", "scenecut": "0", "repeat-headers": "1", "log": "-1"},
+    **{"colorprim": "bt709", "transfer": "bt709", "colormatrix": "bt709"},
+}
 
 GRID = 64
 """What changed is converted in whole cells of so many pixels, so that few sizes are met."""
@@ -68,54 +67,51 @@ class Converter:
         reformatter = self._reformatters.setdefault((width, height), VideoReformatter())
         source = av.VideoFrame.from_numpy_buffer(pixels, format="bgra")
         # POINT: colours are halved by picking, at half the cost of averaging; text is luma and stays sharp.
-        return reformatter.reformat(source, format="yuv420p", interpolation="POINT", dst_colorspace=Colorspace.ITU709)
+        return reformatter.reformat(
+            source, format="yuv420p", interpolation="POINT", dst_colorspace=Colorspace.ITU709, threads=1
+        )
 
 
 class H264Encoder:
     """One stream's encoder; every picture gives one packet at once.
 
-    x264 runs at a constant rate with a floor under its quantiser: while the picture needs less than the rate, quality
-    is what counts. Only in this mode does it take a new rate while it runs, and so without a key frame.
+    While a picture fits what may be sent, quality is what counts. A new rate holds from the next picture on, without a
+    key frame. What is said to stand still is not looked at, which is half of the work.
     """
 
     def __init__(self, width: int, height: int, *, fps: float, bitrate: int) -> None:
         self.size = (width, height)
+        self.bitrate = bitrate
+        """What a second of changing pictures may take (bits)."""
         self.burst = int(bitrate / fps * BURST_FRAMES / 8)
-        """Bytes the largest packets aim to stay under."""
-        codec = av.CodecContext.create("libx264", "w")
-        codec.width, codec.height, codec.pix_fmt = width, height, "yuv420p"
-        codec.time_base, codec.framerate = TIME_BASE, Fraction(fps).limit_denominator(1000)
-        codec.profile = "Baseline"
-        codec.gop_size = 2**30
-        codec.thread_count = 1
-        codec.colorspace = codec.color_primaries = codec.color_trc = BT709
-        codec.bit_rate = bitrate
-        codec.options = {
-            "preset": "ultrafast",
-            "tune": "zerolatency",
-            "maxrate": str(bitrate),
-            "bufsize": str(self.burst * 8),
-            "qmin": str(BEST_QUANTISER),
-            "sc_threshold": "0",
-            "forced-idr": "1",
-        }
-        self._codec = codec
+        """Bytes the largest packets aim to stay under, at this rate."""
+        self._quantiser = Quantiser(BURST_FRAMES / fps)
+        self._codec = X264(width, height, OPTIONS | {"fps": str(Fraction(fps).limit_denominator(1000))})
+        self._standing = np.empty(self._codec.blocks, np.uint8)
+        self._number = 0
 
     @property
-    def bitrate(self) -> int:
-        """What a second of changing pictures may take (bits)."""
-        return self._codec.bit_rate or 0
+    def sharp(self) -> bool:
+        """Whether the latest picture could be drawn well."""
+        return self._quantiser.last <= SHARP
 
-    @bitrate.setter
-    def bitrate(self, bitrate: int) -> None:
-        self._codec.bit_rate = bitrate
-
-    def encode(self, picture: av.VideoFrame, pts: int, *, key: bool) -> "av.Packet[Any]":
-        """The packet of `picture` at `pts` (in CLOCK ticks, rising); with `key` one that needs no other."""
-        picture.pts, picture.time_base = pts, TIME_BASE
-        picture.pict_type = PictureType.I if key else PictureType.NONE
-        (packet,) = self._codec.encode(picture)
-        packet.time_base = TIME_BASE
+    def encode(self, picture: av.VideoFrame, pts: int, *, key: bool, changed: Box | None = None) -> "av.Packet[Any]":
+        """The packet of `picture` at `pts` (in CLOCK ticks, rising); with `key` one that needs no other. `changed` is
+        the box outside of which it is the picture encoded before."""
+        whole = key or changed is None or self._number == 0
+        left, top, right, bottom = (0, 0, *self.size) if whole or changed is None else _on_grid(changed, self.size)
+        luma = _samples(picture.planes[0])[top : max(top, bottom), left : max(left, right)]
+        quantiser = self._quantiser.choose(luma, pts / CLOCK, self.bitrate / 8)
+        self._standing.fill(STANDING)
+        self._standing[top // BLOCK : -(-bottom // BLOCK), left // BLOCK : -(-right // BLOCK)] = 0
+        data, is_key = self._codec.encode(
+            picture, self._number, key=key, quantiser=quantiser, standing=None if whole else self._standing
+        )
+        self._quantiser.made(len(data))
+        self._number += 1
+        packet = av.Packet(data)
+        packet.pts = packet.dts = pts
+        packet.time_base, packet.is_keyframe = TIME_BASE, is_key
         return packet
 
 
@@ -128,9 +124,3 @@ def _on_grid(box: Box, size: tuple[int, int]) -> Box:
 
 def _samples(plane: Any) -> npt.NDArray[np.uint8]:
     return np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)
-
-
-def is_sharp(packet: "av.Packet[Any]") -> bool:
-    """Whether the encoder could afford to draw this packet's picture well."""
-    (lagrange,) = struct.unpack_from("<I", bytes(packet.get_sidedata("quality_stats")))
-    return bool(lagrange <= SHARP_QUANTISER * QUANTISER_SCALE)

@@ -27,12 +27,20 @@ async def ended(client: BridgeClient, bridge: RunningBridge, key: str) -> Record
             await asyncio.sleep(0.05)
 
 
+async def begun_to_write(client: BridgeClient, bridge: RunningBridge, key: str) -> None:
+    """Returns when the recording has a picture."""
+    async with asyncio.timeout(BOUND):
+        while not (await client.recording(bridge.url, key)).parts:
+            await asyncio.sleep(0.05)
+
+
 async def test_the_end_of_the_lease_ends_the_recording(
     bridge: RunningBridge, client: BridgeClient, lease: Lease, fake_host: FakeHost
 ) -> None:
     begun = await client.record_start(lease)
     assert (begun.running, begun.machine_id) == (True, lease.machine_id)
     assert (await client.record_start(lease)).id == begun.id
+    await begun_to_write(client, bridge, begun.id)
     await client.release(lease)
     recording = await ended(client, bridge, begun.id)
     (part,) = recording.parts

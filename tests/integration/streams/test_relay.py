@@ -93,9 +93,9 @@ async def test_a_narrow_link_is_sent_less_and_goes_on(
     rates: list[int] = []
     encode = H264Encoder.encode
 
-    def noted(encoder: H264Encoder, picture: av.VideoFrame, pts: int, *, key: bool) -> "av.Packet[Any]":
+    def noted(encoder: H264Encoder, picture: av.VideoFrame, pts: int, **how: Any) -> "av.Packet[Any]":
         rates.append(encoder.bitrate)
-        return encode(encoder, picture, pts, key=key)
+        return encode(encoder, picture, pts, **how)
 
     async def move() -> None:
         screen, noise = fake_host.made[0].screen, np.random.default_rng(1).integers(0, 255, (400, 640, 4), np.uint8)

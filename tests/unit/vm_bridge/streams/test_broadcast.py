@@ -12,7 +12,7 @@ from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.drivers.fake_screen import FakeScreen, Pixels
 from vm_bridge.streams.broadcast import KEY_INTERVAL, Broadcast, Broadcasts, Shot
-from vm_bridge.streams.h264 import CLOCK, H264Encoder, is_sharp
+from vm_bridge.streams.h264 import CLOCK, H264Encoder
 from vm_bridge.streams.webrtc import PacketTrack
 
 
@@ -76,9 +76,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     encode = H264Encoder.encode
 
-    def counting(encoder: H264Encoder, picture: av.VideoFrame, pts: int, *, key: bool) -> "av.Packet[Any]":
+    def counting(encoder: H264Encoder, picture: av.VideoFrame, pts: int, **how: Any) -> "av.Packet[Any]":
         encodes.append(pts)
-        return encode(encoder, picture, pts, key=key)
+        return encode(encoder, picture, pts, **how)
 
     monkeypatch.setattr(H264Encoder, "encode", counting)
     return encodes
@@ -220,9 +220,9 @@ async def test_a_squeezed_picture_is_sharpened_and_then_left_alone(scene: Scene)
     watcher = Watcher(rate=500_000)
     scene.screen.pixels[60:180, 60:180] = np.random.default_rng(1).integers(0, 255, (120, 120, 4), np.uint8)
     scene.broadcast.join(watcher)
-    await eventually(lambda: any(shot.packet and is_sharp(shot.packet) for shot in watcher.shots))
-    assert not is_sharp(watcher.shots[0].packet or pytest.fail("no packet"))
-    assert is_sharp(watcher.shots[-1].packet or pytest.fail("no packet")), "the last one that was sent"
+    await eventually(lambda: any(shot.sharp for shot in watcher.shots))
+    assert not watcher.shots[0].sharp
+    assert watcher.shots[-1].sharp, "the last one that was sent"
 
 
 async def test_a_machine_whose_picture_is_another_has_another_broadcast() -> None:
