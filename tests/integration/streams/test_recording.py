@@ -1,6 +1,7 @@
 """Recordings through the client: begun under a lease, ended with it, fetched by whoever knows the secret."""
 
 import asyncio
+from collections.abc import Callable
 from io import BytesIO
 
 import av
@@ -17,21 +18,21 @@ from vm_bridge.wire import Recording
 BOUND = 15.0
 
 
-async def ended(client: BridgeClient, bridge: RunningBridge, key: str) -> Recording:
-    """The recording, once it has ended."""
+async def recording_when(
+    client: BridgeClient, bridge: RunningBridge, key: str, true: Callable[[Recording], object]
+) -> Recording:
+    """The recording, once that is true of it."""
     async with asyncio.timeout(BOUND):
         while True:
             recording = await client.recording(bridge.url, key)
-            if not recording.running:
+            if true(recording):
                 return recording
             await asyncio.sleep(0.05)
 
 
-async def begun_to_write(client: BridgeClient, bridge: RunningBridge, key: str) -> None:
-    """Returns when the recording has a picture."""
-    async with asyncio.timeout(BOUND):
-        while not (await client.recording(bridge.url, key)).parts:
-            await asyncio.sleep(0.05)
+async def ended(client: BridgeClient, bridge: RunningBridge, key: str) -> Recording:
+    """The recording, once it has ended."""
+    return await recording_when(client, bridge, key, lambda recording: not recording.running)
 
 
 async def test_the_end_of_the_lease_ends_the_recording(
@@ -40,7 +41,7 @@ async def test_the_end_of_the_lease_ends_the_recording(
     begun = await client.record_start(lease)
     assert (begun.running, begun.machine_id) == (True, lease.machine_id)
     assert (await client.record_start(lease)).id == begun.id
-    await begun_to_write(client, bridge, begun.id)
+    await recording_when(client, bridge, begun.id, lambda recording: recording.parts)
     await client.release(lease)
     recording = await ended(client, bridge, begun.id)
     (part,) = recording.parts
