@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import path, re_path
 
 from annotation_app.accounts.api import router as accounts
+from annotation_app.catalogue.api import router as catalogue
 from annotation_app.endpoint import api_make
 from annotation_app.episodes.api import router as episodes
 from annotation_app.exports.api import router as exports
@@ -22,7 +23,7 @@ from annotation_app.web.views import admin_sign_in, page
 api = api_make()
 ROUTERS = (
     *(health, accounts, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(judges, reviews, fleet),
+    *(catalogue, judges, reviews, fleet),
 )
 for router in ROUTERS:
     api.add_router("", router)

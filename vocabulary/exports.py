@@ -47,6 +47,14 @@ class Manifest(Frozen):
     created_at: datetime
     filters: dict[str, JsonValue] = {}
     pool: str | None = None
+    plan: dict[str, JsonValue] = {}
+    """In which format, and how it was divided."""
+    splits: dict[str, int] = {}
+    """How many trajectories each split has."""
+    missing: int = Field(default=0, ge=0)
+    """Pictures that are lost; `missing.jsonl` names them and the trajectories that were left out for them."""
+    refused: int = Field(default=0, ge=0)
+    """Rows that would have misled a consumer; `refused.jsonl` has each with the reason."""
     counts: Counts
     files: tuple[ExportedFile, ...]
 

@@ -6,11 +6,12 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router, Status
 
 from annotation_app.accounts.selectors import user_of
-from annotation_app.exports import archive, jobs, selectors
-from annotation_app.exports.schemas import ExportFilters, ExportOut
+from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.exports import archive, jobs, selectors, services
+from annotation_app.exports.schemas import Bucket, ExportFilters, ExportOut, ExportPlan, FormatOut
 from vocabulary.base import Frozen
 
-router = Router(tags=["exports"])
+router = Router(tags=["exports"], auth=SIGNED_IN_OR_TOKEN)
 
 
 class ExportIn(Frozen):
@@ -18,6 +19,9 @@ class ExportIn(Frozen):
 
     pool_id: int | None = None
     filters: ExportFilters = ExportFilters()
+    plan: ExportPlan = ExportPlan()
+    destination: Bucket | None = None
+    """Where it is pushed to when it is written; for admins."""
 
 
 @router.get("/exports", response=list[ExportOut])
@@ -29,7 +33,33 @@ def exports_list(request: HttpRequest) -> list[ExportOut]:
 @router.post("/exports", response={202: ExportOut})
 def export_request(request: HttpRequest, body: ExportIn) -> Status[ExportOut]:
     """Ask for one; it is written in the background."""
-    return Status(202, jobs.export_start(user=user_of(request), pool_id=body.pool_id, filters=body.filters))
+    started = jobs.export_start(
+        user=user_of(request),
+        pool_id=body.pool_id,
+        filters=body.filters,
+        plan=body.plan,
+        destination=body.destination or "",
+    )
+    return Status(202, started)
+
+
+@router.get("/export-formats", response=list[FormatOut])
+def export_formats(request: HttpRequest) -> list[FormatOut]:
+    """What an export can be written as."""
+    return list(selectors.formats_list(user=user_of(request)))
+
+
+@router.post("/exports/{uuid:export_id}/cancel", response={204: None})
+def export_cancel(request: HttpRequest, export_id: UUID) -> Status[None]:
+    """Stop it; what was written is kept for a retry."""
+    services.export_cancel(user=user_of(request), export_id=export_id)
+    return Status(204, None)
+
+
+@router.post("/exports/{uuid:export_id}/retry", response={202: ExportOut})
+def export_retry(request: HttpRequest, export_id: UUID) -> Status[ExportOut]:
+    """Take up one that failed or was cancelled, from where it was."""
+    return Status(202, jobs.export_again(user=user_of(request), export_id=export_id))
 
 
 @router.get("/exports/{uuid:export_id}", response=ExportOut)

@@ -1,81 +1,248 @@
-"""Writing trajectories to a folder: written aside, renamed when whole, the same bytes for the same input."""
+"""Writing trajectories to a folder, part by part: written aside, renamed when whole, the same bytes for the same input.
+
+A worker that is killed leaves a journal; the next one goes on at the part it had begun.
+"""
 
 import hashlib
+import json
+import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from uuid import UUID
 
 from annotation_app.blobs.selectors import blob_path
-from annotation_app.exports.schemas import ExportFilters
+from annotation_app.catalogue.selectors import trajectories_of
+from annotation_app.exports.journal import NAME, Journal, PartCounts
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.exports.writers import WRITERS, Written, lines_join
 from vocabulary.blobs import BlobRef
-from vocabulary.exports import (
-    IMAGES,
-    MANIFEST,
-    TRAJECTORIES,
-    UNFINISHED,
-    Counts,
-    ExportedFile,
-    Manifest,
-    files_of,
-    image_path,
-    images_in,
-    pictures_of,
-    prompts_of,
-)
-from vocabulary.trajectories import Trajectory
+from vocabulary.dialects import dialect_named
+from vocabulary.exports import MANIFEST, UNFINISHED, Counts, Manifest
+from vocabulary.formats.record import Choice, Format, Record, RowRefused
+from vocabulary.formats.registry import format_named
+from vocabulary.trajectories import Trajectory, trajectory_standing
+
+PART = 200
+"""Trajectories of a part: what a worker that was killed does again."""
+READ = 20
+"""Trajectories that are in memory at once."""
+MISSING, REFUSED = "missing.jsonl", "refused.jsonl"
 
 
-def folder_write(
-    *,
-    target: Path,
-    trajectories: Iterable[Trajectory],
-    filters: ExportFilters,
-    pool: str | None,
-    created_at: datetime,
-    progress: Callable[[int], None] = lambda _: None,
-) -> Manifest:
-    """Write trajectories and their pictures to `target`, which appears only when it is whole.
+class MissingBlobs(Exception):
+    """Pictures that the trajectories show are lost."""
 
-    Pictures that an interrupted run has copied are kept. `progress` hears the number written.
-    """
-    aside = target.with_name(target.name + UNFINISHED)
-    (aside / IMAGES).mkdir(parents=True, exist_ok=True)
-    images: dict[str, ExportedFile] = {}
-    digest, size, count, steps = hashlib.sha256(), 0, 0, 0
-    with (aside / TRAJECTORIES).open("wb") as lines:
-        for trajectory in trajectories:
-            for ref in pictures_of(trajectory):
-                if ref.sha256 not in images:
-                    images[ref.sha256] = _picture_copy(ref, aside)
-            for ref in (*files_of(trajectory), *prompts_of(trajectory)):
-                if ref.sha256 not in images and blob_path(ref.sha256).exists():
-                    images[ref.sha256] = _picture_copy(ref, aside)
-            line = trajectory.model_dump_json().encode() + b"\n"
-            lines.write(line)
-            digest.update(line)
-            size, count, steps = size + len(line), count + 1, steps + len(trajectory.steps)
-            progress(count)
-    manifest = Manifest(
-        created_at=created_at,
-        filters=filters.model_dump(mode="json"),
-        pool=pool,
-        counts=Counts(trajectories=count, steps=steps, images=images_in(file.path for file in images.values())),
-        files=(
-            ExportedFile(path=TRAJECTORIES, sha256=digest.hexdigest(), size=size),
-            *sorted(images.values(), key=lambda file: file.path),
-        ),
+    def __init__(self, count: int, first: list[tuple[str, str]]) -> None:
+        super().__init__(f"{count} pictures are missing.")
+        self.first = first
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be written, for whom it is told, and where."""
+
+    target: Path
+    filters: ExportFilters
+    plan: ExportPlan
+    pool: str | None
+    created_at: datetime
+    chosen: Callable[[], Iterable[tuple[UUID, str]]]
+    """Which trajectories, in order, each with its split; asked once."""
+    progress: Callable[[float], None] = lambda _: None
+    """Hears how far it is; may raise to stop."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came of it."""
+
+    counts: PartCounts
+    bytes: int
+    images: int
+    refused: int
+    missing: list[tuple[str, str]]
+    manifest_sha256: str
+
+
+def folder_write(order: Order) -> Made:
+    """Write an order; its folder appears only when it is whole. Raises MissingBlobs and OSError."""
+    aside = order.target.with_name(order.target.name + UNFINISHED)
+    aside.mkdir(parents=True, exist_ok=True)
+    with Journal(aside) as journal:
+        if not journal.planned:
+            journal.plan(order.chosen())
+        if journal.missing_count():
+            journal.again()
+        _parts_write(order, journal, aside)
+        lost = journal.missing_count()
+        if lost and not order.plan.leave_out_missing:
+            raise MissingBlobs(lost, _first(journal))
+        made = _finish(order, journal, aside)
+    for left in aside.glob(f"{NAME}*"):
+        left.unlink()
+    shutil.rmtree(aside / "parts", ignore_errors=True)
+    if order.target.exists():
+        shutil.rmtree(order.target)
+    aside.rename(order.target)
+    return made
+
+
+def members_read(target: Path) -> Iterator[tuple[UUID, str]]:
+    """The trajectories of a finished folder, each with its split."""
+    with (target / "members.jsonl").open() as lines:
+        for one in map(json.loads, lines):
+            yield UUID(one["id"]), one["split"]
+
+
+def _parts_write(order: Order, journal: Journal, aside: Path) -> None:
+    splits = journal.splits()
+    whole, done = sum(splits.values()), 0
+    for split, count in splits.items():
+        shards = -(-count // PART)
+        for number in range(shards):
+            if not journal.written(split, number):
+                _part_write(order, journal, aside, split, number, shards)
+            done += min(PART, count - number * PART)
+            order.progress(done / whole)
+
+
+def _part_write(order: Order, journal: Journal, aside: Path, split: str, number: int, shards: int) -> None:
+    form = format_named(order.plan.format)
+    choice = Choice(
+        dialect=dialect_named(order.plan.dialect),
+        budget=order.plan.budget,
+        decisions=None if order.plan.decisions is None else frozenset(order.plan.decisions),
+        split=split,
     )
-    (aside / MANIFEST).write_text(manifest.model_dump_json(indent=1))
-    if target.exists():
-        shutil.rmtree(target)
-    aside.rename(target)
-    return manifest
+    trajectories = steps = records = 0
+    lost: list[tuple[str, str]] = []
+    refused: list[tuple[str, str, str]] = []
+    with WRITERS[form.layout](aside, form, split, number, shards) as writer:
+        for trajectory in _read(journal.episodes(split, number, PART), order.filters):
+            found, why = _records(form, trajectory, choice)
+            refused += why
+            absent = _absent(found)
+            if absent:
+                lost += [(ref.sha256, trajectory.id) for ref in absent]
+                continue
+            for record in found:
+                writer.add(record)
+                records += 1
+            trajectories, steps = trajectories + bool(found), steps + len(trajectory.steps)
+        files = writer.close()
+    journal.part_add(
+        split, number, PartCounts(trajectories=trajectories, steps=steps, records=records), files, lost, refused
+    )
 
 
-def _picture_copy(ref: BlobRef, folder: Path) -> ExportedFile:
-    path = image_path(ref)
-    copy = folder / path
-    if not copy.exists() or copy.stat().st_size != ref.size:
-        shutil.copyfile(blob_path(ref.sha256), copy)
-    return ExportedFile(path=path, sha256=ref.sha256, size=ref.size)
+def _read(ids: list[UUID], filters: ExportFilters) -> Iterator[Trajectory]:
+    for place in range(0, len(ids), READ):
+        for trajectory in trajectories_of(ids[place : place + READ]):
+            yield trajectory if filters.undone else trajectory_standing(trajectory)
+
+
+def _records(form: Format, trajectory: Trajectory, choice: Choice) -> tuple[list[Record], list[tuple[str, str, str]]]:
+    """What a trajectory becomes, or why none of it: one row that misleads is a sign of more."""
+    try:
+        return list(form.records(trajectory, choice)), []
+    except RowRefused as error:
+        return [], [(trajectory.id, error.code, str(error))]
+
+
+def _absent(records: list[Record]) -> list[BlobRef]:
+    refs = {ref.sha256: ref for record in records for ref in record.images}
+    return [ref for ref in refs.values() if not blob_path(ref.sha256).exists()]
+
+
+def _first(journal: Journal, most: int = 100) -> list[tuple[str, str]]:
+    return [row for _, row in zip(range(most), journal.missing(), strict=False)]
+
+
+def _finish(order: Order, journal: Journal, aside: Path) -> Made:
+    """Put lines together, list what there is, write the manifest."""
+    form = format_named(order.plan.format)
+    data = _data_files(form, journal, aside)
+    for path, content in form.beside(data).items():
+        _file_write(journal, aside, path, [content])
+    members = (
+        json.dumps({"id": str(episode), "split": split}).encode() + b"\n" for episode, split in journal.plan_rows()
+    )
+    _file_write(journal, aside, "members.jsonl", members)
+    if journal.missing_count():
+        rows = (json.dumps({"sha256": sha, "trajectory": one}).encode() + b"\n" for sha, one in journal.missing())
+        _file_write(journal, aside, MISSING, rows)
+    if journal.refused_count():
+        keys = ("trajectory", "code", "message")
+        rows = (json.dumps(dict(zip(keys, row, strict=True))).encode() + b"\n" for row in journal.refused())
+        _file_write(journal, aside, REFUSED, rows)
+    digest = _manifest_write(order, journal, aside)
+    return Made(
+        counts=journal.counts(),
+        bytes=journal.bytes(),
+        images=journal.images(),
+        refused=journal.refused_count(),
+        missing=_first(journal),
+        manifest_sha256=digest,
+    )
+
+
+def _data_files(form: Format, journal: Journal, aside: Path) -> dict[str, tuple[str, ...]]:
+    """The files of each split; lines are put together here, all else is whole already."""
+    splits = journal.splits() or {"train": 0}
+    if form.layout != "lines":
+        return {split: () for split in splits}
+    files = {}
+    for split, count in splits.items():
+        names = sorted({path.name.rpartition(".")[0] for path in (aside / "parts" / split).glob("*")})
+        made: list[Written] = []
+        for name in names or (["trajectories.jsonl"] if form.name == "canonical" else []):
+            target = name if split == "train" else f"{split}.{name}"
+            made.append(lines_join(aside, split, target, name, -(-count // PART)))
+        for written in made:
+            journal.file_add(*written)
+        files[split] = tuple(path for path, _sha, _size in made)
+    return {split: names for split, names in files.items() if names}
+
+
+def _file_write(journal: Journal, folder: Path, path: str, chunks: Iterable[bytes]) -> None:
+    digest, size = hashlib.sha256(), 0
+    with (folder / path).open("wb") as file:
+        for chunk in chunks:
+            file.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
+    journal.file_add(path, digest.hexdigest(), size)
+
+
+def _manifest_write(order: Order, journal: Journal, aside: Path) -> str:
+    """The manifest, its files one by one: a million are too many to hold. Its own digest."""
+    counts = journal.counts()
+    head = Manifest(
+        created_at=order.created_at,
+        filters=order.filters.model_dump(mode="json"),
+        plan=order.plan.model_dump(mode="json"),
+        splits={split: journal.counts(split).trajectories for split in journal.splits()},
+        missing=journal.missing_count(),
+        refused=journal.refused_count(),
+        pool=order.pool,
+        counts=Counts(trajectories=counts.trajectories, steps=counts.steps, images=journal.images()),
+        files=(),
+    ).model_dump_json(indent=1)
+    digest = hashlib.sha256()
+    with (aside / MANIFEST).open("wb") as file:
+
+        def write(text: str) -> None:
+            file.write(text.encode())
+            digest.update(text.encode())
+
+        write(head.removesuffix("[]\n}") + "[")
+        for place, (path, sha256, size) in enumerate(journal.files()):
+            entry = json.dumps({"path": path, "sha256": sha256, "size": size})
+            write(f"{',' if place else ''}\n  {entry}")
+        write("\n ]\n}")
+        file.flush()
+        os.fdatasync(file.fileno())
+    return digest.hexdigest()

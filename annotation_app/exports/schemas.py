@@ -1,23 +1,75 @@
-"""What is shown of exports."""
+"""What is asked of exports, and what is shown of them."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal, get_args
 from uuid import UUID
 
+from pydantic import AfterValidator, Field, StringConstraints
+
+from annotation_app.catalogue.schemas import Query
 from annotation_app.episodes.schemas import ReviewState
+from annotation_app.exports.splits import Shares
 from vocabulary.base import Frozen
-from vocabulary.trajectories import Outcome
+from vocabulary.dialects import dialect_named
+from vocabulary.formats.registry import format_named
+from vocabulary.memory import Budget
+from vocabulary.samples import SERVED
+from vocabulary.steps import Decision
+
+ExportStatus = Literal["queued", "running", "done", "failed", "cancelled"]
+FormatName = Annotated[str, AfterValidator(lambda name: format_named(name).name)]
+DialectName = Annotated[str, AfterValidator(lambda name: dialect_named(name).name)]
+Bucket = Annotated[str, StringConstraints(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_.=-]+)*/?$")]
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
-class ExportFilters(Frozen):
+class ExportFilters(Query):
     """Which finished trajectories an export holds; practice is never exported."""
 
     review: ReviewState | None = "accepted"
     """None: whatever reviewers said."""
-    outcome: Outcome | None = None
-    annotator: str | None = None
     undone: bool = False
     """Whether steps that were taken back are in it too, and say so."""
+
+
+class ExportPlan(Frozen):
+    """In which shape trajectories are written, and how they are divided."""
+
+    format: FormatName = "canonical"
+    dialect: DialectName = "ui_tars_1_5"
+    """In whose words; of no matter to formats that are in nobody's."""
+    budget: Budget = SERVED
+    """The history each row shows."""
+    decisions: tuple[Decision, ...] | None = None
+    """Which steps are learned from; None: all."""
+    shares: Shares = Shares()
+    bar_evaluated: bool | None = None
+    """Whether kinds of task that policies are evaluated at stay out of `train`. None: wherever the export is divided,
+    or in the format of another program."""
+    leave_out_missing: bool = False
+    """Whether trajectories whose pictures are lost are left out, and listed; else the export fails, and lists them."""
+
+    @property
+    def bars(self) -> bool:
+        """Whether evaluated kinds stay out of `train`."""
+        if self.bar_evaluated is not None:
+            return self.bar_evaluated
+        return self.format != "canonical" or self.shares.validation + self.shares.test > 0
+
+
+class FormatOut(Frozen):
+    """A format one may choose."""
+
+    name: str
+    layout: str
+    dialect: bool
+
+
+class Missing(Frozen):
+    """A picture that is lost, and a trajectory that shows it."""
+
+    sha256: str
+    episode: str
 
 
 class ExportOut(Frozen):
@@ -26,10 +78,44 @@ class ExportOut(Frozen):
     id: UUID
     pool_id: int | None
     filters: ExportFilters
-    status: Literal["queued", "running", "done", "failed"]
+    plan: ExportPlan
+    status: ExportStatus
     progress: float
     trajectories: int
+    records: int
     bytes: int
     error: str
+    missing: tuple[Missing, ...]
+    refused: int
+    destination: str
+    pushed: bool
+    requested_by: str
     created_at: datetime
     finished_at: datetime | None
+
+
+class VersionIn(Frozen):
+    """What to freeze an export as."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+    notes: Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00]*$")] = ""
+
+
+class VersionOut(Frozen):
+    """A citable dataset version: an export that is kept, and what became of it since."""
+
+    name: str
+    number: int
+    citation: str
+    export_id: UUID
+    notes: str
+    filters: ExportFilters
+    plan: ExportPlan
+    manifest_sha256: str
+    trajectories: int
+    withdrawn: int
+    """Trajectories in it that people have since asked to be removed; a new version leaves them out."""
+    checkpoints: tuple[str, ...]
+    """Revisions that were trained from it."""
+    created_by: str
+    created_at: datetime

@@ -8,7 +8,9 @@ from django.conf import settings
 from annotation_app.accounts.models import Role, User
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.exports.models import Export, ExportState
-from annotation_app.exports.schemas import ExportFilters, ExportOut
+from annotation_app.exports.schemas import ExportFilters, ExportOut, ExportPlan, FormatOut, Missing
+from annotation_app.policies.models import Evaluation
+from vocabulary.formats.registry import FORMATS
 
 LISTED = 100
 
@@ -22,7 +24,7 @@ def exporter_check(user: User) -> None:
 def export_of(*, user: User, export_id: UUID) -> Export:
     """One job. Raises Forbidden and NotFound."""
     exporter_check(user)
-    export = Export.objects.filter(pk=export_id).first()
+    export = Export.objects.select_related("requested_by").filter(pk=export_id).first()
     if export is None:
         raise NotFound("There is no such export.")
     return export
@@ -31,7 +33,7 @@ def export_of(*, user: User, export_id: UUID) -> Export:
 def exports_list(*, user: User) -> list[ExportOut]:
     """The newest jobs. Raises Forbidden."""
     exporter_check(user)
-    return [export_out(export) for export in Export.objects.all()[:LISTED]]
+    return [export_out(export) for export in Export.objects.select_related("requested_by")[:LISTED]]
 
 
 def export_out(export: Export) -> ExportOut:
@@ -40,14 +42,32 @@ def export_out(export: Export) -> ExportOut:
         id=export.id,
         pool_id=export.pool_id,
         filters=ExportFilters.model_validate(export.filters),
+        plan=ExportPlan.model_validate(export.plan),
         status=export.status,
         progress=export.progress,
         trajectories=export.trajectories,
+        records=export.records,
         bytes=export.bytes,
         error=export.error,
+        missing=tuple(Missing.model_validate(one) for one in export.missing),
+        refused=export.refused,
+        destination=export.destination,
+        pushed=export.pushed,
+        requested_by=export.requested_by.username,
         created_at=export.created_at,
         finished_at=export.finished_at,
     )
+
+
+def formats_list(*, user: User) -> tuple[FormatOut, ...]:
+    """What may be chosen. Raises Forbidden."""
+    exporter_check(user)
+    return tuple(FormatOut(name=one.name, layout=one.layout, dialect=one.dialect) for one in FORMATS.values())
+
+
+def evaluated_kinds() -> frozenset[str]:
+    """Kinds of task that policies are evaluated at."""
+    return frozenset(kind for kinds in Evaluation.objects.values_list("kinds", flat=True) for kind in kinds)
 
 
 def export_folder(export_id: UUID) -> Path:

@@ -1,5 +1,6 @@
 """Making exports."""
 
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
@@ -10,58 +11,100 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
-from annotation_app.episodes.selectors import trajectories_finished
-from annotation_app.errors import NotFound
-from annotation_app.exports.folder import folder_write
+from annotation_app.catalogue.selectors import chosen
+from annotation_app.catalogue.services import entries_refresh
+from annotation_app.errors import Conflict, Forbidden, NotFound
+from annotation_app.exports import pushing
+from annotation_app.exports.folder import Made, MissingBlobs, Order, folder_write
 from annotation_app.exports.models import Export, ExportState
-from annotation_app.exports.schemas import ExportFilters
-from annotation_app.exports.selectors import export_folder, exporter_check
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.exports.selectors import evaluated_kinds, export_folder, export_of, exporter_check
+from annotation_app.exports.splits import split_of
 from annotation_app.tasks.models import Pool
-from vocabulary.exports import Manifest
 
 SILENCE = timedelta(minutes=10)
 """A worker that did not get further for so long, or never began, is taken for dead."""
 ATTEMPTS = 3
+UNDER_WAY = (ExportState.QUEUED, ExportState.RUNNING)
+
+
+class Stopped(Exception):
+    """It was cancelled, or another worker is at it."""
 
 
 @transaction.atomic(durable=True)
-def export_request(*, user: User, pool_id: int | None, filters: ExportFilters) -> Export:
+def export_request(
+    *,
+    user: User,
+    pool_id: int | None,
+    filters: ExportFilters,
+    plan: ExportPlan | None = None,
+    destination: str = "",
+) -> Export:
     """Note that an export is wanted. Raises Forbidden and NotFound."""
     exporter_check(user)
+    if destination and not user.has_role("admin"):
+        raise Forbidden("Only admins push data to other places.")
     if pool_id is not None and not Pool.objects.filter(pk=pool_id).exists():
         raise NotFound("There is no such pool.")
-    export = Export.objects.create(pool_id=pool_id, filters=filters.model_dump(mode="json"), requested_by=user)
-    audit_record(actor=user, verb="export.requested", subject=f"export:{export.id}", details=export.filters)
+    export = Export.objects.create(
+        pool_id=pool_id,
+        filters=filters.model_dump(mode="json"),
+        plan=(plan or ExportPlan()).model_dump(mode="json"),
+        destination=destination,
+        requested_by=user,
+    )
+    details = {"filters": export.filters, "plan": export.plan, "destination": destination}
+    audit_record(actor=user, verb="export.requested", subject=f"export:{export.id}", details=details)
     return export
+
+
+@transaction.atomic(durable=True)
+def export_cancel(*, user: User, export_id: UUID) -> None:
+    """Stop an export; one that has ended is left as it is. Raises Forbidden and NotFound."""
+    export = export_of(user=user, export_id=export_id)
+    under_way = Export.objects.filter(pk=export_id, status__in=UNDER_WAY)
+    if under_way.update(status=ExportState.CANCELLED, finished_at=timezone.now()):
+        audit_record(actor=user, verb="export.cancelled", subject=f"export:{export.id}", details={})
+
+
+@transaction.atomic(durable=True)
+def export_retry(*, user: User, export_id: UUID) -> None:
+    """Have a failed or cancelled export written after all, from where it was. Raises Forbidden, NotFound, Conflict."""
+    export_of(user=user, export_id=export_id)
+    ended = Export.objects.filter(pk=export_id, status__in=(ExportState.FAILED, ExportState.CANCELLED))
+    if not ended.update(status=ExportState.QUEUED, attempts=0, heard_at=timezone.now(), finished_at=None, error=""):
+        raise Conflict("Only an export that failed or was cancelled is taken up again.", code="not_ended")
+    audit_record(actor=user, verb="export.retried", subject=f"export:{export_id}", details={})
 
 
 def export_write(*, export_id: UUID) -> None:
     """Write a queued export's folder, and say how it went; one that is done, or being written, is left as it is."""
     queued = Export.objects.filter(pk=export_id, status=ExportState.QUEUED)
-    started = {"progress": 0, "attempts": F("attempts") + 1, "heard_at": timezone.now(), "error": ""}
+    started = {"attempts": F("attempts") + 1, "heard_at": timezone.now(), "error": "", "missing": []}
     if not queued.update(status=ExportState.RUNNING, **started):
         return
     export = Export.objects.select_related("pool").get(pk=export_id)
     try:
-        manifest = _folder_fill(export)
+        made = folder_write(_order(export))
+        _pushed(export)
+    except Stopped:
+        return
+    except MissingBlobs as error:
+        lost = [{"sha256": sha256, "episode": episode} for sha256, episode in error.first]
+        _export_close(export, status=ExportState.FAILED, error=str(error), missing=lost)
     except OSError as error:
         _export_close(export, status=ExportState.FAILED, error=f"{type(error).__name__}: {error.strerror}")
-        return
-    _export_close(
-        export,
-        status=ExportState.DONE,
-        progress=1,
-        trajectories=manifest.counts.trajectories,
-        bytes=sum(file.size for file in manifest.files),
-    )
+    except pushing.PushFailed as error:
+        _export_close(export, status=ExportState.FAILED, error=str(error))
+    else:
+        _export_close(export, status=ExportState.DONE, progress=1, **_told(made))
 
 
 @transaction.atomic(durable=True)
 def exports_stale() -> tuple[UUID, ...]:
     """Exports nobody works on, queued again; one that broke every attempt has failed. Which are to be written."""
-    silent = Export.objects.filter(
-        status__in=(ExportState.QUEUED, ExportState.RUNNING), heard_at__lt=timezone.now() - SILENCE
-    )
+    silent = Export.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
     tired = silent.filter(attempts__gte=ATTEMPTS)
     tired.update(status=ExportState.FAILED, finished_at=timezone.now(), error=f"It broke off {ATTEMPTS} times.")
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
@@ -69,39 +112,76 @@ def exports_stale() -> tuple[UUID, ...]:
     return again
 
 
-def _export_close(export: Export, **fields: object) -> None:
-    Export.objects.filter(pk=export.pk).update(finished_at=timezone.now(), **fields)
-
-
-def _folder_fill(export: Export) -> Manifest:
-    filters = ExportFilters.model_validate(export.filters)
-    total, trajectories = trajectories_finished(pool_id=export.pool_id, **filters.model_dump())
-
-    def progress(written: int) -> None:
-        Export.objects.filter(pk=export.pk).update(
-            progress=written / max(total, 1), trajectories=written, heard_at=timezone.now()
-        )
-
+def export_to(*, target: Path, pool_name: str | None, filters: ExportFilters, plan: ExportPlan | None = None) -> Made:
+    """Write an export to a folder of the caller's choice. Raises NotFound, MissingBlobs and OSError."""
+    pool = Pool.objects.filter(name=pool_name).first() if pool_name else None
+    if pool_name and pool is None:
+        raise NotFound(f"There is no pool {pool_name!r}.")
+    asked, shape = _narrowed(filters, pool), plan or ExportPlan()
     return folder_write(
+        Order(
+            target=target,
+            filters=filters,
+            plan=shape,
+            pool=pool_name,
+            created_at=timezone.now(),
+            chosen=_chosen(asked, shape),
+        )
+    )
+
+
+def _order(export: Export) -> Order:
+    filters, plan = ExportFilters.model_validate(export.filters), ExportPlan.model_validate(export.plan)
+    mine = Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
+
+    def progress(share: float) -> None:
+        if not mine.update(progress=share, heard_at=timezone.now()):
+            raise Stopped
+
+    return Order(
         target=export_folder(export.id),
-        trajectories=trajectories,
         filters=filters,
+        plan=plan,
         pool=export.pool.name if export.pool else None,
         created_at=export.created_at,
+        chosen=_chosen(_narrowed(filters, export.pool), plan),
         progress=progress,
     )
 
 
-def export_to(*, target: Path, pool_name: str | None, filters: ExportFilters) -> Manifest:
-    """Write an export to a folder of the caller's choice. Raises NotFound."""
-    pool = Pool.objects.filter(name=pool_name).first() if pool_name else None
-    if pool_name and pool is None:
-        raise NotFound(f"There is no pool {pool_name!r}.")
-    _total, trajectories = trajectories_finished(pool_id=pool.pk if pool else None, **filters.model_dump())
-    return folder_write(
-        target=target,
-        trajectories=trajectories,
-        filters=filters,
-        pool=pool_name,
-        created_at=timezone.now(),
-    )
+def _narrowed(filters: ExportFilters, pool: Pool | None) -> ExportFilters:
+    return filters if pool is None else filters.model_copy(update={"pool": pool.pk})
+
+
+def _chosen(filters: ExportFilters, plan: ExportPlan) -> Callable[[], Iterator[tuple[UUID, str]]]:
+    """Which episodes, each with its split: what is evaluated at is in `test` at the most."""
+
+    def found() -> Iterator[tuple[UUID, str]]:
+        entries_refresh()
+        barred = evaluated_kinds() if plan.bars else frozenset()
+        for episode, kind in chosen(filters):
+            yield episode, "test" if kind in barred else split_of(kind, plan.shares)
+
+    return found
+
+
+def _pushed(export: Export) -> None:
+    if export.destination:
+        pushing.push(export_folder(export.id), export.destination)
+        Export.objects.filter(pk=export.pk).update(pushed=True)
+
+
+def _told(made: Made) -> dict[str, object]:
+    return {
+        "trajectories": made.counts.trajectories,
+        "records": made.counts.records,
+        "bytes": made.bytes,
+        "refused": made.refused,
+        "missing": [{"sha256": sha256, "episode": episode} for sha256, episode in made.missing],
+        "manifest_sha256": made.manifest_sha256,
+    }
+
+
+def _export_close(export: Export, **fields: object) -> None:
+    mine = Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
+    mine.update(finished_at=timezone.now(), **fields)

@@ -102,7 +102,10 @@ def test_a_lost_picture_fails_the_job_and_leaves_no_folder(committed: World, acc
     asked = ask(committed)
     export = Export.objects.get(pk=str(asked["id"]))
     assert export.status == "failed"
-    assert "FileNotFoundError" in export.error
+    assert (export.error, export.missing) == (
+        "1 pictures are missing.",
+        [{"sha256": REF.sha256, "episode": str(accepted.id)}],
+    )
     assert not selectors.export_folder(export.id).exists()
     response = committed.client(committed.ravi).get(f"/api/exports/{export.id}/download")
     assert (response.status_code, response.json()["code"]) == (409, "not_finished")

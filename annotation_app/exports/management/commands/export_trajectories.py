@@ -7,18 +7,23 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation_app.errors import ApplicationError
-from annotation_app.exports.schemas import ExportFilters
+from annotation_app.exports.folder import MissingBlobs
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.services import export_to
+from vocabulary.dialects import dialect_names
+from vocabulary.formats.registry import FORMATS
 
 
 class Command(BaseCommand):
-    help = "Write finished trajectories to a folder a trainer can read."
+    help = "Write finished trajectories to a folder a trainer can read, in any format."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, help="where to; it must not exist yet")
         parser.add_argument("--pool", help="only this pool (its name)")
         parser.add_argument("--review", choices=("accepted", "pending", "returned", "any"), default="accepted")
         parser.add_argument("--outcome", choices=("success", "failure", "infeasible"))
+        parser.add_argument("--format", choices=tuple(FORMATS), default="canonical")
+        parser.add_argument("--dialect", choices=dialect_names(), default="ui_tars_1_5")
         parser.add_argument("--undone", action="store_true", help="with the steps that were taken back")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -28,7 +33,10 @@ class Command(BaseCommand):
         review = None if options["review"] == "any" else options["review"]
         filters = ExportFilters(review=review, outcome=options["outcome"], undone=options["undone"])
         try:
-            manifest = export_to(target=folder, pool_name=options["pool"], filters=filters)
+            plan = ExportPlan(format=options["format"], dialect=options["dialect"])
+            made = export_to(target=folder, pool_name=options["pool"], filters=filters, plan=plan)
         except ApplicationError as error:
             raise CommandError(error.message) from error
-        self.stdout.write(f"{manifest.counts.trajectories} trajectories, {manifest.counts.images} images: {folder}")
+        except MissingBlobs as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{made.counts.trajectories} trajectories, {made.images} images: {folder}")

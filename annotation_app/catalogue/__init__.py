@@ -1,0 +1,1 @@
+"""What researchers find trajectories by: search, facets, and queries they keep."""

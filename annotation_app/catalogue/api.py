@@ -1,0 +1,54 @@
+"""The catalogue over HTTP, for researchers, admins and reviewers."""
+
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Path, Query, Router, Status
+from pydantic import Field
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.catalogue import schemas, selectors, services
+from annotation_app.endpoint import Plain
+
+router = Router(tags=["catalogue"], auth=SIGNED_IN_OR_TOKEN)
+RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
+
+
+@router.get("/trajectories", response=schemas.FoundPage)
+def trajectories_list(
+    request: HttpRequest, query: Annotated[schemas.Query, Query()], after: Plain | None = None
+) -> schemas.FoundPage:
+    """A page of what a query finds, newest first."""
+    return selectors.found_page(user=user_of(request), query=query, after=after)
+
+
+@router.get("/trajectories/facets", response=schemas.Facets)
+def trajectories_facets(request: HttpRequest, query: Annotated[schemas.Query, Query()]) -> schemas.Facets:
+    """How what a query finds divides."""
+    return selectors.facets(user=user_of(request), query=query)
+
+
+@router.get("/queries", response=list[schemas.SavedQueryOut])
+def queries_list(request: HttpRequest) -> list[schemas.SavedQueryOut]:
+    """Every kept query."""
+    return list(selectors.queries_of(user=user_of(request)))
+
+
+@router.post("/queries", response={201: schemas.SavedQueryOut})
+def query_save(request: HttpRequest, body: schemas.SavedQueryIn) -> Status[schemas.SavedQueryOut]:
+    """Keep one."""
+    return Status(201, services.query_save(user=user_of(request), name=body.name, query=body.query))
+
+
+@router.get("/queries/{query_id}", response=schemas.SavedQueryOut)
+def query_get(request: HttpRequest, query_id: RowId) -> schemas.SavedQueryOut:
+    """One kept query: its address does not change."""
+    return selectors.query_of(user=user_of(request), query_id=query_id)
+
+
+@router.delete("/queries/{query_id}", response={204: None})
+def query_delete(request: HttpRequest, query_id: RowId) -> Status[None]:
+    """Forget one of one's own."""
+    services.query_delete(user=user_of(request), query_id=query_id)
+    return Status(204, None)

@@ -1,0 +1,161 @@
+"""Finding ended episodes."""
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.contrib.postgres.search import SearchQuery
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.expressions import Func
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.catalogue.models import Entry, SavedQuery
+from annotation_app.catalogue.schemas import Facet, Facets, Found, FoundPage, Query, SavedQueryOut
+from annotation_app.catalogue.words import searchable
+from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import episode_summaries, trajectory_of
+from annotation_app.errors import Invalid, NotFound
+from vocabulary.trajectories import Trajectory
+
+PAGE = 50
+FACETS = 50
+"""Values of a facet that are told, the most frequent first."""
+CONFIGURATION = "english"
+READERS = (Role.RESEARCHER, Role.ADMIN, Role.REVIEWER)
+
+
+def reader_check(user: User) -> None:
+    """Raises Forbidden for annotators: who was where is not theirs to search."""
+    role_check(user, *READERS)
+
+
+def entries_matching(query: Query) -> QuerySet[Entry]:
+    """The entries that a query means."""
+    wanted = Q(pool__practice=False, episode__annotator__work_removed=False)
+    for column, value in (
+        ("pool_id", query.pool),
+        ("episode__outcome", query.outcome),
+        ("episode__review", query.review),
+        ("episode__annotator__username", query.annotator),
+        ("reward__gte", query.reward_min),
+        ("reward__lte", query.reward_max),
+        ("steps__gte", query.steps_min),
+        ("steps__lte", query.steps_max),
+        ("created_at__gte", query.since),
+        ("created_at__lt", query.until),
+        ("policies__contains", [query.policy] if query.policy else None),
+        ("applications__contains", [query.application] if query.application else None),
+        ("decisions__contains", list(query.decisions) or None),
+    ):
+        if value is not None:
+            wanted &= Q(**{column: value})
+    found = Entry.objects.filter(wanted)
+    if query.text.strip():
+        asked = SearchQuery(searchable(query.text), config=CONFIGURATION, search_type="websearch")
+        found = found.filter(words=asked)
+    return found
+
+
+def found_page(*, user: User, query: Query, after: str | None = None) -> FoundPage:
+    """A page of what a query finds, newest first. Raises Forbidden, and Invalid for a cursor nobody gave."""
+    reader_check(user)
+    found = entries_matching(query).order_by("-created_at", "-episode_id")
+    if after:
+        moment, key = _cursor_read(after)
+        found = found.filter(Q(created_at__lt=moment) | Q(created_at=moment, episode_id__lt=key))
+    rows = list(found[: PAGE + 1])
+    shown = rows[:PAGE]
+    entries = {row.pk: row for row in shown}
+    items = tuple(
+        Found(
+            **dict(summary),
+            decisions=tuple(entries[summary.id].decisions),
+            policies=tuple(entries[summary.id].policies),
+            applications=tuple(entries[summary.id].applications),
+            reward=entries[summary.id].reward,
+        )
+        for summary in episode_summaries(ids=[row.pk for row in shown])
+    )
+    return FoundPage(items=items, next=_cursor(shown[-1]) if len(rows) > PAGE else None)
+
+
+def facets(*, user: User, query: Query) -> Facets:
+    """How what a query finds divides. Raises Forbidden."""
+    reader_check(user)
+    found = entries_matching(query)
+    return Facets(
+        total=found.count(),
+        pools=_counted(found, "pool__name"),
+        decisions=_counted(found, "decisions", many=True),
+        policies=_counted(found, "policies", many=True),
+        applications=_counted(found, "applications", many=True),
+        outcomes=_counted(found, "episode__outcome"),
+        reviews=_counted(found, "episode__review"),
+    )
+
+
+def chosen(query: Query) -> Iterator[tuple[UUID, str]]:
+    """The finished episodes a query means, oldest first, each with the kind of its task."""
+    found = entries_matching(query).filter(episode__status="finished").order_by("created_at", "episode_id")
+    yield from found.values_list("episode_id", "kind").iterator(chunk_size=5_000)
+
+
+def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:
+    """Whole trajectories, in this order, read together; those that were withdrawn meanwhile are left out."""
+    found = Episode.objects.filter(pk__in=ids, annotator__work_removed=False).select_related(
+        "task__pool", "annotator", "assignment"
+    )
+    episodes = {episode.pk: episode for episode in found.prefetch_related("steps", "proposals")}
+    for key in ids:
+        episode = episodes.pop(key, None)
+        if episode is not None:
+            yield trajectory_of(episode)
+
+
+def queries_of(*, user: User) -> tuple[SavedQueryOut, ...]:
+    """Every kept query: they are shared among those who search. Raises Forbidden."""
+    reader_check(user)
+    return tuple(query_out(row, user) for row in SavedQuery.objects.select_related("owner"))
+
+
+def query_of(*, user: User, query_id: int) -> SavedQueryOut:
+    """One kept query. Raises Forbidden and NotFound."""
+    reader_check(user)
+    row = SavedQuery.objects.select_related("owner").filter(pk=query_id).first()
+    if row is None:
+        raise NotFound("There is no such query.")
+    return query_out(row, user)
+
+
+def query_out(row: SavedQuery, user: User) -> SavedQueryOut:
+    """A kept query as this person sees it."""
+    return SavedQueryOut(
+        id=row.pk,
+        name=row.name,
+        owner=row.owner.username,
+        mine=row.owner_id == user.pk,
+        query=Query.model_validate(row.query),
+        created_at=row.created_at,
+    )
+
+
+def _counted(found: QuerySet[Entry], column: str, *, many: bool = False) -> tuple[Facet, ...]:
+    value = Func(F(column), function="unnest") if many else F(column)
+    counted = found.order_by().annotate(value=value).values("value").annotate(count=Count("pk"))
+    rows = counted.order_by("-count", "value")[:FACETS]
+    return tuple(Facet(value=str(row["value"]), count=row["count"]) for row in rows if row["value"] not in (None, ""))
+
+
+def _cursor(row: Entry) -> str:
+    return base64.urlsafe_b64encode(f"{row.created_at.isoformat()} {row.pk}".encode()).decode()
+
+
+def _cursor_read(text: str) -> tuple[datetime, UUID]:
+    try:
+        moment, key = base64.urlsafe_b64decode(text.encode()).decode().split(" ")
+        return datetime.fromisoformat(moment), UUID(key)
+    except (ValueError, binascii.Error):
+        raise Invalid("This page does not exist; begin at the first one.", code="bad_cursor") from None

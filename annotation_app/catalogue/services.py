@@ -1,0 +1,101 @@
+"""Keeping the catalogue up with the episodes, and people's queries."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.contrib.postgres.search import SearchVector
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, Value
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.catalogue.models import Entry, SavedQuery
+from annotation_app.catalogue.schemas import Query, SavedQueryOut
+from annotation_app.catalogue.selectors import CONFIGURATION, query_out, reader_check
+from annotation_app.catalogue.words import searchable
+from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import ENDED_STATUSES, steps_of
+from annotation_app.errors import Conflict, Forbidden, NotFound
+from vocabulary.descriptions import describe
+from vocabulary.steps import Step, standing
+from vocabulary.tasks import Task, kind_of
+
+BATCH = 100
+FIELDS = ("version", "pool", "kind", "words", "decisions", "policies", "applications", "steps", "reward", "created_at")
+
+
+def entries_refresh(*, most: int | None = None) -> int:
+    """Enter every ended episode that is not in the catalogue as it is now; how many were entered."""
+    behind = Episode.objects.filter(status__in=ENDED_STATUSES).filter(
+        Q(entry__isnull=True) | ~Q(entry__version=F("version"))
+    )
+    ids = list(behind.order_by("created_at").values_list("pk", flat=True)[:most])
+    for place in range(0, len(ids), BATCH):
+        _enter(ids[place : place + BATCH])
+    return len(ids)
+
+
+@transaction.atomic(durable=True)
+def _enter(ids: list[UUID]) -> None:
+    episodes = Episode.objects.filter(pk__in=ids).select_related("task__pool").prefetch_related("steps")
+    entries = [_entry(episode) for episode in episodes]
+    Entry.objects.bulk_create(entries, update_conflicts=True, unique_fields=["episode"], update_fields=list(FIELDS))
+
+
+def _entry(episode: Episode) -> Entry:
+    task, steps = episode.task.definition, standing(steps_of(episode))
+    verdict = episode.desk.verdict
+    policies = dict.fromkeys(step.policy.label for step in steps if step.policy)
+    return Entry(
+        episode=episode,
+        version=episode.version,
+        pool=episode.task.pool,
+        kind=kind_of(task)[:400],
+        words=_vector(task.instruction, "A") + _vector(_thoughts(steps), "B") + _vector(_acts(steps), "C"),
+        decisions=sorted({step.decision for step in steps}),
+        policies=list(policies),
+        applications=_applications(task),
+        steps=len(steps),
+        reward=verdict.score if verdict and verdict.success is not None else None,
+        created_at=episode.created_at,
+    )
+
+
+def _vector(text: str, weight: str) -> SearchVector:
+    return SearchVector(Value(searchable(text)), config=CONFIGURATION, weight=weight)
+
+
+def _thoughts(steps: Iterable[Step]) -> str:
+    return "\n".join(step.thought for step in steps)
+
+
+def _acts(steps: Iterable[Step]) -> str:
+    return "\n".join(f"{step.action.kind} {describe(step.action)}" for step in steps)
+
+
+def _applications(task: Task) -> list[str]:
+    """The programs a task is about: what it says itself, else the suite it is of."""
+    given = task.parameters.get("applications", task.parameters.get("related_apps", task.parameters.get("application")))
+    named = given if isinstance(given, list) else [given] if given else [task.suite]
+    return sorted({str(name)[:100] for name in named if name})
+
+
+def query_save(*, user: User, name: str, query: Query) -> SavedQueryOut:
+    """Keep a query. Raises Forbidden, and Conflict where this person has one of this name."""
+    reader_check(user)
+    try:
+        with transaction.atomic():
+            row = SavedQuery.objects.create(name=name, owner=user, query=query.model_dump(mode="json"))
+    except IntegrityError:
+        raise Conflict("You have a query of this name.", code="name_taken") from None
+    return query_out(row, user)
+
+
+def query_delete(*, user: User, query_id: int) -> None:
+    """Forget a query of one's own; an admin's word counts for any. Raises Forbidden and NotFound."""
+    reader_check(user)
+    row = SavedQuery.objects.filter(pk=query_id).first()
+    if row is None:
+        raise NotFound("There is no such query.")
+    if row.owner_id != user.pk and not user.has_role(Role.ADMIN):
+        raise Forbidden("This query is somebody else's.")
+    row.delete()

@@ -1,0 +1,149 @@
+"""How far an export is: a small database in its unfinished folder, so that a worker that was killed is taken up again.
+
+It also holds what grows with the export (which trajectories, which files), so that memory does not.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Self
+from uuid import UUID
+
+from vocabulary.base import Frozen
+
+NAME = "journal.sqlite"
+TABLES = """
+CREATE TABLE IF NOT EXISTS plan (position INTEGER PRIMARY KEY, episode TEXT NOT NULL, split TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS plan_split ON plan (split, position);
+CREATE TABLE IF NOT EXISTS planned (done INTEGER);
+CREATE TABLE IF NOT EXISTS parts (
+    split TEXT, number INTEGER, trajectories INTEGER, steps INTEGER, records INTEGER, PRIMARY KEY (split, number));
+CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS missing (sha256 TEXT, episode TEXT, PRIMARY KEY (sha256, episode)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refused (key TEXT PRIMARY KEY, code TEXT, message TEXT) WITHOUT ROWID;
+"""
+
+
+class PartCounts(Frozen):
+    """What a part holds."""
+
+    trajectories: int = 0
+    steps: int = 0
+    records: int = 0
+
+
+class Journal(AbstractContextManager["Journal"]):
+    """The journal of one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._database = sqlite3.connect(folder / NAME, isolation_level=None)
+        self._database.execute("PRAGMA journal_mode=WAL")
+        self._database.executescript(TABLES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    @property
+    def planned(self) -> bool:
+        """Whether it is known which trajectories are in it: once, whatever happens to the data meanwhile."""
+        return self._one("SELECT count(*) FROM planned") > 0
+
+    def plan(self, chosen: Iterable[tuple[UUID, str]]) -> None:
+        """Note which trajectories are in it, in order, each with its split."""
+        self._database.execute("BEGIN")
+        self._database.execute("DELETE FROM plan")
+        rows = ((str(episode), split) for episode, split in chosen)
+        self._database.executemany("INSERT INTO plan (episode, split) VALUES (?, ?)", rows)
+        self._database.execute("INSERT INTO planned VALUES (1)")
+        self._database.execute("COMMIT")
+
+    def splits(self) -> dict[str, int]:
+        """How many trajectories each split has."""
+        return dict(self._database.execute("SELECT split, count(*) FROM plan GROUP BY split ORDER BY split"))
+
+    def episodes(self, split: str, number: int, size: int) -> list[UUID]:
+        """The trajectories of one part of a split."""
+        rows = self._database.execute(
+            "SELECT episode FROM plan WHERE split = ? ORDER BY position LIMIT ? OFFSET ?", (split, size, number * size)
+        )
+        return [UUID(row[0]) for row in rows]
+
+    def plan_rows(self) -> Iterator[tuple[UUID, str]]:
+        """Every trajectory with its split, in order."""
+        for episode, split in self._database.execute("SELECT episode, split FROM plan ORDER BY position"):
+            yield UUID(episode), split
+
+    def written(self, split: str, number: int) -> bool:
+        """Whether a part is whole."""
+        return self._one("SELECT count(*) FROM parts WHERE split = ? AND number = ?", split, number) > 0
+
+    def part_add(
+        self,
+        split: str,
+        number: int,
+        counts: PartCounts,
+        files: Iterable[tuple[str, str, int]],
+        missing: Iterable[tuple[str, str]],
+        refused: Iterable[tuple[str, str, str]],
+    ) -> None:
+        """Note that a part is whole, with its files (path, sha256, size), and what it lacks: all or nothing."""
+        self._database.execute("BEGIN")
+        self._database.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", files)
+        self._database.executemany("INSERT OR REPLACE INTO missing VALUES (?, ?)", missing)
+        self._database.executemany("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", refused)
+        self._database.execute(
+            "INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?)",
+            (split, number, counts.trajectories, counts.steps, counts.records),
+        )
+        self._database.execute("COMMIT")
+
+    def again(self) -> None:
+        """Write every part anew: what was missing may be back."""
+        self._database.execute("BEGIN")
+        for table in ("parts", "files", "missing", "refused"):
+            self._database.execute(f"DELETE FROM {table}")
+        self._database.execute("COMMIT")
+
+    def file_add(self, path: str, sha256: str, size: int) -> None:
+        """Note a file that is no part's."""
+        self._database.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (path, sha256, size))
+
+    def counts(self, split: str | None = None) -> PartCounts:
+        """What the parts hold together."""
+        where, values = ("WHERE split = ?", (split,)) if split is not None else ("", ())
+        sums = ", ".join(f"coalesce(sum({name}), 0)" for name in PartCounts.model_fields)
+        row = self._database.execute(f"SELECT {sums} FROM parts {where}", values).fetchone()
+        return PartCounts(trajectories=row[0], steps=row[1], records=row[2])
+
+    def files(self) -> Iterator[tuple[str, str, int]]:
+        """Every file by its path."""
+        yield from self._database.execute("SELECT path, sha256, size FROM files ORDER BY path")
+
+    def bytes(self) -> int:
+        """Size of all files."""
+        return self._one("SELECT coalesce(sum(size), 0) FROM files")
+
+    def images(self) -> int:
+        """How many of the files are pictures or a machine's files."""
+        return self._one("SELECT count(*) FROM files WHERE path GLOB 'images/*' AND path NOT GLOB '*.json'")
+
+    def missing(self) -> Iterator[tuple[str, str]]:
+        """What is missing: each digest, and an episode that shows it."""
+        yield from self._database.execute("SELECT sha256, episode FROM missing ORDER BY sha256, episode")
+
+    def refused(self) -> Iterator[tuple[str, str, str]]:
+        """The rows that were left out: key, code, why."""
+        yield from self._database.execute("SELECT key, code, message FROM refused ORDER BY key")
+
+    def missing_count(self) -> int:
+        return self._one("SELECT count(DISTINCT sha256) FROM missing")
+
+    def refused_count(self) -> int:
+        return self._one("SELECT count(*) FROM refused")
+
+    def _one(self, query: str, *values: object) -> int:
+        return int(self._database.execute(query, values).fetchone()[0])

@@ -1,0 +1,230 @@
+"""Putting records into files, one part of a split at a time; a part is written aside and whole when it is renamed."""
+
+import hashlib
+import io
+import os
+import shutil
+import tarfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from annotation_app.blobs.selectors import blob_path, blob_read
+from annotation_app.exports.columns import schema_of
+from vocabulary.blobs import BlobRef
+from vocabulary.exports import IMAGES, image_path
+from vocabulary.formats.record import Format, Record
+
+Written = tuple[str, str, int]
+"""A file by its path inside the folder, its sha256 and its size."""
+ROWS = 64
+"""Rows of a table that are held at once: each has its pictures in it."""
+ASIDE = ".part"
+CHUNK = 1 << 20
+
+
+class _Part(ABC):
+    """Writes the records of one part, in a `with` block that leaves nothing open whatever happens."""
+
+    @abstractmethod
+    def add(self, record: Record) -> None:
+        """Take one record."""
+
+    @abstractmethod
+    def close(self) -> list[Written]:
+        """Make the part whole; the files that are finished with it."""
+
+    @abstractmethod
+    def __exit__(self, *_: object) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+
+class Lines(_Part):
+    """Lines into `parts/`, which are put together in the end; pictures beside them."""
+
+    def __init__(self, folder: Path, form: Format, split: str, number: int, shards: int) -> None:
+        self._folder, self._split, self._number = folder, split, number
+        self._open: dict[str, Any] = {}
+        self._blobs: dict[str, Written] = {}
+
+    def add(self, record: Record) -> None:
+        for ref in record.images:
+            self._keep(ref)
+        for ref in record.extras:
+            if blob_path(ref.sha256).exists():
+                self._keep(ref)
+        for name, text in record.lines.items():
+            self._file(name).write(text.encode() + b"\n")
+
+    def close(self) -> list[Written]:
+        for name, file in self._open.items():
+            _sync(file)
+            path = part_path(self._folder, self._split, name, self._number)
+            os.replace(path.with_name(path.name + ASIDE), path)
+        return list(self._blobs.values())
+
+    def _file(self, name: str) -> Any:
+        if name not in self._open:
+            path = part_path(self._folder, self._split, name, self._number)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._open[name] = path.with_name(path.name + ASIDE).open("wb")
+        return self._open[name]
+
+    def _keep(self, ref: BlobRef) -> None:
+        if ref.sha256 not in self._blobs:
+            path = image_path(ref)
+            (self._folder / IMAGES).mkdir(exist_ok=True)
+            blob_copy(ref, self._folder / path)
+            self._blobs[ref.sha256] = (path, ref.sha256, ref.size)
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._open.values():
+            file.close()
+
+
+class Table(_Part):
+    """Rows into one parquet file, with their pictures."""
+
+    def __init__(self, folder: Path, form: Format, split: str, number: int, shards: int) -> None:
+        self._schema = schema_of(form.name)
+        self._target = folder / "data" / f"{split}-{number:05d}-of-{shards:05d}.parquet"
+        self._target.parent.mkdir(exist_ok=True)
+        self._aside = self._target.with_name(self._target.name + ASIDE)
+        self._writer = pq.ParquetWriter(self._aside, self._schema, compression="zstd", use_dictionary=False)
+        self._rows: list[Mapping[str, Any]] = []
+        self._folder = folder
+
+    def add(self, record: Record) -> None:
+        pictures = [{"bytes": blob_read(ref.sha256), "path": Path(image_path(ref)).name} for ref in record.images]
+        row = dict(record.row)
+        if "images" in self._schema.names:
+            row["images"] = pictures
+        if "image" in self._schema.names:
+            row["image"] = pictures[0] if pictures else None
+        self._rows.append(row)
+        if len(self._rows) >= ROWS:
+            self._flush()
+
+    def close(self) -> list[Written]:
+        self._flush()
+        self._writer.close()
+        os.replace(self._aside, self._target)
+        return [_written(self._target, self._folder)]
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows.clear()
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer.is_open:
+            self._writer.close()
+
+
+class Shards(_Part):
+    """Samples into one tar file; times and owners are nobody's, so that the bytes are the same again."""
+
+    def __init__(self, folder: Path, form: Format, split: str, number: int, shards: int) -> None:
+        self._folder = folder
+        self._target = folder / f"{split}-{number:05d}.tar"
+        self._aside = self._target.with_name(self._target.name + ASIDE)
+        self._tar = tarfile.open(self._aside, "w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115  # closed by the manager
+
+    def add(self, record: Record) -> None:
+        for name, content in record.files.items():
+            data = content if isinstance(content, bytes) else blob_read(content.sha256)
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            self._tar.addfile(entry, io.BytesIO(data))
+        self._tar.members = []  # type: ignore[attr-defined]  # it would remember every one
+
+    def close(self) -> list[Written]:
+        self._tar.close()
+        os.replace(self._aside, self._target)
+        return [_written(self._target, self._folder)]
+
+    def __exit__(self, *_: object) -> None:
+        self._tar.close()
+
+
+class Folders(_Part):
+    """A folder a trajectory."""
+
+    def __init__(self, folder: Path, form: Format, split: str, number: int, shards: int) -> None:
+        self._folder, self._split = folder, split
+        self._files: list[Written] = []
+
+    def add(self, record: Record) -> None:
+        for name, content in record.files.items():
+            path = self._folder / self._split / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, BlobRef):
+                blob_copy(content, path)
+            else:
+                path.write_bytes(content)
+            self._files.append(_written(path, self._folder))
+
+    def close(self) -> list[Written]:
+        return self._files
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+WRITERS: dict[str, type[Lines] | type[Table] | type[Shards] | type[Folders]] = {
+    "lines": Lines,
+    "table": Table,
+    "shards": Shards,
+    "folders": Folders,
+}
+
+
+def part_path(folder: Path, split: str, name: str, number: int) -> Path:
+    """Where the lines of a part wait to be put together."""
+    return folder / "parts" / split / f"{name}.{number:06d}"
+
+
+def lines_join(folder: Path, split: str, target: str, name: str, parts: int) -> Written:
+    """The lines of a split's parts as one file."""
+    path = folder / target
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with path.open("wb") as whole:
+        for number in range(parts):
+            part = part_path(folder, split, name, number)
+            for chunk in _chunks(part) if part.exists() else ():
+                whole.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+    return target, digest.hexdigest(), size
+
+
+def blob_copy(ref: BlobRef, target: Path) -> None:
+    """A blob's bytes as a file; one that an interrupted run has copied is kept. Raises FileNotFoundError."""
+    if not target.exists() or target.stat().st_size != ref.size:
+        shutil.copyfile(blob_path(ref.sha256), target)
+
+
+def _written(path: Path, folder: Path) -> Written:
+    digest = hashlib.sha256()
+    for chunk in _chunks(path):
+        digest.update(chunk)
+    return str(path.relative_to(folder)), digest.hexdigest(), path.stat().st_size
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+def _sync(file: Any) -> None:
+    file.flush()
+    os.fdatasync(file.fileno())
+    file.close()

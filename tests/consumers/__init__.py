@@ -1,0 +1,1 @@
+"""What the programs that read exports make of them: run in their own environments, not in the platform's."""

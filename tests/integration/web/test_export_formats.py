@@ -1,0 +1,166 @@
+"""Every format, read by its consumer's own loader or validator, in an environment of its own."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import simplejpeg
+from numpy import full, uint8
+
+from annotation_app.accounts.models import User
+from annotation_app.episodes import services
+from annotation_app.exports.folder import Made
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.exports.services import export_to
+from annotation_app.exports.splits import Shares
+from annotation_app.operations.stack import ROOT
+from annotation_app.tasks.models import Pool
+from annotation_app.tasks.services import tasks_add
+from tests.contract.test_store import NOW, POLICY, proposal, step
+from tests.integration.web.conftest import World, task_named
+from vocabulary.actions import Click, Finish, TypeText
+from vocabulary.blobs import BlobRef
+from vocabulary.formats.registry import FORMATS
+from vocabulary.observations import Observation
+
+READERS = ROOT / "tests" / "consumers" / "reading.py"
+VENVS = ROOT / ".data" / "venvs"
+CONSUMERS = {
+    "atif": "harbor",
+    "agentnet": "formats",
+    "ui_tars": "formats",
+    "llama_factory_sft": "trl",
+    "llama_factory_dpo": "trl",
+    "llama_factory_kto": "trl",
+    "trl_sft": "trl",
+    "trl_dpo": "trl",
+    "trl_kto": "trl",
+    "trl_stepwise": "trl",
+    "verl_sft": "trl",
+    "verl_rl": "trl",
+    "huggingface": "formats",
+    "webdataset": "formats",
+    "osworld": "formats",
+}
+"""In which environment each format is read."""
+
+
+def picture(shade: int) -> tuple[BlobRef, bytes]:
+    """A screen of one colour."""
+    data = bytes(simplejpeg.encode_jpeg(full((90, 160, 3), shade, dtype=uint8), quality=90))
+    return BlobRef.of(data, "image/jpeg"), data
+
+
+def look(shade: int) -> Observation:
+    return Observation(
+        screenshot=picture(shade)[0],
+        width=160,
+        height=90,
+        captured_at=NOW,
+        settled=True,
+        rest="rested",
+        settle_ms=10,
+    )
+
+
+def attempt(user: User, number: int, pool: Pool) -> str:
+    """A finished attempt of three steps: accepted, overridden, and its end."""
+    tasks_add(pool=pool, definitions=[task_named(f"made-{number}")])
+    episode = services.episode_next(user=user, pool_id=pool.pk)
+    assert episode is not None
+    own: dict[str, Any] = {
+        "episode_id": episode.id,
+        "token": services.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60),
+    }
+    base = number * 4 % 200
+    for shade in range(base, base + 4):
+        ref, data = picture(shade)
+        services.blob_add(**own, ref=ref, data=data)
+    actions = (TypeText(text="x=5 <image> y=7"), Click(x=150, y=80), Finish())
+    for index, action in enumerate(actions):
+        own_words = index == 0
+        offers = (
+            proposal(1, id=f"{episode.id}-{index}-1", action=action if own_words else Click(x=5, y=5)),
+            proposal(2, id=f"{episode.id}-{index}-2", action=Click(x=40, y=30)),
+        )
+        services.proposals_add(**own, proposals=offers, policy=POLICY)
+        services.step_append(
+            **own,
+            step=step(
+                index,
+                f"{episode.id}-{index}",
+                action=action,
+                actor="policy" if own_words else "human",
+                decision="accept" if own_words else "override",
+                proposal_id=offers[0].id if own_words else None,
+                policy=POLICY,
+                before=look(base + index),
+                after=look(base + index + 1),
+            ),
+        )
+    services.episode_change(**own, fields={"status": "finished", "outcome": "success"})
+    return str(episode.id)
+
+
+@pytest.fixture
+def attempts(committed: World) -> list[str]:
+    """Three attempts."""
+    committed.pool.tasks.all().delete()
+    return [attempt(committed.ada, number, committed.pool) for number in range(3)]
+
+
+def write(target: Path, **plan: Any) -> Made:
+    return export_to(
+        target=target, pool_name="real", filters=ExportFilters(review=None), plan=ExportPlan.model_validate(plan)
+    )
+
+
+def consumer(name: str) -> Path:
+    """The Python of an environment; a machine without it says what it lacks."""
+    python = VENVS / name / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"no environment {python.parent.parent}: docs/exports.md says how it is made")
+    return python
+
+
+def read(name: str, folder: Path) -> dict[str, Any]:
+    """What the consumer found."""
+    command = [str(consumer(CONSUMERS[name])), str(READERS), name, str(folder), str(VENVS / "loaders")]
+    environment = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "HOME": str(folder.parent), "PATH": "/usr/bin:/bin"}
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    assert run.returncode == 0, run.stderr[-3_000:]
+    found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def test_every_format_has_a_consumer() -> None:
+    assert set(CONSUMERS) == set(FORMATS) - {"canonical"}, "the canonical one is the trainer's, and tested there"
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("name", CONSUMERS)
+def test_a_format_is_read_by_its_consumer(attempts: list[str], tmp_path: Path, name: str) -> None:
+    made = write(tmp_path / "out", format=name)
+    assert (made.counts.trajectories, made.refused, made.missing) == (3, 0, [])
+    found = read(name, tmp_path / "out")
+    assert found["records"] == made.counts.records
+    assert found["records"] >= 3
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_data_gives_the_same_bytes(attempts: list[str], tmp_path: Path, name: str) -> None:
+    manifests = []
+    for target in (tmp_path / "one", tmp_path / "two"):
+        write(target, format=name)
+        manifests.append(json.loads((target / "manifest.json").read_text())["files"])
+    assert manifests[0] == manifests[1]
+    assert not list(tmp_path.rglob("*.part")) + list(tmp_path.rglob("journal*"))
+
+
+def test_a_kind_of_task_is_in_one_split(attempts: list[str], tmp_path: Path) -> None:
+    write(tmp_path / "out", shares=Shares(validation=0.3, test=0.3, salt="3").model_dump())
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert sum(manifest["splits"].values()) == 3
+    assert len(manifest["splits"]) == 1, "attempts of one kind of task, with other texts"

@@ -1,0 +1,98 @@
+"""AgentNet's lines (OpenCUA): a task, and steps as pyautogui code with coordinates from 0 to 1 in four decimals."""
+
+import ast
+from collections.abc import Iterator
+
+from vocabulary.actions import Action
+from vocabulary.dialect import Screen
+from vocabulary.dialects.opencua import DIALECT, CodeSections
+from vocabulary.exports import image_path
+from vocabulary.formats.checks import points_check
+from vocabulary.formats.record import Choice, Format, Record
+from vocabulary.formats.telling import line
+from vocabulary.steps import Step
+from vocabulary.styles import Style
+from vocabulary.trajectories import Trajectory, trajectory_standing
+
+FINE = 10_000
+"""Four decimals."""
+WRITING = CodeSections(
+    Style(
+        grid=lambda _screen: (FINE, FINE),
+        point="point",
+        start="start_point",
+        end="end_point",
+        text=lambda x, y: f"{x} {y}",
+    )
+)
+COORDINATES = ("x", "y", "from_coord", "to_coord")
+
+
+class _Normalised(ast.NodeTransformer):
+    """Whole coordinates as shares of the screen, or the other way; nothing else is touched."""
+
+    def __init__(self, *, back: bool) -> None:
+        self._back = back
+
+    def visit_keyword(self, node: ast.keyword) -> ast.keyword:
+        if node.arg in COORDINATES:
+            node.value = _Scaled(back=self._back).visit(node.value)
+        return node
+
+
+class _Scaled(ast.NodeTransformer):
+    def __init__(self, *, back: bool) -> None:
+        self._back = back
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        if isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            value = round(node.value * FINE) if self._back else round(node.value / FINE, 4)
+            return ast.Constant(value)
+        return node
+
+
+def normalised(code: str, *, back: bool = False) -> str:
+    """Code with its coordinates as shares of the screen; `back`: in ten-thousandths again. Raises SyntaxError."""
+    return ast.unparse(ast.fix_missing_locations(_Normalised(back=back).visit(ast.parse(code))))
+
+
+def code_of(step: Step) -> str:
+    """A step's act as AgentNet writes it; what no code says is a comment."""
+    said: Action | None = DIALECT.sayable(step.action)
+    if said is None:
+        return f"# {step.action.kind}"
+    text = WRITING.write("", said, Screen.of(step.before))
+    code = text[text.index("```python\n") + len("```python\n") : text.rindex("\n```")]
+    return normalised(code)
+
+
+def records(trajectory: Trajectory, choice: Choice) -> Iterator[Record]:
+    """One line a trajectory; a step without a picture is no part of it."""
+    standing = trajectory_standing(trajectory)
+    seen = [step for step in standing.steps if step.before.screenshot is not None]
+    images = tuple(step.before.screenshot for step in seen if step.before.screenshot is not None)
+    for step in seen:
+        points_check(step, f"{trajectory.id} step {step.index}")
+    row = {
+        "task_id": trajectory.id,
+        "instruction": trajectory.task.instruction,
+        "natural_language_task": trajectory.task.instruction,
+        "task_completed": trajectory.outcome == "success",
+        "traj": [
+            {
+                "index": place,
+                "image": image_path(image),
+                "value": {
+                    "code": code_of(step),
+                    "thought": step.thought,
+                    "last_step_correct": step.error is None,
+                    "last_step_redundant": False,
+                },
+            }
+            for place, (step, image) in enumerate(zip(seen, images, strict=True))
+        ],
+    }
+    yield Record(trajectory.id, images, lines={"agentnet.jsonl": line(row)}, steps=len(seen))
+
+
+FORMAT = Format("agentnet", "lines", records)

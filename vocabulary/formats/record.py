@@ -1,0 +1,67 @@
+"""One thing a consumer reads: lines of text, a row of a table, a sample of a shard, or files of a folder."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import Dialect
+from vocabulary.memory import Budget
+from vocabulary.samples import SERVED
+from vocabulary.steps import Decision
+from vocabulary.trajectories import Trajectory
+
+Layout = Literal["lines", "table", "shards", "folders"]
+"""lines: JSON Lines beside a folder of pictures; table: parquet with the pictures in it; shards: tar files; folders:
+one folder a trajectory."""
+
+NO_BYTES: Mapping[str, bytes] = {}
+
+
+class RowRefused(ValueError):
+    """A row that a consumer would choke on, or learn the wrong thing from; `code` is stable."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How trajectories are told: in which dialect, with which history, and which steps are learned from."""
+
+    dialect: Dialect
+    budget: Budget = SERVED
+    decisions: frozenset[Decision] | None = None
+    """Only steps decided so are learned from; None: all that can be said and worked."""
+    split: str = "train"
+
+
+@dataclass(frozen=True)
+class Record:
+    """`lines` by file, `row` of a table, or `files` by path: what its format's layout asks for. `images` are the
+    pictures it shows, in order; a table has their bytes, lines their paths."""
+
+    key: str
+    """Of this record alone, without a dot."""
+    images: tuple[BlobRef, ...] = ()
+    lines: Mapping[str, str] = field(default_factory=dict)
+    row: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, bytes | BlobRef] = field(default_factory=dict)
+    extras: tuple[BlobRef, ...] = ()
+    """What goes with it where it is kept: a machine's files, prompts."""
+    steps: int = 1
+
+
+@dataclass(frozen=True)
+class Format:
+    """One consumer's shape."""
+
+    name: str
+    layout: Layout
+    records: Callable[[Trajectory, Choice], Iterator[Record]]
+    """What a trajectory becomes. Raises RowRefused."""
+    dialect: bool = False
+    """Whether it is told in a model family's words, so that somebody has to choose one."""
+    beside: Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, bytes]] = lambda files: NO_BYTES
+    """Files that describe the data, by path, from the data files of each split."""

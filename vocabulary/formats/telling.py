@@ -1,0 +1,132 @@
+"""Samples and choices as conversations of plain text, checked: what the training formats share."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vocabulary.blobs import BlobRef
+from vocabulary.dialect import ChatMessage, Screen, TextPart
+from vocabulary.formats.checks import images_check, images_of, points_check, reading_check
+from vocabulary.formats.record import Choice, RowRefused
+from vocabulary.preferences import Candidate, judgements_of, preferences_of
+from vocabulary.samples import Sample, samples_of
+from vocabulary.steps import Step
+from vocabulary.trajectories import Trajectory, trajectory_standing
+
+IMAGE = "<image>"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One side's words; pictures are placeholders in it."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """One decision: the conversation before it, what is learned, and the step."""
+
+    key: str
+    messages: tuple[ChatMessage, ...]
+    images: tuple[BlobRef, ...]
+    target: str
+    step: Step
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One state, and two replies to it, the better one first."""
+
+    told: Told
+    chosen: str
+    rejected: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One state, and one reply that was good or bad."""
+
+    told: Told
+    reply: str
+    good: bool
+
+
+def told_of(trajectory: Trajectory, choice: Choice) -> Iterator[Told]:
+    """Each decision that is learned from. Raises RowRefused."""
+    for told in _decisions(trajectory, choice):
+        if choice.decisions is None or told.step.decision in choice.decisions:
+            yield told
+
+
+def contrasts_of(trajectory: Trajectory, choice: Choice) -> Iterator[tuple[int, Contrast]]:
+    """Each pair of replies of which people held one for better, numbered. Raises RowRefused."""
+    told = {one.step.index: one for one in _decisions(trajectory, choice)}
+    for number, one in enumerate(preferences_of(trajectory)):
+        state = told.get(one.index)
+        chosen, rejected = (_reply(candidate, state, choice) for candidate in (one.chosen, one.rejected))
+        if state is not None and chosen is not None and rejected is not None and chosen != rejected:
+            yield number, Contrast(state, chosen, rejected)
+
+
+def judged_of(trajectory: Trajectory, choice: Choice) -> Iterator[tuple[int, Judged]]:
+    """Each reply that people called good or bad, numbered. Raises RowRefused."""
+    told = {one.step.index: one for one in _decisions(trajectory, choice)}
+    for number, one in enumerate(judgements_of(trajectory)):
+        state = told.get(one.index)
+        reply = _reply(one.candidate, state, choice)
+        if state is not None and reply is not None:
+            yield number, Judged(state, reply, one.desirable)
+
+
+def text_of(message: ChatMessage, image: str = IMAGE) -> str:
+    """A message as text, with a placeholder where a picture is; text from outside has none."""
+    parts = (part.text.replace(IMAGE, "< image >") if isinstance(part, TextPart) else image for part in message.content)
+    return "\n".join(parts)
+
+
+def turns_of(told: Told, image: str = IMAGE) -> tuple[Turn, ...]:
+    """The conversation in turns that take turns: what one side says in a row is one turn."""
+    turns: list[Turn] = []
+    for message in told.messages:
+        text = text_of(message, image)
+        if turns and turns[-1].role == message.role:
+            turns[-1] = Turn(message.role, f"{turns[-1].text}\n\n{text}")
+        else:
+            turns.append(Turn(message.role, text))
+    images_check(sum(turn.text.count(image) for turn in turns), told.images, told.key)
+    return tuple(turns)
+
+
+def line(value: object) -> str:
+    """A value as one line of JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _decisions(trajectory: Trajectory, choice: Choice) -> Iterator[Told]:
+    steps = {step.index: step for step in trajectory_standing(trajectory).steps}
+    for sample in samples_of(trajectory, choice.dialect, budget=choice.budget):
+        yield _told(sample, steps[sample.index], choice)
+
+
+def _told(sample: Sample, step: Step, choice: Choice) -> Told:
+    key = f"{sample.trajectory_id}-{sample.index:05d}"
+    points_check(step, key)
+    reading_check(sample, step, choice.dialect)
+    return Told(key, sample.messages, images_of(sample.messages), sample.target, step)
+
+
+def _reply(candidate: Candidate, told: Told | None, choice: Choice) -> str | None:
+    if told is None:
+        return None
+    proposal = candidate.proposal
+    if proposal is not None and proposal.policy.dialect == choice.dialect.name and proposal.raw_text:
+        return proposal.raw_text
+    said = choice.dialect.sayable(candidate.action)
+    if said is None:
+        return None
+    try:
+        return choice.dialect.write(candidate.thought, said, Screen.of(told.step.before))
+    except ValueError as error:
+        raise RowRefused("unsayable", f"{told.key}: {error}") from None
