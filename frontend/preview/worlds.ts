@@ -1,5 +1,5 @@
 /** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
-import type { EpisodePage, EpisodeSummary, ExportOut, JudgesPage, PoolSummary, Queue, SessionOut, UserOut } from "../src/generated/api";
+import type { Agreement, EpisodePage, EpisodeSummary, ExportOut, JudgesPage, PoolSummary, Queue, ReviewQueue, SessionOut, Sheet, UserOut } from "../src/generated/api";
 import { fleet } from "./fleet";
 import { snapshot, trajectory } from "./trajectory";
 
@@ -66,11 +66,12 @@ const RETURNED: EpisodeSummary[] = [
 ];
 
 const POLICY = { name: "desk-script", revision: "r3", dialect: "ui_tars_1_5", scripted: true };
+const GIVING = { stopped: false, stop_reason: "", opens_at: null };
 const POOLS: PoolSummary[] = [
-  { id: 1, name: "Desktop basics", description: "Files, windows, text: ten short tasks on a Linux desktop.", platform: "desktop", waiting: 12, mine_done: 31, practice: false, policy: POLICY, paused: false },
-  { id: 2, name: "Two programs", description: "Tasks that carry something from one program to another.", platform: "desktop", waiting: 4, mine_done: 3, practice: false, policy: { ...POLICY, name: "ui-tars-1.5-7b", revision: "r12", scripted: false }, paused: false },
-  { id: 3, name: "Browser forms", description: "Closed until Monday.", platform: "browser", waiting: 8, mine_done: 0, practice: false, policy: null, paused: true },
-  { id: 4, name: "Practice", description: "Try everything out; nothing here is exported.", platform: "desktop", waiting: 1, mine_done: 2, practice: true, policy: POLICY, paused: false },
+  { id: 1, name: "Desktop basics", description: "Files, windows, text: ten short tasks on a Linux desktop.", platform: "desktop", waiting: 12, mine_done: 31, practice: false, policy: POLICY, paused: false, ...GIVING },
+  { id: 2, name: "Two programs", description: "Tasks that carry something from one program to another.", platform: "desktop", waiting: 4, mine_done: 3, practice: false, policy: { ...POLICY, name: "ui-tars-1.5-7b", revision: "r12", scripted: false }, paused: false, ...GIVING },
+  { id: 3, name: "Browser forms", description: "Closed until Monday.", platform: "browser", waiting: 8, mine_done: 0, practice: false, policy: null, paused: true, ...GIVING },
+  { id: 4, name: "Practice", description: "Try everything out; nothing here is exported.", platform: "desktop", waiting: 1, mine_done: 2, practice: true, policy: POLICY, paused: false, ...GIVING },
 ];
 
 const EXPORTS: ExportOut[] = [
@@ -112,6 +113,9 @@ function lists(world: World): Record<string, unknown> {
     "/queue": QUEUES[world] ?? QUEUE,
     "/queue/next": { episode_id: null },
     "/pools": POOLS,
+    "/reviews/queue": { items: empty ? [] : [{ episode: TO_REVIEW, round: 1, claim: null }], total: empty ? 0 : 1, next: null } satisfies ReviewQueue,
+    "/reviews/next": empty ? null : TO_REVIEW,
+    "/reviews/agreement": { alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
     "/exports": empty ? [] : EXPORTS,
     "/fleet": fleet(empty),
     "/judges": { judges: [], pools: [], rows: [] } satisfies JudgesPage,
@@ -119,9 +123,32 @@ function lists(world: World): Record<string, unknown> {
   };
 }
 
+/** What a reviewer finds beside a replay: sent back once, mended since. */
+function sheet(accepted: boolean): Sheet {
+  const click = { kind: "click", x: 512, y: 388 } as const;
+  const episode: EpisodeSummary = { ...ended(1, {}), annotator: "bo", review: accepted ? "accepted" : "pending" };
+  return {
+    episode,
+    round: 2,
+    may: "review",
+    claim: null,
+    rounds: [{ number: 1, decision: "return", reason: "See step 2.", reviewer: "Rosa", decided_at: minutesAgo(30) }],
+    remarks: [{ index: 1, round: 1, reviewer: "Rosa", mine: false, verdict: "wrong_element", comment: "The other window." }],
+    fixes: [{ index: 1, revision: 1, thought: "The left one.", action: click, reason: "", author: "Bo", created_at: minutesAgo(20) }],
+    segments: [],
+    can_undo_cut: false,
+    previous: null,
+    changes: [{ kind: "changed", before: { index: 1, thought: "This one.", action: { ...click, x: 100 } }, after: { index: 1, thought: "The left one.", action: click } }],
+    siblings: [{ id: "somebody-elses", annotator: "cy", outcome: "failure", steps: 7, chosen: false }],
+    check: null,
+    duplicates: [],
+  };
+}
+
 function episode(path: string, world: World, method: string): unknown {
   const running = world === "running";
   if (path.endsWith("/trajectory")) return trajectory(running);
+  if (path.endsWith("/review/sheet")) return sheet(world === "reviewed");
   if (path.endsWith("/review")) return { ...RECENT[0], review: method === "POST" || world === "reviewed" ? "accepted" : "pending" };
   return /^\/episodes\/[^/]+$/.test(path) ? snapshot(running) : null;
 }

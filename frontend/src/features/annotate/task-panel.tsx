@@ -3,6 +3,7 @@ import { UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { Markdown } from "@/shared/ui/markdown";
 
 import { useDesk } from "./use-desk";
 import styles from "./desk.module.css";
@@ -18,7 +19,11 @@ export function TaskPanel() {
   return (
     <section className={styles.task} aria-label={t("task.label")} data-open={open || undefined}>
       <p className={styles.instruction}>{task.instruction}</p>
-      {open && instructions !== "" && <p className={styles.guidance}>{instructions}</p>}
+      {open && instructions !== "" && (
+        <div className={styles.guidance}>
+          <Markdown text={instructions} />
+        </div>
+      )}
       {more && (
         <UnstyledButton className={styles.more} aria-expanded={open} onClick={() => setOpen(!open)}>
           {t(open ? "common.less" : "common.more")}

@@ -2,7 +2,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { NextIn, NextOut, Queue } from "@/generated/api";
-import { request } from "@/shared/api/http";
+import { ApiError, request } from "@/shared/api/http";
 
 export const queueQuery = queryOptions({
   queryKey: ["queue"],
@@ -16,5 +16,18 @@ export function useNextTask() {
   return useMutation({
     mutationFn: (wish: Partial<NextIn>) => request<NextOut>("POST", "/queue/next", wish),
     onSettled: () => client.invalidateQueries({ queryKey: queueQuery.queryKey }),
+  });
+}
+
+/** What a pool's people agree to before their first task. */
+export type Terms = { readonly pool: number; readonly name: string; readonly version: number; readonly text: string };
+
+/** The terms a claim was refused for, if it was for that. */
+export const termsOf = (error: unknown): Terms | null =>
+  error instanceof ApiError && error.code === "consent_needed" ? (error.extra as Terms) : null;
+
+export function useConsent() {
+  return useMutation({
+    mutationFn: ({ pool, version }: Terms) => request("POST", `/pools/${pool}/consent`, { version }),
   });
 }

@@ -7,10 +7,13 @@ import { Badge, PolicyBadge } from "@/shared/ui/badge";
 
 import styles from "./queue.module.css";
 
+/** So many waiting tasks are counted, at most. */
+const COUNTED = 1_000;
+
 type Props = { pools: readonly PoolSummary[]; busy: boolean; onTake: (pool: PoolSummary) => void };
 
 export function PoolTable({ pools, busy, onTake }: Props) {
-  const { t } = useI18n();
+  const { t, relative } = useI18n();
   return (
     <Table className={styles.table} highlightOnHover>
       <Table.Thead>
@@ -33,19 +36,21 @@ export function PoolTable({ pools, busy, onTake }: Props) {
                 <Badge tone="neutral">{t(`platform.${pool.platform}`)}</Badge>
                 {pool.practice && <Badge tone="neutral">{t("queue.practice.badge")}</Badge>}
                 {pool.paused && <Badge tone="warn">{t("pool.paused")}</Badge>}
+                {pool.stopped && <Badge tone="warn">{t("pools.stopped")}</Badge>}
+                {pool.opens_at && <Badge tone="neutral">{t("pools.opens", { when: relative(pool.opens_at) })}</Badge>}
               </div>
-              <div className={styles.description}>{pool.description}</div>
+              <div className={styles.description}>{pool.stopped ? pool.stop_reason : pool.description}</div>
             </Table.Td>
             <Table.Td>
               <PolicyBadge policy={pool.policy} />
             </Table.Td>
-            <Table.Td className={styles.number}>{pool.waiting}</Table.Td>
+            <Table.Td className={styles.number}>{pool.waiting < COUNTED ? pool.waiting : t("pool.many", { count: COUNTED })}</Table.Td>
             <Table.Td className={styles.number}>{pool.mine_done}</Table.Td>
             <Table.Td className={styles.number}>
               <Button
                 variant="default"
                 size="compact-xs"
-                disabled={busy || pool.paused || pool.waiting === 0}
+                disabled={busy || pool.paused || pool.stopped || pool.opens_at !== null || pool.waiting === 0}
                 aria-label={t("pool.take_from", { name: pool.name })}
                 onClick={() => onTake(pool)}
               >

@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useNavigate } from "react-router";
 
 import type { NextIn, Queue } from "@/generated/api";
@@ -13,8 +14,9 @@ import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { queueQuery, useNextTask } from "./api";
+import { queueQuery, termsOf, useConsent, useNextTask, type Terms } from "./api";
 import { queueCommands } from "./commands";
+import { ConsentDialog } from "./consent-dialog";
 import { CurrentList, RecentList, ReturnedList } from "./episode-lists";
 import { PoolTable } from "./pool-table";
 
@@ -35,6 +37,8 @@ function QueueView({ queue }: { queue: Queue }) {
   const { t } = useI18n();
   const navigate = useNavigate();
   const next = useNextTask();
+  const consent = useConsent();
+  const [asked, setAsked] = useState<{ terms: Terms; wish: Partial<NextIn> } | null>(null);
   const open = queue.current[0];
   const waiting = queue.pools.filter(({ paused }) => !paused).reduce((sum, pool) => sum + pool.waiting, 0);
   const practice = queue.pools.some((pool) => pool.practice && pool.waiting > 0);
@@ -45,7 +49,18 @@ function QueueView({ queue }: { queue: Queue }) {
         if (episode_id) void navigate(`/desk/${episode_id}`);
         else notifications.show({ message: t("queue.nothing_waits") });
       },
+      onError: (error) => {
+        const terms = termsOf(error);
+        if (terms) setAsked({ terms, wish });
+        else notifications.show({ color: "red", message: messageOf(error, t).text });
+      },
+    });
+  const agree = () =>
+    asked &&
+    consent.mutate(asked.terms, {
+      onSuccess: () => take(asked.wish),
       onError: (error) => notifications.show({ color: "red", message: messageOf(error, t).text }),
+      onSettled: () => setAsked(null),
     });
 
   useCommands([
@@ -56,6 +71,7 @@ function QueueView({ queue }: { queue: Queue }) {
 
   return (
     <>
+      <ConsentDialog terms={asked?.terms ?? null} busy={consent.isPending} onAgree={agree} onClose={() => setAsked(null)} />
       <Section
         title={open ? t("queue.current") : t("queue.ready")}
         aside={

@@ -1,0 +1,83 @@
+/** Pools over HTTP. */
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { Board, PoolRow, PoolSettings, RevisionSummary, TaskPage, UploadReport } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+const KEY = "pools-board";
+
+export const boardQuery = queryOptions({
+  queryKey: [KEY],
+  queryFn: () => request<Board>("GET", "/pools/board"),
+  refetchInterval: 10_000,
+});
+
+export const revisionsQuery = queryOptions({
+  queryKey: [KEY, "revisions"],
+  queryFn: () => request<RevisionSummary[]>("GET", "/policies"),
+});
+
+export const tasksQuery = (pool: number, search: string) =>
+  infiniteQueryOptions({
+    queryKey: [KEY, "tasks", pool, search],
+    queryFn: ({ pageParam }) =>
+      request<TaskPage>("GET", `/pools/${pool}/tasks?${new URLSearchParams({ search, after: pageParam })}`),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.after,
+  });
+
+export type Settings = Required<PoolSettings>;
+type Seen = Pick<PoolRow, "id" | "version">;
+
+export type Change =
+  | { readonly do: "create"; readonly settings: Settings; readonly policy: number | null }
+  | { readonly do: "change"; readonly pools: readonly Seen[]; readonly changes: Partial<Settings> }
+  | { readonly do: "stop"; readonly pool: number; readonly reason: string }
+  | { readonly do: "start"; readonly pool: number }
+  | { readonly do: "assign"; readonly pool: number; readonly kind: "people" | "groups"; readonly id: number; readonly works: boolean }
+  | { readonly do: "credential"; readonly pool: number; readonly name: string; readonly value: string | null };
+
+function send(change: Change): Promise<unknown> {
+  switch (change.do) {
+    case "create":
+      return request("POST", "/pools", { settings: change.settings, policy: change.policy });
+    case "change":
+      return request("PATCH", "/pools", {
+        pools: change.pools.map(({ id, version }) => ({ id, version })),
+        changes: change.changes,
+      });
+    case "stop":
+      return request("POST", `/pools/${change.pool}/stop`, { reason: change.reason });
+    case "start":
+      return request("DELETE", `/pools/${change.pool}/stop`);
+    case "assign":
+      return request(change.works ? "POST" : "DELETE", `/pools/${change.pool}/${change.kind}/${change.id}`);
+    case "credential": {
+      const path = `/pools/${change.pool}/credentials/${encodeURIComponent(change.name)}`;
+      return change.value === null ? request("DELETE", path) : request("POST", path, { value: change.value });
+    }
+  }
+}
+
+export function useChange() {
+  const client = useQueryClient();
+  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: [KEY] }) });
+}
+
+export type Upload = { readonly file: File; readonly kind: string } | { readonly suite: string };
+
+/** Look at what is to be added to a pool, or add it. */
+export function useUpload(pool: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ upload, preview }: { readonly upload: Upload; readonly preview: boolean }) => {
+      if ("suite" in upload) return request<UploadReport>("POST", `/pools/${pool}/suite`, { suite: upload.suite, preview });
+      const form = new FormData();
+      form.set("file", upload.file);
+      form.set("kind", upload.kind);
+      form.set("preview", String(preview));
+      return request<UploadReport>("POST", `/pools/${pool}/tasks`, form);
+    },
+    onSuccess: ({ added }) => (added ? client.invalidateQueries({ queryKey: [KEY] }) : undefined),
+  });
+}

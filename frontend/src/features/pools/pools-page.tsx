@@ -1,0 +1,107 @@
+/** Pools, as admins look after them: settings, tasks, who works where. */
+import { Button, Group, NumberInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { Board, PoolRow } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Page, Section } from "@/shared/ui/page";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { boardQuery, useChange, type Settings } from "./api";
+import { AssignmentBoard } from "./board";
+import { PoolTable, type PoolDialog } from "./pool-table";
+import { Problem } from "./problem";
+import { SecretsDialog } from "./secrets-dialog";
+import { SettingsDialog } from "./settings-form";
+import { StopDialog } from "./stop-dialog";
+import { TasksDialog } from "./tasks-dialog";
+
+export default function PoolsPage() {
+  const { t } = useI18n();
+  const board = useQuery(boardQuery);
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("pools.title") }]} />
+      {board.isPending && <Loading />}
+      {board.isError && !board.data && <ErrorState error={board.error} onRetry={() => void board.refetch()} />}
+      {board.data && <Pools board={board.data} />}
+    </Page>
+  );
+}
+
+type Open = { readonly what: PoolDialog; readonly id: number } | { readonly what: "new" } | null;
+
+function Pools({ board }: { readonly board: Board }) {
+  const { t } = useI18n();
+  const change = useChange();
+  const [open, setOpen] = useState<Open>(null);
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const close = () => setOpen(null);
+  const { pools } = board;
+  const poolOf = (what: PoolDialog) => (open?.what === what && "id" in open ? (pools.find(({ id }) => id === open.id) ?? null) : null);
+  const choose = (pool: PoolRow, on: boolean) => setChosen(new Set([...chosen].filter((id) => id !== pool.id).concat(on ? pool.id : [])));
+  return (
+    <>
+      <Section
+        title={t("pools.title")}
+        aside={
+          <Button onClick={() => setOpen({ what: "new" })} variant="default">
+            {t("pools.new")}
+          </Button>
+        }
+      >
+        {chosen.size > 0 && <Together pools={pools.filter(({ id }) => chosen.has(id))} />}
+        <Problem error={change.error} />
+        {pools.length === 0 ? (
+          <Empty title={t("pools.none")}>{t("pools.none.help")}</Empty>
+        ) : (
+          <PoolTable
+            pools={pools}
+            chosen={chosen}
+            onChoose={choose}
+            onOpen={(what, { id }) => setOpen({ what, id })}
+            onStart={({ id }) => change.mutate({ do: "start", pool: id })}
+          />
+        )}
+      </Section>
+      <Section title={t("pools.board")}>
+        <AssignmentBoard board={board} />
+      </Section>
+      <SettingsDialog opened={open?.what === "new" || open?.what === "edit"} pool={poolOf("edit")} onClose={close} />
+      <TasksDialog pool={poolOf("tasks")} onClose={close} />
+      <SecretsDialog pool={poolOf("secrets")} onClose={close} />
+      <StopDialog pool={poolOf("stop")} onClose={close} />
+    </>
+  );
+}
+
+/** Changes several pools in one go, all of them or none. */
+function Together({ pools }: { readonly pools: readonly PoolRow[] }) {
+  const { t } = useI18n();
+  const change = useChange();
+  const [priority, setPriority] = useState<number | string>(0);
+  const set = (changes: Partial<Settings>) => change.mutate({ do: "change", pools, changes });
+  return (
+    <Group px="md" py="xs" gap="sm" role="group" aria-label={t("pools.together", { count: pools.length })}>
+      <span>{t("pools.together", { count: pools.length })}</span>
+      <Button size="compact-sm" variant="default" onClick={() => set({ paused: true })}>
+        {t("pools.pause")}
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={() => set({ paused: false })}>
+        {t("pools.unpause")}
+      </Button>
+      <NumberInput size="xs" w={90} aria-label={t("pools.priority")} value={priority} onChange={setPriority} allowDecimal={false} />
+      <Button
+        size="compact-sm"
+        variant="default"
+        disabled={typeof priority !== "number"}
+        onClick={() => typeof priority === "number" && set({ priority })}
+      >
+        {t("pools.set_priority")}
+      </Button>
+      <Problem error={change.error} />
+    </Group>
+  );
+}

@@ -1,0 +1,148 @@
+/** The pools page: people put into pools by keys, what differs is sent, a changed pool is said, files looked at first. */
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { MemoryRouter } from "react-router";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { Board, PoolRow } from "@/generated/api";
+import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { Markdown } from "@/shared/ui/markdown";
+import { TopBarProvider } from "@/shared/ui/top-bar";
+
+import PoolsPage from "./pools-page";
+import { changesOf } from "./settings-form";
+import { kindOf } from "./tasks-dialog";
+
+const POOL: PoolRow = {
+  id: 7,
+  version: 3,
+  settings: {
+    name: "Office",
+    description: "Errands",
+    instructions: "",
+    platform: "desktop",
+    image: "desktop",
+    candidates: 3,
+    max_steps: 100,
+    minutes: null,
+    thought_required: true,
+    screenshot_format: "jpeg",
+    record: false,
+    practice: false,
+    paused: false,
+    lease_minutes: 30,
+    pause_hours: 8,
+    overlap: 2,
+    gold_percent: 0,
+    review_mode: "all",
+    review_percent: 10,
+    priority: 0,
+    hours: null,
+    consent: "",
+    open_to_all: false,
+    skills: [],
+  },
+  policy: "nano 1",
+  tasks: { waiting: 4, claimed: 1, done: 2, broken: 0, gold: 0 },
+  open_episodes: 1,
+  stopped_at: null,
+  stop_reason: "",
+  opens_at: null,
+  credentials: [],
+  members: [],
+  groups: [],
+};
+const BOARD: Board = {
+  pools: [POOL],
+  people: [{ id: 1, username: "ada", name: "Ada", skills: ["vim"], groups: [] }],
+  groups: [{ id: 2, name: "Team", size: 3 }],
+};
+
+type Sent = { method: string; path: string; body: unknown };
+
+function shown(answers: Record<string, { status?: number; body: unknown }> = {}, language: Language = "en") {
+  const sent: Sent[] = [];
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(async (path: string, init: RequestInit) => {
+      const method = init.method ?? "GET";
+      if (method !== "GET") sent.push({ method, path, body: typeof init.body === "string" ? JSON.parse(init.body) : init.body });
+      const { status = 200, body } = answers[`${method} ${path}`] ?? { body: method === "GET" ? BOARD : {} };
+      return new Response(JSON.stringify(body), { status });
+    }),
+  );
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+        <I18nProvider language={language}>
+          <MemoryRouter>
+            <TopBarProvider>
+              <PoolsPage />
+            </TopBarProvider>
+          </MemoryRouter>
+        </I18nProvider>
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+  return { user: userEvent.setup(), sent };
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("the pools page", () => {
+  it("puts somebody into a pool by keys", async () => {
+    const { user, sent } = shown();
+    (await screen.findByRole("button", { name: "Pools of Ada" })).focus();
+    await user.keyboard("{Enter}");
+    const item = await screen.findByRole("menuitemcheckbox", { name: "Office" });
+    expect(item.getAttribute("aria-checked")).toBe("false");
+    item.focus();
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(sent).toEqual([{ method: "POST", path: "/api/pools/7/people/1", body: null }]));
+  });
+
+  it("sends what differs with the version that was seen, and says what somebody else changed", async () => {
+    const conflict = { code: "pool_changed", message: "Office was changed by blair meanwhile.", extra: { changed: { priority: [0, 7] } } };
+    const { user, sent } = shown({ "PATCH /api/pools": { status: 409, body: conflict } });
+    await user.click(await screen.findByRole("button", { name: "Edit Office" }));
+    const dialog = await screen.findByRole("dialog");
+    await user.click(within(dialog).getByRole("checkbox", { name: "Paused: no task is given out" }));
+    await user.click(within(dialog).getByRole("button", { name: "Save" }));
+    expect((await within(dialog).findByRole("alert")).textContent).toContain("priority");
+    expect(sent[0]?.body).toEqual({ pools: [{ id: 7, version: 3 }], changes: { paused: true } });
+  });
+
+  it("asks why before a pool is stopped", async () => {
+    const { user, sent } = shown();
+    await user.click(await screen.findByRole("button", { name: "Stop Office" }));
+    const dialog = await screen.findByRole("dialog");
+    await user.type(within(dialog).getByRole("textbox"), "wrong");
+    await user.click(within(dialog).getByRole("button", { name: "Stop…" }));
+    await waitFor(() => expect(sent[0]).toEqual({ method: "POST", path: "/api/pools/7/stop", body: { reason: "wrong" } }));
+  });
+
+  it("speaks Chinese", async () => {
+    shown({}, "zh");
+    expect(await screen.findByRole("button", { name: "停止 Office" })).toBeTruthy();
+  });
+});
+
+describe("small rules", () => {
+  it("finds what differs", () => {
+    expect(changesOf(POOL.settings, { ...POOL.settings, skills: ["vim"], priority: 0 })).toEqual({ skills: ["vim"] });
+  });
+
+  it("knows files by their names", () => {
+    expect(["a.CSV", "b.jsonl", "c.json"].map(kindOf)).toEqual(["csv", "jsonl", "osworld"]);
+  });
+
+  it("shows markdown without its HTML, scripts or pictures", () => {
+    const text = "# Head\n\n<img src=x onerror=alert(1)><script>alert(1)</script>\n\n[a](javascript:alert(1)) ![p](http://evil/p.png) **bold**";
+    const { container } = render(<Markdown text={text} />);
+    expect(container.querySelector("script, img, [onerror], a[href^=javascript]")).toBeNull();
+    expect(container.querySelector("strong")?.textContent).toBe("bold");
+    expect(container.querySelector("h3")?.textContent).toBe("Head");
+  });
+});

@@ -1,0 +1,229 @@
+/** Makes a pool, or changes the settings of one; what somebody else changed meanwhile is said and nothing overwritten. */
+import { Button, Checkbox, Group, NumberInput, Select, Stack, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { PoolRow } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
+
+import { revisionsQuery, useChange, type Settings } from "./api";
+import { HoursFields } from "./hours-fields";
+import styles from "./pools.module.css";
+import { Problem } from "./problem";
+
+const USUAL: Settings = {
+  name: "",
+  description: "",
+  instructions: "",
+  platform: "desktop",
+  image: "desktop",
+  candidates: 3,
+  max_steps: 100,
+  minutes: null,
+  thought_required: true,
+  screenshot_format: "jpeg",
+  record: false,
+  practice: false,
+  paused: false,
+  lease_minutes: 30,
+  pause_hours: 8,
+  overlap: 1,
+  gold_percent: 0,
+  review_mode: "all",
+  review_percent: 10,
+  priority: 0,
+  hours: null,
+  consent: "",
+  open_to_all: false,
+  skills: [],
+};
+const PLATFORMS = ["desktop", "phone", "browser", "terminal"] as const;
+const REVIEWS = ["all", "sample", "none"] as const;
+
+type Props = { readonly opened: boolean; readonly pool: PoolRow | null; readonly onClose: () => void };
+
+export function SettingsDialog({ opened, pool, onClose }: Props) {
+  const { t } = useI18n();
+  const title = pool ? t("pools.edit_title", { pool: pool.settings.name }) : t("pools.new");
+  return (
+    <Dialog opened={opened} onClose={onClose} title={title} size="xl">
+      {opened && <SettingsForm pool={pool} onDone={onClose} />}
+    </Dialog>
+  );
+}
+
+/** What differs from how the pool was when the form was opened. */
+export function changesOf(before: Settings, after: Settings): Partial<Settings> {
+  const names = Object.keys(after) as (keyof Settings)[];
+  const other = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return Object.fromEntries(other.map((name) => [name, after[name]]));
+}
+
+function SettingsForm({ pool, onDone }: { readonly pool: PoolRow | null; readonly onDone: () => void }) {
+  const { t } = useI18n();
+  const change = useChange();
+  const [seen] = useState(pool);
+  const before: Settings = seen?.settings ?? USUAL;
+  const [draft, setDraft] = useState(before);
+  const [policy, setPolicy] = useState<string | null>(null);
+  const set = (changed: Partial<Settings>) => setDraft({ ...draft, ...changed });
+  const changes = changesOf(before, draft);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const made = { do: "create", settings: draft, policy: policy === null ? null : Number(policy) } as const;
+        change.mutate(seen ? { do: "change", pools: [seen], changes } : made, { onSuccess: onDone });
+      }}
+    >
+      <Stack gap="sm">
+        <TextInput label={t("pools.name")} value={draft.name} onChange={(event) => set({ name: event.currentTarget.value })} required data-autofocus />
+        <TextInput label={t("pools.description")} value={draft.description} onChange={(event) => set({ description: event.currentTarget.value })} />
+        <Textarea
+          label={t("pools.instructions")}
+          description={t("pools.markdown")}
+          value={draft.instructions}
+          onChange={(event) => set({ instructions: event.currentTarget.value })}
+          autosize
+          minRows={2}
+          maxRows={10}
+        />
+        {seen ? <Text size="sm">{t("pools.policy.elsewhere", { policy: seen.policy || t("pools.policy.nobody") })}</Text> : <PolicySelect value={policy} onChange={setPolicy} />}
+        <MachineFields draft={draft} onChange={set} fixed={seen !== null && Object.values(seen.tasks).some((count) => count > 0)} />
+        <WorkFields draft={draft} onChange={set} />
+        <PeopleFields draft={draft} onChange={set} />
+        <HoursFields hours={draft.hours} onChange={(hours) => set({ hours })} />
+        <Textarea
+          label={t("pools.consent")}
+          description={t("pools.consent.help")}
+          value={draft.consent}
+          onChange={(event) => set({ consent: event.currentTarget.value })}
+          autosize
+          minRows={2}
+          maxRows={10}
+        />
+        <Problem error={change.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            {t("common.cancel")}
+          </Button>
+          <Button type="submit" loading={change.isPending} disabled={seen !== null && Object.keys(changes).length === 0}>
+            {seen ? t("pools.save") : t("pools.make")}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function PolicySelect({ value, onChange }: { readonly value: string | null; readonly onChange: (value: string | null) => void }) {
+  const { t } = useI18n();
+  const revisions = useQuery(revisionsQuery).data ?? [];
+  return (
+    <Select
+      label={t("pools.policy")}
+      placeholder={t("pools.policy.nobody")}
+      data={revisions.map(({ id, policy }) => ({ value: String(id), label: `${policy.name} ${policy.revision}` }))}
+      value={value}
+      onChange={onChange}
+      clearable
+    />
+  );
+}
+
+type Fields = { readonly draft: Settings; readonly onChange: (changed: Partial<Settings>) => void };
+
+function MachineFields({ draft, onChange, fixed }: Fields & { readonly fixed: boolean }) {
+  const { t } = useI18n();
+  return (
+    <div className={styles.two}>
+      <Select
+        label={t("pools.platform")}
+        data={PLATFORMS.map((value) => ({ value, label: t(`platform.${value}`) }))}
+        value={draft.platform}
+        onChange={(value) => {
+          const platform = PLATFORMS.find((each) => each === value);
+          if (platform) onChange({ platform, image: draft.image === draft.platform ? platform : draft.image });
+        }}
+        disabled={fixed}
+        allowDeselect={false}
+      />
+      <TextInput label={t("pools.image")} value={draft.image} onChange={(event) => onChange({ image: event.currentTarget.value })} required />
+      <Whole name="candidates" label={t("pools.candidates")} min={1} max={16} draft={draft} onChange={onChange} />
+      <Select
+        label={t("pools.screenshots")}
+        data={["jpeg", "png"]}
+        value={draft.screenshot_format}
+        onChange={(value) => onChange({ screenshot_format: value === "png" ? "png" : "jpeg" })}
+        allowDeselect={false}
+      />
+      <Checkbox label={t("pools.practice")} checked={draft.practice} disabled={fixed} onChange={(event) => onChange({ practice: event.currentTarget.checked })} />
+      <Checkbox label={t("pools.record")} checked={draft.record} onChange={(event) => onChange({ record: event.currentTarget.checked })} />
+    </div>
+  );
+}
+
+function WorkFields({ draft, onChange }: Fields) {
+  const { t } = useI18n();
+  const shared = { draft, onChange };
+  return (
+    <div className={styles.two}>
+      <Whole name="max_steps" label={t("pools.max_steps")} min={1} max={1_000} {...shared} />
+      <NumberInput
+        label={t("pools.minutes")}
+        placeholder={t("pools.no_limit")}
+        value={draft.minutes ?? ""}
+        onChange={(value) => onChange({ minutes: typeof value === "number" ? value : null })}
+        min={1}
+        max={10_000}
+        allowDecimal={false}
+      />
+      <Whole name="overlap" label={t("pools.overlap")} min={1} max={20} {...shared} />
+      <Whole name="gold_percent" label={t("pools.gold_percent")} min={0} max={100} {...shared} />
+      <Select
+        label={t("pools.review")}
+        data={REVIEWS.map((value) => ({ value, label: t(`pools.review.${value}`) }))}
+        value={draft.review_mode}
+        onChange={(value) => onChange({ review_mode: REVIEWS.find((each) => each === value) ?? "all" })}
+        allowDeselect={false}
+      />
+      {draft.review_mode === "sample" && <Whole name="review_percent" label={t("pools.review_percent")} min={0} max={100} {...shared} />}
+      <Whole name="lease_minutes" label={t("pools.lease_minutes")} min={1} max={10_000} {...shared} />
+      <Whole name="pause_hours" label={t("pools.pause_hours")} min={1} max={1_000} {...shared} />
+      <Checkbox
+        label={t("pools.thought_required")}
+        checked={draft.thought_required}
+        onChange={(event) => onChange({ thought_required: event.currentTarget.checked })}
+      />
+    </div>
+  );
+}
+
+function PeopleFields({ draft, onChange }: Fields) {
+  const { t } = useI18n();
+  return (
+    <div className={styles.two}>
+      <Whole name="priority" label={t("pools.priority")} min={-1_000} max={1_000} draft={draft} onChange={onChange} />
+      <TagsInput label={t("pools.skills")} description={t("pools.skills.help")} value={draft.skills} onChange={(skills) => onChange({ skills })} />
+      <Checkbox label={t("pools.open_to_all")} checked={draft.open_to_all} onChange={(event) => onChange({ open_to_all: event.currentTarget.checked })} />
+      <Checkbox label={t("pools.paused")} checked={draft.paused} onChange={(event) => onChange({ paused: event.currentTarget.checked })} />
+    </div>
+  );
+}
+
+type WholeName = "candidates" | "max_steps" | "overlap" | "gold_percent" | "review_percent" | "priority" | "lease_minutes" | "pause_hours";
+
+/** A whole number; while it is emptied the last one stands. */
+function Whole({ name, label, min, max, draft, onChange }: Fields & { name: WholeName; label: string; min: number; max: number }) {
+  return (
+    <NumberInput
+      label={label}
+      value={draft[name]}
+      onChange={(value) => typeof value === "number" && onChange({ [name]: value })}
+      min={min}
+      max={max}
+      allowDecimal={false}
+    />
+  );
+}
