@@ -18,6 +18,7 @@ export const globalCommands = {
   episodes: global("episodes", ["Alt+W"], true),
   exports: global("exports", ["Alt+X"], true),
   reports: global("reports", ["Alt+R"], true),
+  pools: global("pools", ["Alt+O"], true),
   policies: global("policies", ["Alt+P"], true),
   machines: global("machines", ["Alt+M"], true),
   judges: global("judges", ["Alt+J"], true),
