@@ -23,6 +23,7 @@ export const PLACES: readonly Place[] = [
 
 /** What admins look after: one menu, so that the bar stays short. */
 export const MANAGED: readonly Place[] = [
+  { to: "/pools", label: "global.pools", roles: ["admin"], command: globalCommands.pools },
   { to: "/policies", label: "global.policies", roles: ["admin"], command: globalCommands.policies },
   { to: "/judges", label: "global.judges", roles: ["admin"], command: globalCommands.judges },
   { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
