@@ -63,6 +63,7 @@ export const routes: RouteObject[] = [
       { path: "exports", lazy: page(() => import("@/features/exports/exports-page")) },
       { path: "policies", lazy: page(() => import("@/features/policies/policies-page")) },
       { path: "machines", lazy: page(() => import("@/features/machines/machines-page")) },
+      { path: "pools", lazy: page(() => import("@/features/pools/pools-page")) },
       { path: "judges", lazy: page(() => import("@/features/judges/judges-page")) },
       { path: "sign-in", element: <SignedIn /> },
       { path: "preferences", lazy: page(() => import("@/features/preferences/preferences-page")) },
