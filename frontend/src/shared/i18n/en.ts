@@ -7,9 +7,10 @@ import { machineMessages } from "./en/machines";
 import { panelMessages } from "./en/panels";
 import { phoneMessages } from "./en/phone";
 import { policyMessages } from "./en/policies";
+import { poolMessages } from "./en/pools";
 import { promptMessages } from "./en/prompt";
 import { reviewMessages } from "./en/review";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
 
-export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...promptMessages, ...reviewMessages, ...branchMessages } as const;
+export const en = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...poolMessages, ...promptMessages, ...reviewMessages, ...branchMessages } as const;
