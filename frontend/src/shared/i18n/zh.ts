@@ -7,9 +7,10 @@ import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
 import { phoneMessages } from "./zh/phone";
 import { policyMessages } from "./zh/policies";
+import { poolMessages } from "./zh/pools";
 import { promptMessages } from "./zh/prompt";
 import { reviewMessages } from "./zh/review";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...promptMessages, ...reviewMessages, ...branchMessages };
+export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...poolMessages, ...promptMessages, ...reviewMessages, ...branchMessages };
