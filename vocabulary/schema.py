@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from vocabulary import actions, dialect, messages, observations, prompts, proposals, steps, tools, trajectories
+from vocabulary import actions, dialect, messages, observations, prompts, proposals, reviews, steps, tools, trajectories
 from vocabulary.keys import ALIASES, KEYS, MODIFIERS, NAMED_KEYS
 from vocabulary.proposals import Proposal
 from vocabulary.trajectories import Trajectory
@@ -35,6 +35,7 @@ LITERALS: dict[str, Any] = {
     "Mark": proposals.Mark,
     "Actor": steps.Actor,
     "Decision": steps.Decision,
+    "StepVerdict": reviews.StepVerdict,
     "Origin": trajectories.Origin,
     "Outcome": trajectories.Outcome,
     "EpisodeStatus": messages.EpisodeStatus,

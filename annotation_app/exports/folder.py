@@ -18,6 +18,7 @@ from annotation_app.catalogue.selectors import trajectories_of
 from annotation_app.exports.journal import NAME, Journal, PartCounts
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.writers import WRITERS, Written, lines_join
+from annotation_app.reviews.selectors.views import trajectories_reviewed
 from vocabulary.blobs import BlobRef
 from vocabulary.dialects import dialect_named
 from vocabulary.exports import MANIFEST, UNFINISHED, Counts, Manifest
@@ -140,7 +141,7 @@ def _part_write(order: Order, journal: Journal, aside: Path, split: str, number:
 
 def _read(ids: list[UUID], filters: ExportFilters) -> Iterator[Trajectory]:
     for place in range(0, len(ids), READ):
-        for trajectory in trajectories_of(ids[place : place + READ]):
+        for trajectory in trajectories_reviewed(trajectories_of(ids[place : place + READ])):
             yield trajectory if filters.undone else trajectory_standing(trajectory)
 
 

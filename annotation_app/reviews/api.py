@@ -14,7 +14,7 @@ from annotation_app.episodes.selectors import episode_of, episode_summary
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.schemas import (
     Agreement,
-    Comparison,
+    SideBySide,
     DecisionWord,
     Duplicates,
     JobOut,
@@ -42,7 +42,7 @@ class ReviewIn(Frozen):
     reason: Plain = ""
 
 
-class NextIn(Frozen):
+class ReviewNextIn(Frozen):
     """Where in the queue to go on, and what it is narrowed to."""
 
     after: UUID | None = None
@@ -101,7 +101,7 @@ def reviews_queue(
 
 
 @router.post("/reviews/next", response=EpisodeSummary | None)
-def reviews_next(request: HttpRequest, body: NextIn) -> EpisodeSummary | None:
+def reviews_next(request: HttpRequest, body: ReviewNextIn) -> EpisodeSummary | None:
     """Claim the oldest that waits, or the next one behind the one given; null where none waits."""
     filters = QueueFilters(pool=body.pool, annotator=body.annotator, outcome=body.outcome, returned=body.returned)
     episode = services.review_next(user=user_of(request), filters=filters, after=body.after, direction=body.direction)
@@ -196,8 +196,8 @@ def reviews_agreement(
     return agreement(user=user_of(request), pool_id=pool)
 
 
-@router.get("/reviews/comparison", response=Comparison)
-def reviews_comparison(request: HttpRequest, one: UUID, other: UUID) -> Comparison:
+@router.get("/reviews/comparison", response=SideBySide)
+def reviews_comparison(request: HttpRequest, one: UUID, other: UUID) -> SideBySide:
     """Two attempts at one task beside each other."""
     return comparison(user=user_of(request), one=one, other=other)
 

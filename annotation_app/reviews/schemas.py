@@ -169,7 +169,7 @@ class Attempt(Frozen):
     policies: tuple[str, ...]
 
 
-class Comparison(Frozen):
+class SideBySide(Frozen):
     """Two attempts at one task beside each other; `divergence` is a place in `pairs`."""
 
     task: int

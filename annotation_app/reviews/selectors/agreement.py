@@ -12,7 +12,7 @@ from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import NO_EPISODE, episode_summaries, steps_of
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.reviews.models import Adjudication, Remark
-from annotation_app.reviews.schemas import Agreement, Attempt, Comparison, GoldScore, TaskAgreement
+from annotation_app.reviews.schemas import Agreement, Attempt, SideBySide, GoldScore, TaskAgreement
 from annotation_app.reviews.selectors.queue import readers_check
 from annotation_app.reviews.selectors.views import reviews_of
 from annotation_app.tasks.models import Task
@@ -37,7 +37,7 @@ def agreement(*, user: User, pool_id: int | None = None) -> Agreement:
     )
 
 
-def comparison(*, user: User, one: UUID, other: UUID) -> Comparison:
+def comparison(*, user: User, one: UUID, other: UUID) -> SideBySide:
     """Two attempts at one task beside each other. Raises Forbidden, NotFound, and Conflict where they are at two
     tasks, or one is not finished."""
     readers_check(user)
@@ -52,7 +52,7 @@ def comparison(*, user: User, one: UUID, other: UUID) -> Comparison:
     steps, beside = counting_steps(left), counting_steps(right)
     pairs = aligned(steps, beside)
     ruling = Adjudication.objects.select_related("adjudicator").filter(task_id=left.task_id).first()
-    return Comparison(
+    return SideBySide(
         task=left.task_id,
         one=_attempt(left, steps),
         other=_attempt(right, beside),

@@ -82,12 +82,12 @@ def review_resubmit(*, user: User, episode_id: UUID) -> Episode:
         raise Forbidden("Only its annotator hands it in again.")
     if episode.review != Review.RETURNED:
         raise Conflict("It was not sent back.", code="not_returned")
-    if not Fix.objects.filter(episode=episode, round=round_of(episode)).exists():
-        raise Conflict("Mend a step first, or do the task anew.", code="nothing_mended")
     kept = Assignment.objects.select_for_update(of=("self",)).select_related("task__pool")
     waiting = kept.filter(task=episode.task, annotator=user, state=AssignmentState.RETURNED).first()
     if waiting is None:
         raise Conflict("You have begun to do this task anew.", code="begun_anew")
+    if not Fix.objects.filter(episode=episode, round=round_of(episode)).exists():
+        raise Conflict("Mend a step first, or do the task anew.", code="nothing_mended")
     assignment_end(assignment=waiting, state=AssignmentState.DONE)
     episode.review, episode.review_reason = Review.PENDING, ""
     episode.save(update_fields=["review", "review_reason"])

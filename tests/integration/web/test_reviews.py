@@ -13,7 +13,7 @@ from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.live.threads import in_database
-from annotation_app.reviews import services
+from annotation_app.reviews import jobs, services
 from annotation_app.reviews.models import Claim
 from annotation_app.reviews.selectors.queue import QueueFilters
 from annotation_app.reviews.selectors.views import trajectories_reviewed
@@ -288,3 +288,36 @@ def test_gold_tasks_score_people(world: World, rosa: Reviewer) -> None:
         {"annotator": "ben", "episodes": 1, "agreement": 0.8, "outcomes": 1.0}
     ]
     assert attempt.task_id == reference.task_id
+
+
+def seen_twice(world: World) -> tuple[Episode, Episode, Episode]:
+    """Two attempts that say and show the same, and one that does not."""
+    long = [TypeText(text=f"line {number} of a long note") for number in range(12)]
+    other = [Click(x=100 * number, y=40) for number in range(1, 9)]
+    return finished(world.ada, *long), finished(world.ben, *long[:-1], DONE), finished(world.ada, *other)
+
+
+def test_near_duplicates_are_found_and_told_beside_each_episode(world: World, rosa: Reviewer) -> None:
+    one, two, _other = seen_twice(world)
+    path = f"/pools/{world.pool.pk}/duplicates"
+    assert rosa.get(path) == {"job": None, "pairs": []}
+    job = rosa.post(path)
+    assert (job["status"], job["total"]) == ("done", 3)
+    (pair,) = rosa.get(path)["pairs"]
+    assert {pair["one"]["id"], pair["other"]["id"]} == {str(one.id), str(two.id)}
+    assert pair["text"] > 0.8
+    assert [near["id"] for near in rosa.sheet(one)["duplicates"]] == [str(two.id)]
+    rosa.post(path)
+    assert len(rosa.get(path)["pairs"]) == 1, "a later search stands in the place of the one before"
+
+
+def test_a_cancelled_search_changes_nothing(world: World, rosa: Reviewer, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen_twice(world)
+    monkeypatch.setattr(jobs.duplicates_job, "delay", lambda *given: None)
+    path = f"/pools/{world.pool.pk}/duplicates"
+    job = rosa.post(path)
+    assert rosa.post(path)["code"] == "under_way"
+    assert rosa.client.post(f"/api/review-jobs/{job['id']}/cancel").status_code == 204
+    jobs.duplicates_do(job_id=UUID(job["id"]), pool_id=world.pool.pk)
+    assert rosa.get(path)["job"]["status"] == "cancelled"
+    assert rosa.get(path)["pairs"] == []
