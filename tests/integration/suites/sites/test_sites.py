@@ -89,6 +89,11 @@ async def test_an_answer_is_right_or_wrong(engine: Engine, name: str) -> None:
     await episode.close()
 
 
+async def test_the_expert_hits_a_link_that_goes_over_two_lines(engine: Engine) -> None:
+    record, actions = await play(engine, SITES, SITES.make("wiki", seed=4, level=3), "expert")
+    assert record.success, (record.reason, actions[-3:])
+
+
 @pytest.mark.parametrize("wrong", [False, True])
 async def test_a_letter_takes_the_file_along_that_was_chosen(engine: Engine, wrong: bool) -> None:
     task = SITES.make("mail", seed=3, level=4)

@@ -19,8 +19,11 @@ const Look = (() => {
     return { left: Math.max(0, r.left), top: Math.max(0, r.top), right: Math.min(innerWidth, r.right), bottom: Math.min(innerHeight, r.bottom) };
   }
 
+  /** Where to aim at: the middle of a link that goes over two lines may lie on neither. */
+  const largest = (node) => [...node.getClientRects()].reduce((most, r) => (r.width * r.height > most.width * most.height ? r : most));
+
   function one(node) {
-    const r = node.getBoundingClientRect();
+    const r = largest(node);
     const x = Math.round(r.left + r.width / 2), y = Math.round(r.top + r.height / 2);
     const inside = x >= 0 && y >= 0 && x < innerWidth && y < innerHeight;
     const hit = inside ? document.elementFromPoint(x, y) : null;
