@@ -161,14 +161,14 @@ def worker_remove(request: HttpRequest, pool_id: PathId, person_id: PathId) -> S
 
 
 @router.post("/pools/{pool_id}/groups/{group_id}", response={204: None})
-def group_add(request: HttpRequest, pool_id: PathId, group_id: PathId) -> Status[None]:
+def pool_group_add(request: HttpRequest, pool_id: PathId, group_id: PathId) -> Status[None]:
     """Let everybody of a group work in the pool."""
     services.group_set(user=user_of(request), pool_id=pool_id, group_id=group_id, works=True)
     return Status(204, None)
 
 
 @router.delete("/pools/{pool_id}/groups/{group_id}", response={204: None})
-def group_remove(request: HttpRequest, pool_id: PathId, group_id: PathId) -> Status[None]:
+def pool_group_remove(request: HttpRequest, pool_id: PathId, group_id: PathId) -> Status[None]:
     """Let a group work in the pool no longer."""
     services.group_set(user=user_of(request), pool_id=pool_id, group_id=group_id, works=False)
     return Status(204, None)

@@ -51,6 +51,12 @@ function SignedIn() {
 
 export const routes: RouteObject[] = [
   {
+    path: "join/:secret",
+    errorElement: <PageError />,
+    HydrateFallback: Loading,
+    lazy: page(() => import("@/features/session/join-page")),
+  },
+  {
     element: <Root />,
     errorElement: <PageError />,
     HydrateFallback: Loading,
@@ -60,11 +66,17 @@ export const routes: RouteObject[] = [
       { path: "desk/:id", lazy: episodePage(() => import("@/features/annotate/desk-page")) },
       { path: "episodes", lazy: page(() => import("@/features/episodes/episodes-page")) },
       { path: "episodes/:id", lazy: episodePage(() => import("./episode-page")) },
+      { path: "review", lazy: page(() => import("@/features/review/queue-page")) },
+      { path: "compare", lazy: page(() => import("@/features/review/compare-page")) },
+      { path: "agreement", lazy: page(() => import("@/features/review/agreement-page")) },
       { path: "exports", lazy: page(() => import("@/features/exports/exports-page")) },
+      { path: "reports", lazy: page(() => import("@/features/reports/reports-page")) },
       { path: "policies", lazy: page(() => import("@/features/policies/policies-page")) },
       { path: "machines", lazy: page(() => import("@/features/machines/machines-page")) },
       { path: "pools", lazy: page(() => import("@/features/pools/pools-page")) },
       { path: "judges", lazy: page(() => import("@/features/judges/judges-page")) },
+      { path: "people", lazy: page(() => import("@/features/people/people-page")) },
+      { path: "security", lazy: page(() => import("@/features/session/security-page")) },
       { path: "sign-in", element: <SignedIn /> },
       { path: "preferences", lazy: page(() => import("@/features/preferences/preferences-page")) },
       { path: "*", element: <NotFound /> },

@@ -87,6 +87,7 @@ export type Decision = "accept" | "edit" | "override" | "takeover" | "auto" | "a
 export type DurableEvent =
   StepStarted | StepAdded | StepUndone | ProposalsReady | ProposalsWithdrawn | ProposalMarked | EpisodeChanged;
 export type Rest = "rested" | "hurried" | "timeout" | "skipped";
+export type StepVerdict = "right" | "wrong_element" | "wrong_action" | "redundant" | "hallucinated";
 export type EpisodeStatus = "warming" | "running" | "paused" | "finished" | "left" | "failed";
 export type Outcome = "success" | "failure" | "infeasible" | "skipped" | "broken";
 export type Platform = "desktop" | "phone" | "browser" | "terminal";
@@ -775,7 +776,7 @@ export interface PolicyRef {
  * What a step's reviewer said of it last, and how it was mended.
  */
 export interface StepReview {
-  verdict: ("right" | "wrong_element" | "wrong_action" | "redundant" | "hallucinated") | null;
+  verdict: StepVerdict | null;
   comment: string;
   fix: Fix | null;
 }

@@ -5,12 +5,30 @@ import { deskMessages } from "./zh/desk";
 import { judgeMessages } from "./zh/judges";
 import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
+import { peopleMessages } from "./zh/people";
 import { phoneMessages } from "./zh/phone";
 import { policyMessages } from "./zh/policies";
 import { poolMessages } from "./zh/pools";
 import { promptMessages } from "./zh/prompt";
+import { reportMessages } from "./zh/reports";
 import { reviewMessages } from "./zh/review";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
 
-export const zh = { ...sharedMessages, ...shellMessages, ...deskMessages, ...panelMessages, ...phoneMessages, ...browserMessages, ...machineMessages, ...judgeMessages, ...policyMessages, ...poolMessages, ...promptMessages, ...reviewMessages, ...branchMessages };
+export const zh = {
+  ...sharedMessages,
+  ...shellMessages,
+  ...deskMessages,
+  ...panelMessages,
+  ...peopleMessages,
+  ...phoneMessages,
+  ...browserMessages,
+  ...machineMessages,
+  ...judgeMessages,
+  ...policyMessages,
+  ...poolMessages,
+  ...promptMessages,
+  ...reviewMessages,
+  ...branchMessages,
+  ...reportMessages,
+};

@@ -154,6 +154,7 @@ export const reviewMessages = {
   "agreement.duplicates.screens": "Screens",
   "agreement.duplicates.same_task": "Same task",
 
+  "scope.compare": "Comparison",
   "compare.title": "Comparison",
   "compare.agreement": "{share} of the steps agree",
   "compare.same": "Both do the same to the end.",

@@ -154,6 +154,7 @@ export const reviewMessages = {
   "agreement.duplicates.screens": "画面",
   "agreement.duplicates.same_task": "同一任务",
 
+  "scope.compare": "对比",
   "compare.title": "对比",
   "compare.agreement": "{share} 的步骤一致",
   "compare.same": "两者自始至终相同。",

@@ -1,0 +1,168 @@
+"""Reports count what is in the database: by pool, person, policy, kind and day, for whoever may see it."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from annotation_app.accounts.models import User
+from annotation_app.episodes import services as episodes
+from annotation_app.episodes.models import Episode, Proposal, Step
+from annotation_app.tasks.models import Pool
+from annotation_app.tasks.services import pool_ensure, tasks_add
+from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
+from tests.integration.web.conftest import World, task_named
+from vocabulary.actions import Click
+from vocabulary.steps import Decision
+
+TODAY = datetime.now(UTC).date()
+DAYS = {"since": str(TODAY - timedelta(days=1)), "until": str(TODAY)}
+
+
+def episode_done(user: User, pool: int, decisions: tuple[Decision, ...], *, outcome: str, decide_ms: float) -> Episode:
+    """An episode of one step a decision, of which each took a second and was offered something."""
+    episode = episodes.episode_next(user=user, pool_id=pool)
+    assert episode is not None
+    own: dict[str, Any] = {
+        "episode_id": episode.id,
+        "token": episodes.runner_take(episode_id=episode.id, runner="h:1:a", seconds=60),
+    }
+    episodes.blob_add(**own, ref=REF, data=PICTURE)
+    for index, decision in enumerate(decisions):
+        offered = proposal(1, id=f"{episode.id}-{index}", latency_ms=100.0 * (index + 1))
+        episodes.proposals_add(**own, proposals=(offered,), policy=POLICY)
+        done = step(index=index, command_id=f"{episode.id}-{index}", action=Click(x=1, y=1))
+        begun = done.started_at
+        episodes.step_append(
+            **own,
+            step=done.model_copy(
+                update={
+                    "decision": decision,
+                    "policy": POLICY,
+                    "decide_ms": decide_ms,
+                    "ended_at": begun + timedelta(seconds=1),
+                }
+            ),
+        )
+    episodes.episode_change(**own, fields={"status": "finished", "outcome": outcome})
+    return Episode.objects.get(pk=episode.id)
+
+
+@pytest.fixture
+def work(committed: World) -> World:
+    """Ada accepts, edits and overrides in one pool, Ben takes over in another; practice is there too."""
+    other = pool_ensure(name="other", members=[committed.ben])
+    tasks_add(pool=other, definitions=[task_named("four")])
+    episode_done(committed.ada, committed.pool.pk, ("accept", "edit", "override"), outcome="success", decide_ms=2_000)
+    episode_done(committed.ben, other.pk, ("takeover",), outcome="failure", decide_ms=500)
+    rehearsed = pool_ensure(name="rehearsed", members=[committed.ada])
+    tasks_add(pool=rehearsed, definitions=[task_named("five")])
+    episode_done(committed.ada, rehearsed.pk, ("override",) * 5, outcome="success", decide_ms=1)
+    Pool.objects.filter(pk=rehearsed.pk).update(practice=True)
+    return committed
+
+
+def asked(world: World, **query: str) -> dict[str, Any]:
+    answer = world.client(world.ravi).get("/api/report", {**DAYS, **query})
+    assert answer.status_code == 200, answer.content
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+class TestFigures:
+    def test_everything_together_without_practice(self, work: World) -> None:
+        total = asked(work)["total"]
+        assert (total["episodes"], total["finished"], total["steps"]) == (2, 2, 4)
+        assert [total[name] for name in ("accepted", "edited", "overridden", "taken_over", "alone")] == [1, 1, 1, 1, 0]
+        assert (total["override"]["successes"], total["override"]["attempts"]) == (2, 4)
+        assert (total["success"]["successes"], total["success"]["attempts"]) == (1, 2)
+        assert total["decide_p50_ms"] == 2_000
+        assert total["step_p50_ms"] == 3_000
+        assert total["returned"] is None, "nothing was reviewed"
+
+    def test_rows_are_of_what_was_asked_for_and_add_up(self, work: World) -> None:
+        for by, labels in {
+            "pool": ["real", "other"],
+            "annotator": ["ada", "ben"],
+            "policy": [POLICY.label, ""],
+            "kind": ["fake/type"],
+            "day": [str(TODAY)],
+        }.items():
+            report = asked(work, by=by)
+            assert [row["label"] for row in report["rows"]] == labels, by
+            for name in ("steps", "episodes", "overridden"):
+                assert sum(row["figures"][name] for row in report["rows"]) == report["total"][name], (by, name)
+
+    def test_filters_narrow_steps_episodes_latencies_and_queues(self, work: World) -> None:
+        report = asked(work, pool=str(work.pool.pk), annotator="ada")
+        assert report["total"]["steps"] == 3
+        assert [queue["pool"] for queue in report["queues"]] == ["real"]
+        assert [(row["policy"], row["count"], row["p50_ms"]) for row in report["latencies"]] == [(POLICY.label, 3, 200)]
+        assert asked(work, policy=POLICY.label)["total"]["steps"] == 4
+        assert asked(work, policy="nobody 9")["total"]["steps"] == 0
+        assert asked(work, kind="no such kind")["rows"] == []
+
+    def test_days_are_those_of_the_asker(self, work: World) -> None:
+        midnight = datetime.now(UTC).replace(hour=0, minute=30, second=0, microsecond=0)
+        Episode.objects.filter(task__pool=work.pool).update(created_at=midnight)
+        days = asked(work, by="day", zone="America/New_York")["rows"]
+        assert (str(TODAY - timedelta(days=1)), 1) in [(row["key"], row["figures"]["episodes"]) for row in days]
+
+    def test_what_waits_since_when_and_machines(self, work: World) -> None:
+        queue = next(row for row in asked(work)["queues"] if row["pool"] == "real")
+        assert (queue["tasks_waiting"], queue["tasks_held"], queue["reviews_waiting"]) == (2, 0, 1)
+        assert queue["oldest_task_at"] is not None
+        assert queue["oldest_review_at"] is not None
+        Episode.objects.update(created_at=datetime.now(UTC) - timedelta(minutes=30))
+        [machine] = asked(work)["machines"]
+        assert machine["episodes"] == 2
+        assert 0.9 < machine["hours"] < 1.2
+
+
+class TestAsking:
+    def test_what_makes_no_sense_is_refused(self, world: World) -> None:
+        for query, code in (
+            ({"since": str(TODAY), "until": str(TODAY - timedelta(days=1))}, "period"),
+            ({"since": "1990-01-01"}, "period"),
+            ({"zone": "Mars/Olympus"}, "time_zone"),
+            ({"zone": "../../etc/passwd"}, "invalid"),
+            ({"by": "colour"}, "invalid"),
+        ):
+            answer = world.client(world.ravi).get("/api/report", {**DAYS, **query})
+            assert (answer.status_code, answer.json()["code"]) == (422, code), query
+
+    def test_annotators_see_none(self, world: World) -> None:
+        for path in ("/api/report", "/api/report.csv"):
+            assert world.client(world.ada).get(path, DAYS).status_code == 403
+
+    def test_nothing_yet(self, world: World) -> None:
+        report = asked(world)
+        assert (report["rows"], report["days"], report["total"]["override"]) == ([], [], None)
+
+    def test_the_table_holds_the_rows(self, work: World) -> None:
+        answer = work.client(work.ravi).get("/api/report.csv", {**DAYS, "by": "annotator"})
+        rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
+        assert [(row["annotator"], row["steps"], row["override_attempts"]) for row in rows] == [
+            ("ada", "3", "3"),
+            ("ben", "1", "1"),
+        ]
+
+
+def test_steps_from_before_get_their_figures(work: World) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE episodes_step DISABLE TRIGGER never_changed")
+        cursor.execute("UPDATE episodes_step SET policy = '', decide_ms = NULL, took_ms = NULL")
+        cursor.execute("ALTER TABLE episodes_step ENABLE TRIGGER never_changed")
+    Proposal.objects.update(latency_ms=None)
+    filling = import_module("annotation_app.episodes.migrations.0006_figures_fill")
+    then = MigrationExecutor(connection).loader.project_state(("episodes", "0005_figures")).apps
+    with connection.schema_editor() as editor:
+        filling.steps_fill(then, editor)
+        filling.proposals_fill(then, editor)
+    assert set(Step.objects.values_list("policy", "took_ms")) == {(POLICY.label, 1_000.0)}
+    assert not Proposal.objects.filter(latency_ms=None).exists()
