@@ -1,0 +1,58 @@
+"""A model that judges, served for real: what a random one says is no verdict, and is told as a reason, not a score."""
+
+from collections.abc import AsyncIterator
+from typing import Literal
+
+import numpy as np
+import pytest
+import simplejpeg
+
+from agent_backend.judges.model import JudgeEndpoint, ModelJudge
+from agent_backend.policy.completions import Waits
+from tests.integration.servers.starting import Server
+from tests.unit.vocabulary.examples import TASK, trajectory
+from vocabulary.actions import Click, Finish
+from vocabulary.blobs import BlobRef
+from vocabulary.judgements import REFERENCE, JudgeRef, JudgeSettings
+from vocabulary.judging import JudgePrompt
+
+BOUND = 120.0
+VOTES = 3
+ASKED = TASK.model_copy(update={"parameters": {REFERENCE: "42"}})
+ATTEMPT = trajectory(Click(x=1, y=1), Finish(answer="42"), task=ASKED, answer="42")
+
+
+async def picture(ref: BlobRef) -> bytes:
+    """A small screenshot, whichever is asked for."""
+    return bytes(simplejpeg.encode_jpeg(np.full((56, 84, 3), 200, np.uint8), quality=90, colorspace="RGB"))
+
+
+@pytest.fixture(params=["outcome_model", "reference"])
+async def judge(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[ModelJudge]:
+    kind: Literal["outcome_model", "reference"] = request.param
+    made = ModelJudge(
+        JudgeEndpoint(
+            ref=JudgeRef(kind=kind, name="tiny", revision="1"),
+            base_url=f"{server.url}/v1",
+            model="tiny",
+            settings=JudgeSettings(votes=VOTES, temperature=1.0, max_tokens=24, images=2),
+            waits=Waits(token=BOUND, total=BOUND),
+        )
+    )
+    yield made
+    await made.aclose()
+
+
+async def test_what_a_random_model_says_is_a_reason_and_no_score(judge: ModelJudge) -> None:
+    kept: dict[str, bytes] = {}
+
+    async def keep(ref: BlobRef, data: bytes) -> None:
+        kept[ref.sha256] = data
+
+    said = await judge.judge(ATTEMPT, blob=picture, keep=keep)
+    assert said.score is None
+    assert said.unsaid in ("unreadable", "cut_off", "contradictory", "out_of_range", "undecided")
+    assert len(said.votes) == VOTES
+    assert said.prompt is not None
+    asked = JudgePrompt.model_validate_json(kept[said.prompt.sha256])
+    assert asked.judge == judge.ref
