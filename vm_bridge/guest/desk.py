@@ -3,8 +3,10 @@
 import select
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from vm_bridge.guest import shell
 from vm_bridge.guest.act import Action, Given
@@ -14,6 +16,9 @@ from vm_bridge.guest.habits import Habits, Reach, Watch
 from vm_bridge.guest.inside import Inside
 from vm_bridge.guest.session import Icons
 from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Threads, judge
+
+if TYPE_CHECKING:
+    from vm_bridge.guest.hands import Hands
 
 TAKEN = 0.25
 """Longest wait within one act until the programs have taken a part of it (seconds)."""
@@ -28,20 +33,26 @@ Answer = dict[str, Any]
 class ScreenDesk:
     """One desktop, driven by one thread; only `hurry` and `frame` may be called from others."""
 
-    def __init__(self, picture: Picture, census: Census, watch: Watch, stream: Picture, inside: Inside) -> None:
-        # PyAutoGUI opens its display as soon as it is imported.
-        from vm_bridge.guest.hands import Hands
-
+    def __init__(
+        self, picture: Picture, census: Census, watch: Watch, stream: Callable[[], Picture], inside: Inside
+    ) -> None:
+        """`stream` makes the picture that viewers see, once there are some."""
         self._picture = picture
         self._census = census
         self._watch = watch
         self.icons: Icons | None = None
         """What the first settled look waits for."""
-        self._stream = stream
+        self._begin_stream = stream
         self._inside = inside
         self._habits = Habits()
-        self._hands = Hands(self._taken)
         self._hurry = threading.Event()
+        self._hands: Hands | None = None
+        self._arming = threading.Thread(target=self._arm)
+        self._arming.start()
+
+    @cached_property
+    def _stream(self) -> Picture:
+        return self._begin_stream()
 
     def hurry(self) -> None:
         """Cut a running act, settle or wait short."""
@@ -65,6 +76,7 @@ class ScreenDesk:
     def perform(self, action: Action, *, settle: bool) -> Answer:
         """The frame acted on, what the act gave or why it failed, and the frame after it."""
         self._hurry.clear()
+        self._arming.join()
         threads = self._before() if settle else {}
         before = self._picture.look()
         acted_at = time.monotonic()
@@ -85,7 +97,7 @@ class ScreenDesk:
         elif kind == "gesture":
             self._gesture(action["inputs"])
         else:
-            self._hands.do(action)
+            self._do(action)
         return Given()
 
     def _gesture(self, inputs: list[dict[str, Any]]) -> None:
@@ -95,7 +107,17 @@ class ScreenDesk:
             left = began + timed["at_ms"] / 1000 - time.monotonic()
             if left > 0:
                 self._hurry.wait(left)
-            self._hands.do(timed["input"])
+            self._do(timed["input"])
+
+    def _arm(self) -> None:
+        # PyAutoGUI opens its display as soon as it is imported.
+        from vm_bridge.guest.hands import Hands
+
+        self._hands = Hands(self._taken)
+
+    def _do(self, action: Action) -> None:
+        assert self._hands is not None  # the guest ends where they could not be made
+        self._hands.do(action)
 
     def _settle(self, before: Threads, acted_at: float, limit: float, *, act: bool = True) -> tuple[str, float]:
         """How the settle ended, and how long it took (milliseconds); without an act nothing can be late."""

@@ -6,6 +6,8 @@ the act's doing, what kept changing for the habit.
 """
 
 from collections import defaultdict
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Protocol
 
 from vm_bridge.settle import Thread, Threads, has_habit
@@ -63,11 +65,16 @@ class Habits:
 class Watch:
     """Follows where and when the picture changes after one act."""
 
-    def __init__(self, picture: Glances, memory: Buffer, width: int, height: int) -> None:
-        self._picture, self._memory = picture, memory
+    def __init__(self, begin: Callable[[], Glances], memory: Buffer, width: int, height: int) -> None:
+        """`begin` makes the picture that is looked at, once there is something to learn."""
+        self._begin, self._memory = begin, memory
         self._stride, self._height = width * PIXEL, height
         self._changes: dict[Tile, list[float]] = defaultdict(list)
         self._last: bytes = b""
+
+    @cached_property
+    def _picture(self) -> Glances:
+        return self._begin()
 
     def begin(self) -> None:
         """Start from the present picture."""

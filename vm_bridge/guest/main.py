@@ -2,6 +2,7 @@
 
 import argparse
 import ctypes
+import importlib
 import json
 import mmap
 import os
@@ -51,7 +52,14 @@ def main() -> None:
 
 def load() -> None:
     """What a desktop needs, while there is none to drive yet."""
-    import Xlib.display  # noqa: F401
+    import datetime  # noqa: F401
+    import platform  # noqa: F401
+
+    import Xlib.display
+    import Xlib.ext
+
+    for _, name in Xlib.ext.__extensions__:
+        importlib.import_module(f"Xlib.ext.{name}")
 
     from vm_bridge.guest import census, desk, eyes, habits, keyboard  # noqa: F401
 
@@ -78,9 +86,11 @@ def desk_of(memory: int, width: int, height: int, loading: threading.Thread, ins
     # What follows is made while the window manager starts.
     census = Census({1, os.getpid(), server.pid}, json.loads(PATIENCE.read_text()) if PATIENCE.exists() else {})
     pixels = mmap.mmap(memory, 0, prot=mmap.PROT_READ)
-    watch = Watch(Picture(memory, width, height, WATCHED_SLOTS), pixels, width, height)
-    picture, stream = (Picture(memory, width, height, slots, boxes=True) for slots in (OBSERVED_SLOTS, STREAMED_SLOTS))
-    desk = ScreenDesk(picture, census, watch, stream, inside)
+    watch = Watch(lambda: Picture(memory, width, height, WATCHED_SLOTS), pixels, width, height)
+    picture = Picture(memory, width, height, OBSERVED_SLOTS, boxes=True)
+    desk = ScreenDesk(
+        picture, census, watch, lambda: Picture(memory, width, height, STREAMED_SLOTS, boxes=True), inside
+    )
     manager.wait()
     start_programs(manifest.get("start", []))
     desk.icons = Icons() if manifest.get("icons", False) else None

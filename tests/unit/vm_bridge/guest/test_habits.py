@@ -42,7 +42,7 @@ def painted() -> Painted:
 
 @pytest.fixture
 def watch(painted: Painted) -> Watch:
-    watch = Watch(painted, painted, WIDTH, HEIGHT)
+    watch = Watch(lambda: painted, painted, WIDTH, HEIGHT)
     watch.begin()
     return watch
 
