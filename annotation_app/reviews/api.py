@@ -14,12 +14,12 @@ from annotation_app.episodes.selectors import episode_of, episode_summary
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.schemas import (
     Agreement,
-    SideBySide,
     DecisionWord,
     Duplicates,
     JobOut,
     ReviewQueue,
     Sheet,
+    SideBySide,
 )
 from annotation_app.reviews.selectors.agreement import agreement, comparison
 from annotation_app.reviews.selectors.jobs import duplicates, job_of

@@ -12,7 +12,7 @@ from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import NO_EPISODE, episode_summaries, steps_of
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.reviews.models import Adjudication, Remark
-from annotation_app.reviews.schemas import Agreement, Attempt, SideBySide, GoldScore, TaskAgreement
+from annotation_app.reviews.schemas import Agreement, Attempt, GoldScore, SideBySide, TaskAgreement
 from annotation_app.reviews.selectors.queue import readers_check
 from annotation_app.reviews.selectors.views import reviews_of
 from annotation_app.tasks.models import Task
