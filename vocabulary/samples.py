@@ -41,7 +41,8 @@ def samples_of(
     language: str = "English",
     prompts: Callable[[BlobRef], Prompt | None] = lambda _: None,
 ) -> Iterator[Sample]:
-    """A sample for each step that stands, that the dialect can say, and whose act is known to have worked.
+    """A sample for each step that stands, that the dialect can say, and whose act is known to have worked; a step that
+    was done again is history, since the attempt it was decided in has the sample.
 
     Where `prompts` has what a policy of this dialect was asked at a step, that very conversation is the sample's.
     """
@@ -50,7 +51,7 @@ def samples_of(
     asked = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
     for index, step in enumerate(trajectory.steps):
         said = dialect.sayable(step.action)
-        if said is None or step.error is not None:
+        if said is None or step.error is not None or step.decision == "again":
             continue
         yield Sample(
             trajectory_id=trajectory.id,

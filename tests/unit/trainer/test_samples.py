@@ -44,6 +44,13 @@ def test_a_failed_or_unknown_act_is_no_target() -> None:
     assert [sample.index for sample in samples] == [1]
 
 
+def test_what_was_done_again_is_history_but_no_target() -> None:
+    again, decided = step(0, CLICK, decision="again"), step(1, TYPED)
+    (sample,) = samples_of(trajectory(steps=(again, decided)), DIALECT)
+    (alone,) = list(samples_of(trajectory(steps=(step(0, CLICK), decided)), DIALECT))[1:]
+    assert (sample.index, sample.messages) == (1, alone.messages)
+
+
 def test_a_swipe_is_trained_as_the_family_says_it() -> None:
     swipe = Swipe(start=Point(x=100, y=600), end=Point(x=100, y=100))
     (sample,) = samples_of(trajectory(swipe), DIALECT)
