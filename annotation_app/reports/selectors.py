@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db.models import (
     Aggregate,
+    Case,
     Count,
     DurationField,
     ExpressionWrapper,
@@ -21,6 +22,7 @@ from django.db.models import (
     Sum,
     TextField,
     Value,
+    When,
 )
 from django.db.models.functions import Coalesce, Concat, TruncDate
 from django.utils import timezone
@@ -141,10 +143,12 @@ def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str
     )
 
 
-PROPOSER = Coalesce(
-    Concat("policy__name", Value(" "), "policy__revision", output_field=TextField()), Value("", TextField())
+PROPOSER = Case(
+    When(policy=None, then=Value("")),
+    default=Concat("policy__name", Value(" "), "policy__revision"),
+    output_field=TextField(),
 )
-"""An episode's policy as its steps name it. Concat takes NULL for an empty text."""
+"""An episode's policy as its steps name it."""
 
 _DECIDED = Q(decision__in=PEOPLE)
 _STEP_MS = ExpressionWrapper(F("decide_ms") + F("took_ms"), output_field=FloatField())

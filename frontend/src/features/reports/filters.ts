@@ -14,7 +14,7 @@ export type Filters = {
   readonly since: string;
   readonly until: string;
   readonly by: Grain;
-} & { readonly [name in Narrowing]: string | null };
+} & Readonly<Record<Narrowing, string | null>>;
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
