@@ -88,7 +88,7 @@ const step = (told: Told, index: number): Step => ({
   started_at: time(index * 9),
   ended_at: time(index * 9 + 1),
   decide_ms: told.decision === "auto" ? null : 2_300 + index * 700,
-  undone: false,
+  undone: false, review: null,
 });
 
 const TASK: Trajectory["task"] = {

@@ -88,6 +88,7 @@ const QUEUES: Partial<Record<World, Queue>> = {
 
 const session = (world: World): SessionOut => ({
   csrf: "preview",
+  sso: "",
   user: world === "signedout" ? null : { id: 1, username: "annie", name: "Annie Ong", roles: world === "admin" ? ["admin"] : ["annotator", "reviewer", "researcher"], preferences: {} },
 });
 

@@ -26,6 +26,8 @@ function open(path: string, world: World = "default") {
   return { calls, server, router, user: userEvent.setup(), sent: (path: string) => calls.filter((call) => call.path === `/api${path}`) };
 }
 
+/** Whose sheet every episode of the made-up worlds has. */
+const REVIEWED = "0192f0c4-0000-7000-8000-000000000101";
 const soon = { timeout: 15_000 };
 
 beforeEach(() => localStorage.clear());
@@ -101,6 +103,27 @@ describe("help and palette", () => {
   });
 });
 
+describe("the review queue", () => {
+  it("shows what waits, and begins with Enter", async () => {
+    const { user, router, sent } = open("/review?outcome=success");
+    expect(await screen.findByText("1 episode waits for a review", {}, soon)).toBeTruthy();
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(sent("/reviews/next")).toMatchObject([{ body: { outcome: "success", after: null, direction: "next" } }]));
+    await waitFor(() => expect(router.state.location.pathname).toBe("/episodes/somebody-elses"));
+  });
+
+  it("says so when nothing waits", async () => {
+    open("/review", "empty");
+    expect(await screen.findByText("Nothing waits for a review", {}, soon)).toBeTruthy();
+  });
+
+  it("shows agreement, and what is missing for it", async () => {
+    open("/agreement");
+    expect(await screen.findByText("No two reviewers judged the same steps differently enough to say", {}, soon)).toBeTruthy();
+    expect(screen.getByText("Nobody has done a gold task")).toBeTruthy();
+  });
+});
+
 describe("the list of episodes", () => {
   it("takes its filters from the address and asks the server for them", async () => {
     const { sent } = open("/episodes?status=finished&review=pending&page=2");
@@ -142,26 +165,49 @@ describe("the replay", () => {
     expect(button).toHaveProperty("disabled", true);
     await user.keyboard("Too many files.");
     await user.click(button);
+    await waitFor(() => expect(sent(`/episodes/${REVIEWED}/review`)).toMatchObject([{ body: { decision: "return", reason: "Too many files." } }]));
+  });
+
+  it("judges steps by digit, comments on them and mends them", async () => {
+    const { user, sent } = open("/episodes/1?step=2");
+    expect(await screen.findByText("The other window.", {}, soon)).toBeTruthy();
+    await user.keyboard("3");
+    await waitFor(() => expect(sent(`/episodes/${REVIEWED}/review/steps/1`)).toMatchObject([{ body: { verdict: "wrong_action", comment: "" } }]));
+    await user.keyboard("e");
+    const dialog = await screen.findByRole("dialog", { name: "Mend step 2" });
+    const line = within(dialog).getByLabelText("Action");
+    await user.clear(line);
+    await user.type(line, "click(7");
+    expect(within(dialog).getByText("This is no action.")).toBeTruthy();
+    await user.type(line, ", 9){Enter}");
     await waitFor(() =>
-      expect(sent("/episodes/1/review")).toMatchObject([{ method: "GET" }, { body: { decision: "return", reason: "Too many files." } }]),
+      expect(sent(`/episodes/${REVIEWED}/review/steps/1/fixes`)).toMatchObject([{ body: { base: 1, thought: "The left one.", action: { kind: "click", x: 7, y: 9 } } }]),
     );
   });
 
-  it("goes on to what else waits for a review, never to one's own", async () => {
-    const { user, router } = open("/episodes/1");
+  it("trims and splits by key, and says what changed since it was sent back", async () => {
+    const { user, sent } = open("/episodes/1?step=3");
+    expect(await screen.findByText("1 change since it was sent back", {}, soon)).toBeTruthy();
+    await user.keyboard("b");
+    await waitFor(() => expect(sent(`/episodes/${REVIEWED}/review/cuts`)).toMatchObject([{ body: { do: "trim", first: 2, last: 6 } }]));
+    expect(screen.getByRole("link", { name: "Compare with cy" }).getAttribute("href")).toContain("/compare?one=");
+  });
+
+  it("goes on to what else waits for a review", async () => {
+    const { user, router, sent } = open("/episodes/1");
     await screen.findByRole("button", { name: /^Accept/ }, soon);
     await user.keyboard("{Shift>}{Enter}{/Shift}");
-    expect(await screen.findByText("Accepted", { selector: "[role=status] *" })).toBeTruthy();
+    await waitFor(() => expect(sent(`/episodes/${REVIEWED}/review`)).toMatchObject([{ body: { decision: "accept" } }]));
     await user.keyboard("n");
     await waitFor(() => expect(router.state.location.pathname).toBe("/episodes/somebody-elses"));
   });
 
   it("offers no decision on what was decided before", async () => {
     const { user, sent } = open("/episodes/1", "reviewed");
-    expect(await screen.findByText("Accepted", { selector: "[role=status] *" }, soon)).toBeTruthy();
+    expect(await screen.findByText("Accepted", { selector: "h2 *" }, soon)).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Accept/ })).toBeNull();
     await user.keyboard("{Shift>}{Enter}{/Shift}");
-    expect(sent("/episodes/1/review")).toMatchObject([{ method: "GET" }]);
+    expect(sent(`/episodes/${REVIEWED}/review`)).toEqual([]);
   });
 
   it("is read only while the episode runs", async () => {

@@ -2,7 +2,7 @@
 import { deskCommands } from "@/features/annotate/commands";
 import { queueCommands } from "@/features/queue/commands";
 import { replayCommands } from "@/features/replay/commands";
-import { reviewCommands } from "@/features/review/commands";
+import { compareCommands, reviewCommands, verdictCommands } from "@/features/review/commands";
 import type { Command } from "@/shared/commands/command";
 import { globalCommands } from "@/shared/commands/global";
 
@@ -11,5 +11,7 @@ export const ALL_COMMANDS: readonly Command[] = [
   ...Object.values(queueCommands),
   ...deskCommands,
   ...Object.values(replayCommands),
+  ...Object.values(verdictCommands),
   ...Object.values(reviewCommands),
+  ...Object.values(compareCommands),
 ];

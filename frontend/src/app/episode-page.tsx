@@ -1,9 +1,8 @@
-/** The replay of one episode, with the review of those who may review it: two features that meet only here. */
+/** The replay of one episode, with its review for those who review or mend it: two features that meet only here. */
 import { useQuery } from "@tanstack/react-query";
 
 import { Replay } from "@/features/replay/replay";
 import { ReviewPanel } from "@/features/review/review-panel";
-import { hasRole, useUser } from "@/shared/account/account";
 import { snapshotQuery, trajectoryQuery } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ErrorState, Loading } from "@/shared/ui/states";
@@ -11,7 +10,6 @@ import { PagePath } from "@/shared/ui/top-bar";
 
 export default function EpisodePage({ episodeId }: { episodeId: string }) {
   const { t } = useI18n();
-  const user = useUser();
   const snapshot = useQuery(snapshotQuery(episodeId));
   const trajectory = useQuery(trajectoryQuery(episodeId));
   const failed = [snapshot, trajectory].find(({ isError }) => isError);
@@ -25,7 +23,9 @@ export default function EpisodePage({ episodeId }: { episodeId: string }) {
       <Replay
         trajectory={trajectory.data}
         state={state}
-        review={state.status === "finished" && hasRole(user, "reviewer") && <ReviewPanel episodeId={episodeId} />}
+        review={(current) =>
+          state.status === "finished" && <ReviewPanel episodeId={episodeId} steps={trajectory.data.steps} current={current} />
+        }
       />
     </>
   );

@@ -69,6 +69,7 @@ export const routes: RouteObject[] = [
       { path: "review", lazy: page(() => import("@/features/review/queue-page")) },
       { path: "compare", lazy: page(() => import("@/features/review/compare-page")) },
       { path: "agreement", lazy: page(() => import("@/features/review/agreement-page")) },
+      { path: "trajectories", lazy: page(() => import("@/features/trajectories/trajectories-page")) },
       { path: "exports", lazy: page(() => import("@/features/exports/exports-page")) },
       { path: "reports", lazy: page(() => import("@/features/reports/reports-page")) },
       { path: "policies", lazy: page(() => import("@/features/policies/policies-page")) },

@@ -9,12 +9,13 @@ from annotation_app.episodes.models import Episode
 from annotation_app.live.threads import in_database
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.selectors.sheet import sheet_of
+from annotation_app.reviews.wiring import check_do
 from tests.contract.test_store import step
 from tests.integration.web.conftest import Stack
 from vocabulary.actions import Action, Click, Finish, TypeText
 
 
-def attempt(stack: Stack, *actions: Action, outcome: str = "success") -> Episode:
+def attempt(*, stack: Stack, actions: tuple[Action, ...], outcome: str = "success") -> Episode:
     """Ada's next episode, said to have been done so."""
     episode = episodes.episode_next(user=stack.world.ada)
     assert episode is not None
@@ -30,27 +31,27 @@ def attempt(stack: Stack, *actions: Action, outcome: str = "success") -> Episode
     return Episode.objects.get(pk=episode.pk)
 
 
-def checked(stack: Stack, episode: Episode) -> Any:
+def checked(*, stack: Stack, episode: Episode) -> Any:
     jobs.check_start(user=stack.world.rosa, episode_id=episode.id)
     return sheet_of(user=stack.world.rosa, episode_id=episode.id).check
 
 
 async def test_what_was_done_can_be_done_again(stack: Stack) -> None:
-    episode = await in_database(attempt, stack, TypeText(text="one"), Finish())
-    check = await in_database(checked, stack, episode)
+    episode = await in_database(attempt, stack=stack, actions=(TypeText(text="one"), Finish()))
+    check = await in_database(checked, stack=stack, episode=episode)
     assert (check.status, check.done, check.total) == ("done", 2, 2)
     assert check.report.executable
     assert check.report.verdict.success is True
 
 
 async def test_another_end_than_the_recorded_one_is_told(stack: Stack) -> None:
-    episode = await in_database(attempt, stack, Click(x=10, y=10), Finish())
-    check = await in_database(checked, stack, episode)
+    episode = await in_database(attempt, stack=stack, actions=(Click(x=10, y=10), Finish()))
+    check = await in_database(checked, stack=stack, episode=episode)
     assert (check.status, check.report.executable, check.report.verdict.success) == ("done", False, False)
 
 
 async def test_a_mended_step_is_what_is_done_again(stack: Stack) -> None:
-    episode = await in_database(attempt, stack, Click(x=10, y=10), Finish())
+    episode = await in_database(attempt, stack=stack, actions=(Click(x=10, y=10), Finish()))
 
     def mend() -> None:
         services.step_fix(
@@ -64,21 +65,21 @@ async def test_a_mended_step_is_what_is_done_again(stack: Stack) -> None:
         )
 
     await in_database(mend)
-    check = await in_database(checked, stack, episode)
+    check = await in_database(checked, stack=stack, episode=episode)
     assert check.report.executable
 
 
 async def test_an_act_that_cannot_be_done_ends_it(stack: Stack) -> None:
-    episode = await in_database(attempt, stack, Click(x=5_000, y=10), TypeText(text="one"))
-    check = await in_database(checked, stack, episode)
+    episode = await in_database(attempt, stack=stack, actions=(Click(x=5_000, y=10), TypeText(text="one")))
+    check = await in_database(checked, stack=stack, episode=episode)
     assert (check.report.executable, check.report.departs_at, len(check.report.steps)) == (False, 0, 1)
     assert check.report.steps[0].error
 
 
 async def test_without_a_bridge_the_check_fails_and_says_why(stack: Stack, settings: Any) -> None:
-    episode = await in_database(attempt, stack, TypeText(text="one"), Finish())
+    episode = await in_database(attempt, stack=stack, actions=(TypeText(text="one"), Finish()))
     settings.ENV = settings.ENV.model_copy(update={"bridge_url": "http://127.0.0.1:9"})
-    check = await in_database(checked, stack, episode)
+    check = await in_database(checked, stack=stack, episode=episode)
     assert check.status == "failed"
     assert "did not answer" in check.error
 
@@ -87,9 +88,9 @@ async def test_a_check_cancelled_before_it_begins_takes_no_machine(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs.check_job, "delay", lambda *given: None)
-    episode = await in_database(attempt, stack, TypeText(text="one"), Finish())
+    episode = await in_database(attempt, stack=stack, actions=(TypeText(text="one"), Finish()))
     job = await in_database(jobs.check_start, user=stack.world.rosa, episode_id=episode.id)
     await in_database(services.job_cancel, user=stack.world.rosa, job_id=job.id)
-    await in_database(jobs.check_do, job_id=job.id, episode_id=episode.id)
+    await in_database(check_do, job_id=job.id, episode_id=episode.id)
     check = (await in_database(sheet_of, user=stack.world.rosa, episode_id=episode.id)).check
     assert (check.status, check.done, check.report) == ("cancelled", 0, None)

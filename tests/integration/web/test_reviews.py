@@ -15,6 +15,7 @@ from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.live.threads import in_database
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.models import Claim
+from annotation_app.reviews.searching import duplicates_do
 from annotation_app.reviews.selectors.queue import QueueFilters
 from annotation_app.reviews.selectors.views import trajectories_reviewed
 from annotation_app.tasks.models import Assignment, Pool, Task
@@ -318,6 +319,6 @@ def test_a_cancelled_search_changes_nothing(world: World, rosa: Reviewer, monkey
     job = rosa.post(path)
     assert rosa.post(path)["code"] == "under_way"
     assert rosa.client.post(f"/api/review-jobs/{job['id']}/cancel").status_code == 204
-    jobs.duplicates_do(job_id=UUID(job["id"]), pool_id=world.pool.pk)
+    duplicates_do(job_id=UUID(job["id"]), pool_id=world.pool.pk)
     assert rosa.get(path)["job"]["status"] == "cancelled"
     assert rosa.get(path)["pairs"] == []

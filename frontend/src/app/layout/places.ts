@@ -18,6 +18,7 @@ export const PLACES: readonly Place[] = [
   { to: TO_REVIEW, label: "nav.review", roles: ["reviewer"] },
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
   { to: "/exports", label: "global.exports", roles: ["researcher"], command: globalCommands.exports },
+  { to: "/agreement", label: "nav.agreement", roles: ["reviewer", "researcher"] },
   { to: "/reports", label: "global.reports", roles: ["reviewer", "researcher"], command: globalCommands.reports },
 ];
 

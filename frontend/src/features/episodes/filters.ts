@@ -2,7 +2,7 @@
 import type { EpisodeSummary } from "@/generated/api";
 
 export const STATUSES = ["warming", "running", "paused", "finished", "left", "failed"] as const satisfies EpisodeSummary["status"][];
-export const REVIEWS = ["pending", "accepted", "returned"] as const satisfies EpisodeSummary["review"][];
+export const REVIEWS = ["pending", "accepted", "returned", "rejected"] as const satisfies EpisodeSummary["review"][];
 
 export type Filters = {
   readonly status: EpisodeSummary["status"] | null;

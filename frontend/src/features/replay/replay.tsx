@@ -28,7 +28,7 @@ import styles from "./replay.module.css";
 import { StepPanel } from "./step-panel";
 import { Summary } from "./summary";
 
-type Props = { trajectory: Trajectory; state: Snapshot["state"]; review?: ReactNode };
+type Props = { trajectory: Trajectory; state: Snapshot["state"]; review?: (step: number) => ReactNode };
 
 export function Replay({ trajectory, state, review }: Props) {
   const { t } = useI18n();
@@ -63,7 +63,7 @@ export function Replay({ trajectory, state, review }: Props) {
         <Summary trajectory={trajectory} state={state} />
         {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setAsking(true)} />}
         {trajectory.task.platform === "browser" && <Programs episodeId={trajectory.id} />}
-        {review}
+        {review?.(player.step)}
       </aside>
       <div className={styles.foot}>
         <Controls player={player} move={move} count={steps.length} video={video} />

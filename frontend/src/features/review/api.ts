@@ -1,32 +1,133 @@
-/** A reviewer's decision over HTTP. */
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+/** Reviewing over HTTP: what waits, an episode's sheet and everything that changes it, comparing, agreement, searches. */
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { EpisodePage, EpisodeSummary, ReviewIn } from "@/generated/api";
+import type { Agreement, SideBySide, CutIn, Duplicates, EpisodeSummary, FixIn, JobOut, PoolSummary, RemarkIn, ReviewIn, ReviewQueue, Sheet } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
-export const reviewQuery = (episodeId: string) =>
+import { toSearch, type Filters } from "./filters";
+
+const AGAIN_MS = 1_000;
+
+export const underWay = (job: JobOut | null): boolean => job?.status === "queued" || job?.status === "running";
+
+export const queueQuery = (filters: Filters) =>
   queryOptions({
-    queryKey: ["episode", episodeId, "review"],
-    queryFn: () => request<EpisodeSummary>("GET", `/episodes/${episodeId}/review`),
+    queryKey: ["reviews", "queue", filters],
+    queryFn: () => request<ReviewQueue>("GET", `/reviews/queue?${toSearch(filters).toString()}`),
+    placeholderData: keepPreviousData,
   });
 
-export function useReview(episodeId: string) {
+export const poolsQuery = queryOptions({
+  queryKey: ["pools"],
+  queryFn: () => request<PoolSummary[]>("GET", "/pools"),
+  staleTime: 60_000,
+});
+
+/** All that belongs to reviewing an episode; asked again while it is done anew in a machine. */
+export const sheetQuery = (episodeId: string) =>
+  queryOptions({
+    queryKey: ["episode", episodeId, "sheet"],
+    queryFn: () => request<Sheet>("GET", `/episodes/${episodeId}/review/sheet`),
+    refetchInterval: ({ state }) => (underWay(state.data?.check ?? null) ? AGAIN_MS : false),
+  });
+
+export type Change =
+  | { readonly do: "claim" }
+  | { readonly do: "release" }
+  | ({ readonly do: "remark"; readonly index: number } & Pick<RemarkIn, "verdict" | "comment">)
+  | ({ readonly do: "mend"; readonly index: number } & FixIn)
+  | { readonly do: "cut"; readonly cut: CutIn }
+  | { readonly do: "decide"; readonly review: ReviewIn }
+  | { readonly do: "resubmit" }
+  | { readonly do: "check" }
+  | { readonly do: "cancel"; readonly job: string };
+
+async function send(episodeId: string, change: Change): Promise<unknown> {
+  const path = `/episodes/${episodeId}/review`;
+  switch (change.do) {
+    case "claim":
+      return request("POST", `${path}/claim`);
+    case "release":
+      return request("DELETE", `${path}/claim`);
+    case "remark":
+      return request("POST", `${path}/steps/${change.index}`, { verdict: change.verdict, comment: change.comment });
+    case "mend": {
+      const { do: _, index, ...fix } = change;
+      return request("POST", `${path}/steps/${index}/fixes`, fix);
+    }
+    case "cut":
+      return request("POST", `${path}/cuts`, change.cut);
+    case "decide":
+      return request("POST", path, change.review);
+    case "resubmit":
+      return request("POST", `${path}/resubmission`);
+    case "check":
+      return request("POST", `${path}/checks`);
+    case "cancel":
+      return request("POST", `/review-jobs/${change.job}/cancel`);
+  }
+}
+
+/** Any change of a review; the sheet, the queue and the lists are asked for anew, also where it was refused. */
+export function useChange(episodeId: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (review: ReviewIn) => request<EpisodeSummary>("POST", `/episodes/${episodeId}/review`, review),
-    onSuccess: (decided) => {
-      client.setQueryData(reviewQuery(episodeId).queryKey, decided);
-      return client.invalidateQueries({ queryKey: ["episodes"] });
+    mutationFn: (change: Change) => send(episodeId, change),
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: sheetQuery(episodeId).queryKey }),
+        client.invalidateQueries({ queryKey: ["reviews"] }),
+        client.invalidateQueries({ queryKey: ["episodes"] }),
+        client.invalidateQueries({ queryKey: ["queue"] }),
+      ]),
+  });
+}
+
+/** Claim what is nearest behind (before) an episode in the queue; null when nothing waits. */
+export function useNext() {
+  return useMutation({
+    mutationFn: (where: { after?: string; direction?: "next" | "previous"; filters?: Filters }) => {
+      const { after = null, direction = "next", filters } = where;
+      const pool = filters?.pool ? Number(filters.pool) : null;
+      const { annotator = null, outcome = null, returned = false } = filters ?? {};
+      return request<EpisodeSummary | null>("POST", "/reviews/next", { after, direction, pool, annotator, outcome, returned });
     },
   });
 }
 
-/** The newest episode that waits for a review by this person; null when none does. Nobody reviews their own. */
-export function useNextToReview(username: string) {
+export const agreementQuery = (pool: string | null) =>
+  queryOptions({
+    queryKey: ["reviews", "agreement", pool],
+    queryFn: () => request<Agreement>("GET", `/reviews/agreement${pool ? `?pool=${pool}` : ""}`),
+    placeholderData: keepPreviousData,
+  });
+
+export const comparisonQuery = (one: string, other: string) =>
+  queryOptions({
+    queryKey: ["reviews", "comparison", one, other],
+    queryFn: () => request<SideBySide>("GET", `/reviews/comparison?one=${one}&other=${other}`),
+  });
+
+export function useAdjudicate() {
+  const client = useQueryClient();
   return useMutation({
-    mutationFn: async () => {
-      const { items } = await request<EpisodePage>("GET", "/episodes?status=finished&review=pending");
-      return items.find(({ annotator, practice }) => annotator !== username && !practice) ?? null;
-    },
+    mutationFn: (choice: { chosen: string; reason: string }) => request("POST", "/reviews/adjudications", choice),
+    onSettled: () => client.invalidateQueries({ queryKey: ["reviews"] }),
+  });
+}
+
+export const duplicatesQuery = (pool: string) =>
+  queryOptions({
+    queryKey: ["reviews", "duplicates", pool],
+    queryFn: () => request<Duplicates>("GET", `/pools/${pool}/duplicates`),
+    refetchInterval: ({ state }) => (underWay(state.data?.job ?? null) ? AGAIN_MS : false),
+  });
+
+export function useSearch(pool: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (cancel: string | null) =>
+      cancel ? request("POST", `/review-jobs/${cancel}/cancel`) : request("POST", `/pools/${pool}/duplicates`),
+    onSettled: () => client.invalidateQueries({ queryKey: duplicatesQuery(pool).queryKey }),
   });
 }

@@ -1,8 +1,43 @@
-/** Commands of a reviewer looking at an episode. */
+/** Commands of reviewing: of who looks at an episode, of the queue, and of two attempts side by side. */
+import type { StepVerdict } from "@/generated/vocabulary";
 import type { Command } from "@/shared/commands/command";
 
+const review = <Verb extends string>(verb: Verb, keys: readonly string[]) =>
+  ({ id: `review.${verb}`, scope: "replay", name: `review.${verb}`, help: `review.${verb}.help`, keys }) as const;
+
+const compare = <Verb extends string>(verb: Verb, keys: readonly string[], repeats = false) =>
+  ({ id: `compare.${verb}`, scope: "compare", name: `compare.${verb}`, help: `compare.${verb}.help`, keys, repeats }) as const;
+
+export const verdictCommands = {
+  right: review("right", ["1"]),
+  wrong_element: review("wrong_element", ["2"]),
+  wrong_action: review("wrong_action", ["3"]),
+  redundant: review("redundant", ["4"]),
+  hallucinated: review("hallucinated", ["5"]),
+} satisfies Record<StepVerdict, Command>;
+
+export const VERDICTS = Object.keys(verdictCommands) as StepVerdict[];
+
 export const reviewCommands = {
-  accept: { id: "review.accept", scope: "replay", name: "review.accept", help: "review.accept.help", keys: ["Shift+Enter"] },
-  return: { id: "review.return", scope: "replay", name: "review.return", help: "review.return.help", keys: ["R"] },
-  next: { id: "review.next", scope: "replay", name: "review.next", help: "review.next.help", keys: ["N"] },
-} as const satisfies Record<string, Command>;
+  unsay: review("unsay", ["0"]),
+  comment: review("comment", ["C"]),
+  mend: review("mend", ["E"]),
+  begin: review("begin", ["B"]),
+  end: review("end", ["L"]),
+  split: review("split", ["S"]),
+  uncut: review("uncut", ["Z"]),
+  accept: review("accept", ["Shift+Enter"]),
+  return: review("return", ["R"]),
+  reject: review("reject", ["Shift+R"]),
+  resubmit: review("resubmit", ["Shift+H"]),
+  next: review("next", ["Enter", "N"]),
+  previous: review("previous", ["P"]),
+} satisfies Record<string, Command>;
+
+export const compareCommands = {
+  next: compare("next", ["J", "ArrowDown"], true),
+  previous: compare("previous", ["K", "ArrowUp"], true),
+  divergence: compare("divergence", ["D"]),
+  one: compare("one", ["1"]),
+  other: compare("other", ["2"]),
+} satisfies Record<string, Command>;

@@ -28,7 +28,7 @@ export function useUser(): UserOut {
 export const hasRole = (user: UserOut, ...roles: Role[]): boolean =>
   user.roles.includes("admin") || roles.some((role) => user.roles.includes(role));
 
-export const TO_REVIEW = "/episodes?status=finished&review=pending";
+export const TO_REVIEW = "/review";
 
 /** Where a person's work begins. */
 export function homeOf(user: UserOut): string {

@@ -56,7 +56,7 @@ export function StatusBadge({ status }: { status: EpisodeStatus }) {
 
 export function ReviewBadge({ review }: { review: EpisodeSummary["review"] }) {
   const { t } = useI18n();
-  const tone = { pending: "neutral", accepted: "ok", returned: "warn" } as const;
+  const tone = { pending: "neutral", accepted: "ok", returned: "warn", rejected: "danger" } as const;
   return <Badge tone={tone[review]}>{t(`review.${review}`)}</Badge>;
 }
 

@@ -32,6 +32,7 @@ const step = (index: number, action: Action, text: string | null = null, undone 
   ended_at: OBSERVATION.captured_at,
   decide_ms: null,
   undone,
+  review: null,
 });
 
 const open = (changed: Partial<EpisodeState> = {}) =>

@@ -1,0 +1,219 @@
+/** How far people agree: on verdicts, on steps, with the reference; and what is nearly the same. */
+import { Button, Progress, Select, Table } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearchParams } from "react-router";
+
+import type { Agreement, DuplicatePair, GoldScore, TaskAgreement } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+import { Page, Section } from "@/shared/ui/page";
+import { Problem } from "@/shared/ui/problem";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { agreementQuery, duplicatesQuery, poolsQuery, underWay, useSearch } from "./api";
+import styles from "./review.module.css";
+
+export default function AgreementPage() {
+  const { t } = useI18n();
+  const [search, setSearch] = useSearchParams();
+  const asked = search.get("pool");
+  const pool = asked && /^\d+$/.test(asked) ? asked : null;
+  const pools = useQuery(poolsQuery).data ?? [];
+  const agreement = useQuery(agreementQuery(pool));
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("agreement.title") }]} />
+      <Section
+        title={t("agreement.title")}
+        aside={
+          <Select
+            aria-label={t("episodes.pool")}
+            placeholder={t("episodes.any_pool")}
+            clearable
+            w={220}
+            data={pools.map(({ id, name }) => ({ value: String(id), label: name }))}
+            value={pool}
+            onChange={(chosen) => setSearch(chosen ? { pool: chosen } : {}, { replace: true })}
+          />
+        }
+      >
+        {agreement.isPending && <Loading />}
+        {agreement.isError && <ErrorState error={agreement.error} onRetry={() => void agreement.refetch()} />}
+        {agreement.data && <Figures agreement={agreement.data} />}
+      </Section>
+      {agreement.data && (
+        <>
+          <Section title={t("agreement.tasks")}>
+            {agreement.data.tasks.length === 0 ? (
+              <Empty title={t("agreement.steps.none")}>{t("agreement.tasks.none.help")}</Empty>
+            ) : (
+              <TaskTable tasks={agreement.data.tasks} />
+            )}
+          </Section>
+          <Section title={t("agreement.gold")}>
+            {agreement.data.gold.length === 0 ? (
+              <Empty title={t("agreement.gold.none")}>{t("agreement.gold.none.help")}</Empty>
+            ) : (
+              <GoldTable scores={agreement.data.gold} />
+            )}
+          </Section>
+        </>
+      )}
+      <Section title={t("agreement.duplicates")}>
+        {pool === null ? <Empty title={t("agreement.duplicates.choose")} /> : <DuplicateSearch pool={pool} />}
+      </Section>
+    </Page>
+  );
+}
+
+function Figures({ agreement: { alpha, steps_judged_together, mean_agreement } }: { agreement: Agreement }) {
+  const { t, percent, language } = useI18n();
+  const decimals = new Intl.NumberFormat(language, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+  return (
+    <dl className={styles.figures}>
+      <div>
+        <dt>{t("agreement.alpha")}</dt>
+        <dd>
+          {alpha === null ? "—" : decimals.format(alpha)}
+          <span>{alpha === null ? t("agreement.alpha.none") : t("agreement.alpha.help", { count: steps_judged_together })}</span>
+        </dd>
+      </div>
+      <div>
+        <dt>{t("agreement.steps")}</dt>
+        <dd>
+          {mean_agreement === null ? "—" : percent(mean_agreement)}
+          <span>{t(mean_agreement === null ? "agreement.steps.none" : "agreement.steps.help")}</span>
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function TaskTable({ tasks }: { tasks: readonly TaskAgreement[] }) {
+  const { t, percent } = useI18n();
+  return (
+    <Table className={styles.table} highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t("agreement.task")}</Table.Th>
+          <Table.Th>{t("agreement.people")}</Table.Th>
+          <Table.Th className={styles.number}>{t("agreement.share")}</Table.Th>
+          <Table.Th>{t("agreement.outcomes")}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {tasks.map(({ task, instruction, pool, episodes, annotators, agreement, outcomes_agree, adjudicated }) => (
+          <Table.Tr key={task}>
+            <Table.Td>
+              <Link className={styles.instruction} to={`/compare?one=${episodes[0]}&other=${episodes[1]}`}>
+                {instruction}
+              </Link>
+              <div className={styles.note}>
+                {pool} {adjudicated && <Badge tone="ok">{t("agreement.adjudicated")}</Badge>}
+              </div>
+            </Table.Td>
+            <Table.Td>{annotators.join(", ")}</Table.Td>
+            <Table.Td className={styles.number}>{percent(agreement)}</Table.Td>
+            <Table.Td>
+              <Badge tone={outcomes_agree ? "ok" : "warn"}>{t(outcomes_agree ? "agreement.outcomes.same" : "agreement.outcomes.differ")}</Badge>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function GoldTable({ scores }: { scores: readonly GoldScore[] }) {
+  const { t, percent } = useI18n();
+  return (
+    <Table className={styles.table}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t("agreement.person")}</Table.Th>
+          <Table.Th className={styles.number}>{t("agreement.gold.done")}</Table.Th>
+          <Table.Th className={styles.number}>{t("agreement.gold.steps")}</Table.Th>
+          <Table.Th className={styles.number}>{t("agreement.gold.outcomes")}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {scores.map(({ annotator, episodes, agreement, outcomes }) => (
+          <Table.Tr key={annotator}>
+            <Table.Td>{annotator}</Table.Td>
+            <Table.Td className={styles.number}>{episodes}</Table.Td>
+            <Table.Td className={styles.number}>{percent(agreement)}</Table.Td>
+            <Table.Td className={styles.number}>{percent(outcomes)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function DuplicateSearch({ pool }: { pool: string }) {
+  const { t } = useI18n();
+  const found = useQuery(duplicatesQuery(pool));
+  const search = useSearch(pool);
+  const reviews = hasRole(useUser(), "reviewer");
+  if (found.isPending) return <Loading />;
+  if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
+  const { job, pairs } = found.data;
+  const busy = job !== null && underWay(job);
+  return (
+    <>
+      {reviews && (
+        <div className={styles.bar}>
+          {busy ? (
+            <>
+              <Progress w={200} value={job.total === 0 ? 0 : (job.done / job.total) * 100} aria-label={t("agreement.duplicates.progress")} />
+              <Button size="compact-sm" variant="default" onClick={() => search.mutate(job.id)}>
+                {t("agreement.duplicates.cancel")}
+              </Button>
+            </>
+          ) : (
+            <Button size="compact-sm" variant="default" loading={search.isPending} onClick={() => search.mutate(null)}>
+              {t("agreement.duplicates.search")}
+            </Button>
+          )}
+          <Problem error={search.error} />
+          {job?.status === "failed" && <p className={styles.error}>{job.error}</p>}
+        </div>
+      )}
+      {pairs.length > 0 && <DuplicateTable pairs={pairs} />}
+      {pairs.length === 0 && job?.status === "done" && <Empty title={t("agreement.duplicates.none")} />}
+    </>
+  );
+}
+
+function DuplicateTable({ pairs }: { pairs: readonly DuplicatePair[] }) {
+  const { t, percent } = useI18n();
+  return (
+    <Table className={styles.table}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t("agreement.task")}</Table.Th>
+          <Table.Th className={styles.number}>{t("agreement.duplicates.text")}</Table.Th>
+          <Table.Th className={styles.number}>{t("agreement.duplicates.screens")}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {pairs.map(({ one, other, same_task, text, screens }) => (
+          <Table.Tr key={`${one.id} ${other.id}`}>
+            <Table.Td>
+              {[one, other].map(({ id, instruction, annotator }) => (
+                <div key={id}>
+                  <Link to={`/episodes/${id}`}>{instruction}</Link> <span className={styles.note}>{annotator}</span>
+                </div>
+              ))}
+              {same_task && <Badge tone="neutral">{t("agreement.duplicates.same_task")}</Badge>}
+            </Table.Td>
+            <Table.Td className={styles.number}>{percent(text)}</Table.Td>
+            <Table.Td className={styles.number}>{screens === null ? "—" : percent(screens)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

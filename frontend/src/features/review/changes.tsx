@@ -1,0 +1,51 @@
+/** What changed since it was sent back: each step as it was, and as it is. */
+import { Link } from "react-router";
+
+import type { Change, Sheet } from "@/generated/api";
+import { actionInWords } from "@/shared/actions/words";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+
+import styles from "./review.module.css";
+
+const TONE = { changed: "warn", added: "ok", removed: "danger" } as const;
+
+export function Changes({ sheet: { changes, previous } }: { sheet: Sheet }) {
+  const { t } = useI18n();
+  if (changes.length === 0 && previous === null) return null;
+  return (
+    <div className={styles.group}>
+      <h3 className={styles.title}>
+        {t("review.changes", { count: changes.length })}
+        {previous && <Link to={`/episodes/${previous}`}>{t("review.changes.previous")}</Link>}
+      </h3>
+      <ul className={styles.list}>
+        {changes.map((change) => (
+          <ChangeItem key={`${change.before?.index ?? ""} ${change.after?.index ?? ""}`} change={change} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function ChangeItem({ change: { kind, before, after } }: { change: Change }) {
+  const i18n = useI18n();
+  const { t } = i18n;
+  return (
+    <li className={styles.item}>
+      <Badge tone={TONE[kind]}>{t(`review.change.${kind}`)}</Badge> {t("review.step", { number: ((after ?? before)?.index ?? 0) + 1 })}
+      {before && (
+        <p className={styles.old}>
+          <del>
+            {before.thought} {actionInWords(before.action, i18n)}
+          </del>
+        </p>
+      )}
+      {after && (
+        <p>
+          {after.thought} {actionInWords(after.action, i18n)}
+        </p>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,68 @@
+/** Which steps count: trimmed at both ends, split in two, and taken back; the record stays whole. */
+import { Button } from "@mantine/core";
+
+import type { CutIn, Sheet } from "@/generated/api";
+import type { Step } from "@/generated/vocabulary";
+import { useCommands } from "@/shared/commands/commands";
+import { useI18n } from "@/shared/i18n/i18n";
+import { CommandKey } from "@/shared/ui/key-hint";
+
+import type { useChange } from "./api";
+import { reviewCommands } from "./commands";
+import styles from "./review.module.css";
+
+type Props = { sheet: Sheet; step: Step | undefined; count: number; change: ReturnType<typeof useChange> };
+
+const CUTS = ["begin", "end", "split", "uncut"] as const;
+
+export function Parts({ sheet, step, count, change }: Props) {
+  const { t } = useI18n();
+  const { segments } = sheet;
+  const may = sheet.may === "review" && (sheet.claim === null || sheet.claim.mine) && !change.isPending;
+  const at = step?.index ?? 0;
+  const first = segments[0]?.first ?? 0;
+  const last = segments.at(-1)?.last ?? count - 1;
+  const cuts: Record<(typeof CUTS)[number], { allowed: boolean; cut: CutIn }> = {
+    begin: { allowed: at > first && at <= last, cut: { do: "trim", first: at, last, before: "", after: "" } },
+    end: { allowed: at < last && at >= first, cut: { do: "trim", first, last: at, before: "", after: "" } },
+    split: {
+      allowed: at > 0 && (segments.length === 0 ? at < count : segments.some((part) => part.first < at && at <= part.last)),
+      cut: { do: "split", first: at, last: 0, before: "", after: "" },
+    },
+    uncut: { allowed: sheet.can_undo_cut, cut: { do: "undo", first: 0, last: 0, before: "", after: "" } },
+  };
+  const make = (name: (typeof CUTS)[number]) => change.mutate({ do: "cut", cut: cuts[name].cut });
+  useCommands(CUTS.map((name) => ({ command: reviewCommands[name], enabled: may && cuts[name].allowed, run: () => make(name) })));
+  return (
+    <div className={styles.group}>
+      <h3 className={styles.title}>{t("review.parts")}</h3>
+      {segments.length === 0 ? (
+        <p className={styles.note}>{t("review.parts.whole")}</p>
+      ) : (
+        <ol className={styles.list} role="status">
+          {segments.map((part) => (
+            <li key={part.first} className={styles.item}>
+              {t("review.parts.part", { first: part.first + 1, last: part.last + 1 })}
+            </li>
+          ))}
+        </ol>
+      )}
+      {sheet.may === "review" && (
+        <div className={styles.verdicts}>
+          {CUTS.map((name) => (
+            <Button
+              key={name}
+              size="compact-sm"
+              variant="default"
+              disabled={!may || !cuts[name].allowed}
+              onClick={() => make(name)}
+              rightSection={<CommandKey command={reviewCommands[name]} />}
+            >
+              {t(`review.${name}`)}
+            </Button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

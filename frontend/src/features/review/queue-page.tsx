@@ -1,0 +1,162 @@
+/** The review queue: what waits, oldest first, narrowed by the address; Enter begins. */
+import { Button, Select, Switch, Table, TextInput } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearchParams } from "react-router";
+
+import type { QueueItem } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
+import { useCommands } from "@/shared/commands/commands";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge, disagree, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
+import { CommandKey } from "@/shared/ui/key-hint";
+import { Page, Section } from "@/shared/ui/page";
+import { Problem } from "@/shared/ui/problem";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { poolsQuery, queueQuery, useNext } from "./api";
+import { reviewCommands } from "./commands";
+import { fromSearch, OUTCOMES, toSearch, type Filters } from "./filters";
+import styles from "./review.module.css";
+
+export default function ReviewQueuePage() {
+  const { t } = useI18n();
+  const navigate = useNavigate();
+  const [search, setSearch] = useSearchParams();
+  const filters = fromSearch(search);
+  const queue = useQuery(queueQuery(filters));
+  const next = useNext();
+  const reviews = hasRole(useUser(), "reviewer");
+  const change = (patch: Partial<Filters>) => setSearch(toSearch({ ...filters, after: null, ...patch }), { replace: true });
+  const begin = () =>
+    next.mutate(
+      { filters },
+      {
+        onSuccess: (episode) => {
+          if (episode) void navigate(`/episodes/${episode.id}`);
+          else notifications.show({ message: t("review.none_left") });
+        },
+      },
+    );
+  useCommands([{ command: reviewCommands.next, enabled: reviews && !next.isPending, run: begin }]);
+  const items = queue.data?.items ?? [];
+
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("reviews.title") }]} />
+      <Section
+        title={queue.data ? t("reviews.count", { count: queue.data.total }) : t("reviews.title")}
+        aside={
+          reviews && (
+            <Button onClick={begin} loading={next.isPending} disabled={queue.data?.total === 0} rightSection={<CommandKey command={reviewCommands.next} />}>
+              {t("reviews.start")}
+            </Button>
+          )
+        }
+      >
+        <FilterBar filters={filters} change={change} />
+        <Problem error={next.error} />
+        {queue.isPending && <Loading />}
+        {queue.isError && <ErrorState error={queue.error} onRetry={() => void queue.refetch()} />}
+        {queue.data && items.length === 0 && <Empty title={t("reviews.none")}>{t("reviews.none.help")}</Empty>}
+        {items.length > 0 && <QueueTable items={items} />}
+        {queue.data?.next && (
+          <div className={styles.bar}>
+            <Button variant="default" onClick={() => change({ after: queue.data.next })}>
+              {t("common.next_page")}
+            </Button>
+          </div>
+        )}
+      </Section>
+    </Page>
+  );
+}
+
+function FilterBar({ filters, change }: { filters: Filters; change: (patch: Partial<Filters>) => void }) {
+  const { t } = useI18n();
+  const pools = useQuery(poolsQuery).data ?? [];
+  return (
+    <div className={styles.bar}>
+      <Select
+        aria-label={t("episodes.pool")}
+        placeholder={t("episodes.any_pool")}
+        clearable
+        w={190}
+        data={pools.map((pool) => ({ value: String(pool.id), label: pool.name }))}
+        value={filters.pool}
+        onChange={(pool) => change({ pool })}
+      />
+      <Select
+        aria-label={t("episodes.outcome")}
+        placeholder={t("episodes.outcome")}
+        clearable
+        w={150}
+        data={OUTCOMES.map((outcome) => ({ value: outcome, label: t(`outcome.${outcome}`) }))}
+        value={filters.outcome}
+        onChange={(outcome) => change({ outcome: OUTCOMES.find((known) => known === outcome) ?? null })}
+      />
+      <TextInput
+        aria-label={t("episodes.annotator")}
+        placeholder={t("episodes.annotator")}
+        w={150}
+        key={filters.annotator}
+        defaultValue={filters.annotator ?? ""}
+        onBlur={(event) => change({ annotator: event.currentTarget.value.trim() || null })}
+        onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+      />
+      <Switch label={t("reviews.returned_only")} checked={filters.returned} onChange={(event) => change({ returned: event.currentTarget.checked })} />
+    </div>
+  );
+}
+
+function QueueTable({ items }: { items: readonly QueueItem[] }) {
+  const { t } = useI18n();
+  return (
+    <Table className={styles.table} highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t("episodes.task")}</Table.Th>
+          <Table.Th>{t("episodes.annotator")}</Table.Th>
+          <Table.Th>{t("episodes.outcome")}</Table.Th>
+          <Table.Th>{t("episodes.verdict")}</Table.Th>
+          <Table.Th className={styles.number}>{t("episodes.steps")}</Table.Th>
+          <Table.Th className={styles.number}>{t("reviews.waiting")}</Table.Th>
+          <Table.Th>{t("reviews.claim")}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((item) => (
+          <QueueRow key={item.episode.id} item={item} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function QueueRow({ item: { episode, round, claim } }: { item: QueueItem }) {
+  const { t, relative } = useI18n();
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Link className={styles.instruction} to={`/episodes/${episode.id}`}>
+          {episode.instruction}
+        </Link>
+        <div className={styles.note}>
+          {episode.pool} {round > 1 && <Badge tone="warn">{t("review.round", { number: round })}</Badge>}
+        </div>
+      </Table.Td>
+      <Table.Td>{episode.annotator}</Table.Td>
+      <Table.Td>
+        <OutcomeBadge outcome={episode.outcome} />
+      </Table.Td>
+      <Table.Td>
+        <VerdictBadge verdict={episode.verdict} />{" "}
+        {disagree(episode.outcome, episode.verdict) && <Badge tone="warn">{t("verdict.disagrees.short")}</Badge>}
+      </Table.Td>
+      <Table.Td className={styles.number}>{episode.steps}</Table.Td>
+      <Table.Td className={styles.number}>{episode.finished_at && relative(episode.finished_at)}</Table.Td>
+      <Table.Td>{claim && (claim.mine ? t("reviews.you") : claim.reviewer)}</Table.Td>
+    </Table.Tr>
+  );
+}
