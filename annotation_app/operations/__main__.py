@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annotation_app.operations import demo
+from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.checks import chosen_tests, full_tests, quick_tests, run_checks, static_checks
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
@@ -108,6 +109,16 @@ def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) ->
     os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **environment})
 
 
+def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    backup(arguments.data, arguments.folder, console)
+    return 0
+
+
+def _restore(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    restore(arguments.folder, arguments.data, console)
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./pilothouse", description="Set up, run and check Pilothouse on this machine."
@@ -135,6 +146,13 @@ def _parser() -> argparse.ArgumentParser:
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
     manage = add("manage", _manage, "a Django management command on the running demo", takes_rest=True)
     manage.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data)")
+    for name, command, about in (
+        ("backup", _backup, "copy an installation, running or not, to a folder"),
+        ("restore", _restore, "make an installation of a backup, in an empty folder"),
+    ):
+        each = add(name, command, about)
+        each.add_argument("folder", type=Path, help="the backup")
+        each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
     bench.add_argument("name")
     return parser

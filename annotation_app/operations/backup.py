@@ -1,0 +1,182 @@
+"""A copy of everything that cannot be made again, and an installation made from it.
+
+The database is dumped first and the files are copied after it: files are only ever added, so every one that a row of
+the dump names is there. A backup appears under its name when it is whole; a restore fills a folder that is empty.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.demo import NOTE
+from annotation_app.operations.errors import CommandFailed, OperationsError
+from annotation_app.operations.locks import LOCK_NAME, data_lock
+from annotation_app.operations.postgres import Postgres, binaries
+from annotation_app.operations.supervisor import Supervisor
+
+FORMAT = "pilothouse-backup-1"
+DUMP = "database.dump"
+MANIFEST = "manifest.json"
+FOLDERS = ("blobs", "exports")
+"""What the database names by its content or its number."""
+FILES = ("secrets.json", "secret_key", "sign-ins.txt")
+"""Without the secrets, sealed credentials and authenticators open no more, and pseudonyms change."""
+WITHIN = 6 * 3600.0
+BLOCK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup holds; the dump's digest says whether it came over whole."""
+
+    format: str
+    created_at: str
+    postgres: str
+    dump_sha256: str
+    files: int
+    bytes: int
+
+
+def backup(data: Path, target: Path, console: Console) -> Manifest:
+    """Copy an installation, running or not. OperationsError when there is none, or something is in the way."""
+    if target.exists():
+        raise OperationsError(f"{target} exists.", hint="Name a folder that does not.")
+    if not (data / "postgres" / "created").exists():
+        raise OperationsError(f"There is no installation in {data}.", hint="Name its folder: --data FOLDER")
+    whole = target.with_name(f"{target.name}.tmp")
+    shutil.rmtree(whole, ignore_errors=True)
+    try:
+        whole.mkdir(parents=True, mode=0o700)
+        return _write(data, whole, target, console)
+    except OSError as error:
+        raise OperationsError(
+            f"The backup could not be written: {error}", hint=f"Room is needed at {target}."
+        ) from error
+    finally:
+        shutil.rmtree(whole, ignore_errors=True)
+
+
+def restore(source: Path, data: Path, console: Console) -> Manifest:
+    """Make an installation of a backup in an empty folder. OperationsError when the folder is not, or the backup is
+    damaged; then nothing is left there."""
+    manifest = _manifest(source)
+    if data.exists() and any(path.name != LOCK_NAME for path in data.iterdir()):
+        raise OperationsError(f"{data} is not empty.", hint="Name a folder that is, or wipe it: demo --reset")
+    with data_lock(data):
+        try:
+            console.step("Copying the files …")
+            _copy(source, data)
+            console.step("Filling the database …")
+            asyncio.run(_fill(data, source / DUMP, console))
+        except BaseException as error:
+            for path in data.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if isinstance(error, OSError):
+                raise OperationsError(f"The installation could not be written: {error}") from error
+            raise
+    console.step(f"Restored what was saved at {manifest.created_at}; start it: ./pilothouse demo --data {data}")
+    return manifest
+
+
+def _write(data: Path, whole: Path, target: Path, console: Console) -> Manifest:
+    console.step("Copying the database …")
+    asyncio.run(_dump(data, whole / DUMP, console))
+    console.step("Copying the files …")
+    files, size = _copy(data, whole)
+    manifest = Manifest(
+        format=FORMAT,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        postgres=(data / "postgres" / "data" / "PG_VERSION").read_text().strip(),
+        dump_sha256=_digest(whole / DUMP),
+        files=files,
+        bytes=size + (whole / DUMP).stat().st_size,
+    )
+    (whole / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1))
+    whole.rename(target)
+    console.step(f"Saved {files} files and the database, {manifest.bytes} bytes, in {target}")
+    return manifest
+
+
+def _manifest(source: Path) -> Manifest:
+    try:
+        manifest = Manifest(**json.loads((source / MANIFEST).read_text()))
+    except (OSError, ValueError, TypeError) as error:
+        raise OperationsError(
+            f"{source} is no backup.", hint="A backup is a folder with manifest.json in it."
+        ) from error
+    if manifest.format != FORMAT:
+        raise OperationsError(f"{source} was written in another format: {manifest.format}.")
+    if not (source / DUMP).exists() or _digest(source / DUMP) != manifest.dump_sha256:
+        raise OperationsError(f"{source / DUMP} is damaged: it is not what was written.")
+    if len(list(_files(source))) != manifest.files:
+        raise OperationsError(f"{source} is not whole: it should hold {manifest.files} files.")
+    return manifest
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """What is copied of an installation, or lies in a backup; nothing that is still being written."""
+    yield from (folder / name for name in FILES if (folder / name).is_file())
+    for name in FOLDERS:
+        for path in sorted((folder / name).rglob("*")):
+            if path.is_file() and ".tmp" not in path.relative_to(folder).as_posix():
+                yield path
+
+
+def _copy(source: Path, target: Path) -> tuple[int, int]:
+    """How many files and bytes were copied, with their modes."""
+    count = size = 0
+    for path in _files(source):
+        to = target / path.relative_to(source)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, to)
+        count, size = count + 1, size + to.stat().st_size
+    return count, size
+
+
+async def _dump(data: Path, to: Path, console: Console) -> None:
+    async with _database(data, console) as postgres:
+        await _run("pg_dump", "--format=custom", "--no-owner", f"--file={to}", f"--dbname={postgres.url}")
+
+
+async def _fill(data: Path, dump: Path, console: Console) -> None:
+    Postgres(data / "postgres").create()
+    async with _database(data, console) as postgres:
+        await _run("pg_restore", "--no-owner", "--exit-on-error", f"--dbname={postgres.url}", str(dump))
+
+
+@asynccontextmanager
+async def _database(data: Path, console: Console) -> AsyncIterator[Postgres]:
+    """The installation's database: that of the running platform, or started for the while."""
+    postgres = Postgres(data / "postgres")
+    if (data / NOTE).exists():
+        yield postgres
+        return
+    async with Supervisor(data, console) as supervisor:
+        await supervisor.start(postgres.program())
+        yield postgres
+
+
+async def _run(program: str, *arguments: str) -> None:
+    command = [str(binaries() / program), *arguments]
+    done = await asyncio.to_thread(
+        subprocess.run, command, capture_output=True, text=True, timeout=WITHIN, env={**os.environ, "LC_ALL": "C.UTF-8"}
+    )
+    if done.returncode:
+        raise CommandFailed(f"{program} ended with status {done.returncode}.", hint=done.stderr[-2000:])
+
+
+def _digest(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as data:
+        while block := data.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
