@@ -1,11 +1,38 @@
 """The background worker: `celery -A annotation_app worker` and `beat`."""
 
+import logging
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import after_setup_logger, after_setup_task_logger, before_task_publish, task_prerun
+from django.conf import settings
+
+from annotation_app.trace import JOB_HEADER, TraceFilter, formatter_of, trace_begin, trace_id
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")
 
 app = Celery("pilothouse")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(related_name="jobs")
+
+
+@after_setup_logger.connect
+@after_setup_task_logger.connect
+def _log_the_trace(logger: logging.Logger, **_: Any) -> None:
+    """Celery's own handlers write lines as the web's do."""
+    for handler in logger.handlers:
+        handler.addFilter(TraceFilter())
+        handler.setFormatter(formatter_of(settings.ENV.log_format))
+
+
+@before_task_publish.connect
+def _send_trace(headers: dict[str, Any], **_: Any) -> None:
+    headers[JOB_HEADER] = trace_id()
+
+
+@task_prerun.connect
+def _take_trace(task: Any, **_: Any) -> None:
+    """The work of a job has the id of whoever queued it; one done at once, as in tests, has it already."""
+    if not task.request.is_eager:
+        trace_begin(getattr(task.request, JOB_HEADER, None))

@@ -1,9 +1,11 @@
 """Every HTTP route on one page."""
 
 from django.contrib import admin
-from django.urls import path, re_path
+from django.urls import include, path, re_path
 
 from annotation_app.accounts.api import router as accounts
+from annotation_app.accounts.people import router as people
+from annotation_app.accounts.security import router as security
 from annotation_app.catalogue.api import router as catalogue
 from annotation_app.endpoint import api_make
 from annotation_app.episodes.api import router as episodes
@@ -22,7 +24,7 @@ from annotation_app.web.views import admin_sign_in, page
 
 api = api_make()
 ROUTERS = (
-    *(health, accounts, tasks, pools, promotions, live, inside, episodes, recordings, exports),
+    *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
     *(catalogue, judges, reviews, fleet),
 )
 for router in ROUTERS:
@@ -32,5 +34,6 @@ urlpatterns = [
     path("api/", api.urls),
     path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),
-    re_path(r"^(?!api/|admin/|static/|assets/|ws/).*$", page, name="page"),
+    path("sso/", include("annotation_app.accounts.sso_urls")),
+    re_path(r"^(?!api/|admin/|sso/|static/|assets/|ws/).*$", page, name="page"),
 ]

@@ -1,12 +1,13 @@
 """Signing in and out, and what a person sets for themselves."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from django.contrib.auth import login, logout
+from django.conf import settings
+from django.contrib.auth import logout
 from django.http import HttpRequest
 from django.middleware.csrf import get_token
 from ninja import Router
-from pydantic import JsonValue
+from pydantic import JsonValue, StringConstraints
 
 from annotation_app.accounts import services
 from annotation_app.accounts.selectors import user_of
@@ -31,13 +32,16 @@ class SessionOut(Frozen):
 
     user: UserOut | None
     csrf: str
+    sso: str = ""
+    """What single sign-on is called here; empty where there is none."""
 
 
 class SignIn(Frozen):
-    """A name and a password."""
+    """A name and a password; where they have a second factor, its code too."""
 
     username: Plain
     password: Plain
+    code: Annotated[str, StringConstraints(max_length=20, pattern=r"^[0-9 ]*$")] = ""
 
 
 class PreferencesIn(Frozen):
@@ -52,30 +56,35 @@ def _user_out(user: Any) -> UserOut:
     )
 
 
-def _session_out(request: HttpRequest) -> SessionOut:
+def session_out(request: HttpRequest) -> SessionOut:
+    """Who is signed in, for the page."""
     user = _user_out(request.user) if request.user.is_authenticated else None
-    return SessionOut(user=user, csrf=get_token(request))
+    return SessionOut(user=user, csrf=get_token(request), sso=settings.ENV.oidc_name if settings.ENV.oidc_url else "")
 
 
 @router.get("/session", auth=None, response=SessionOut)
 def session_get(request: HttpRequest) -> SessionOut:
     """Who is signed in."""
-    return _session_out(request)
+    if request.user.is_authenticated:
+        services.sign_in_seen(session_key=request.session.session_key)
+    return session_out(request)
 
 
 @router.post("/session", auth=None, response=SessionOut)
 def session_start(request: HttpRequest, body: SignIn) -> SessionOut:
     """Sign in."""
     csrf_required(request)
-    login(request, services.credentials_check(request=request, username=body.username, password=body.password))
-    return _session_out(request)
+    user = services.credentials_check(request=request, username=body.username, password=body.password, code=body.code)
+    services.sign_in(request=request, user=user, how="password")
+    return session_out(request)
 
 
 @router.delete("/session", response=SessionOut)
 def session_end(request: HttpRequest) -> SessionOut:
     """Sign out."""
+    services.sign_in_end(session_key=request.session.session_key)
     logout(request)
-    return _session_out(request)
+    return session_out(request)
 
 
 @router.patch("/me", response=UserOut)

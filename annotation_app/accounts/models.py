@@ -1,9 +1,11 @@
-"""Users."""
+"""Users, the groups they form, and every way they have in: invitations, sign-ins, tokens."""
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+
+from annotation_app.accounts.scopes import EVERYTHING
 
 
 class Role(models.TextChoices):
@@ -37,6 +39,11 @@ class User(AbstractUser):
         return self.is_superuser or any(role in self.roles for role in roles)
 
 
+def scopes_all() -> list[str]:
+    """What a token allows where nothing else was asked for."""
+    return list(EVERYTHING)
+
+
 class Group(models.Model):
     """People who are assigned together: pools name groups and skills, and mean everybody who has them then."""
 
@@ -56,8 +63,50 @@ class Token(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=64, help_text="Which program it is for")
     sha256 = models.CharField(max_length=64, unique=True, editable=False)
+    scopes = ArrayField(models.CharField(max_length=40), default=scopes_all, blank=True)
     expires_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
+    used_at = models.DateTimeField(null=True, editable=False)
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user}"
+
+
+class Invitation(models.Model):
+    """A link with which one person makes their account, once, until it ends; only its digest is kept."""
+
+    sha256 = models.CharField(max_length=64, unique=True, editable=False)
+    email = models.EmailField(blank=True)
+    roles = ArrayField(models.CharField(max_length=16, choices=Role.choices), default=list)
+    groups = models.ManyToManyField(Group, blank=True, related_name="+")
+    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="invitation", editable=False
+    )
+    """Whose account came of it."""
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return self.email or f"invitation {self.pk}"
+
+
+class SignIn(models.Model):
+    """One browser in which somebody is signed in; it goes with its session."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_ins")
+    session_key = models.CharField(max_length=40, unique=True, editable=False)
+    how = models.CharField(max_length=8, choices=[(how, how) for how in ("password", "sso", "invite")])
+    agent = models.CharField(max_length=200, blank=True)
+    address = models.GenericIPAddressField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-seen_at",)
+
+    def __str__(self) -> str:
+        return f"{self.user} since {self.created_at}"

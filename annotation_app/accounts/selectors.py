@@ -1,17 +1,41 @@
 """Reading users."""
 
+import json
+from datetime import datetime
 from importlib import import_module
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
-from annotation_app.accounts.models import Role, User
-from annotation_app.errors import Forbidden
+from annotation_app.accounts.models import Group, Invitation, Role, SignIn, Token, User
+from annotation_app.accounts.schemas import (
+    AuditOut,
+    AuditPage,
+    GroupOut,
+    InvitationOut,
+    InvitationShown,
+    PersonOut,
+    PersonPage,
+    SecurityOut,
+    SignInOut,
+    TokenOut,
+)
+from annotation_app.audit.selectors import entries_page, verbs
+from annotation_app.errors import Forbidden, NotFound
 
 STAFF_ROLES = (Role.REVIEWER, Role.ADMIN, Role.RESEARCHER)
 """Who sees the work of others."""
+
+
+PAGE = 50
+"""People on a page."""
+NO_PERSON = "There is no such person."
+NO_INVITATION = "This invitation has ended, was used, or never was."
 
 
 def sees_everything(user: User) -> bool:
@@ -36,3 +60,165 @@ def session_user(key: str) -> User | None:
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     user = get_user(request)
     return user if isinstance(user, User) else None
+
+
+def pseudonym(user_id: int | None) -> str:
+    """What stands for a person in whatever leaves the platform: always the same, no way back without the key."""
+    key = settings.ENV.pseudonym_key or settings.SECRET_KEY
+    return f"annotator-{salted_hmac('pilothouse.pseudonym', str(user_id), key, algorithm='sha256').hexdigest()[:16]}"
+
+
+def person_of(*, user_id: int) -> User:
+    """One person who was not erased. Raises NotFound."""
+    found = User.objects.filter(pk=user_id, erased_at__isnull=True).first()
+    if found is None:
+        raise NotFound(NO_PERSON)
+    return found
+
+
+def people_page(*, user: User, search: str = "", role: str | None = None, after: str = "") -> PersonPage:
+    """A page of the people there are, by their user name. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    found = User.objects.filter(erased_at__isnull=True, username__gt=after).order_by("username")
+    if search:
+        found = found.filter(
+            Q(username__icontains=search) | Q(first_name__icontains=search) | Q(email__icontains=search)
+        )
+    if role:
+        found = found.filter(roles__contains=[role])
+    rows = list(found.prefetch_related("teams", "authenticator_set")[: PAGE + 1])
+    return PersonPage(
+        items=tuple(person_out(row) for row in rows[:PAGE]), next=rows[PAGE - 1].username if len(rows) > PAGE else None
+    )
+
+
+def person_out(user: User) -> PersonOut:
+    """A person as admins see them."""
+    return PersonOut(
+        id=user.pk,
+        username=user.username,
+        name=user.name,
+        email=user.email,
+        roles=tuple(user.roles),
+        skills=tuple(user.skills),
+        groups=tuple(group.pk for group in user.teams.all()),
+        active=user.is_active,
+        two_factor=any(each.type == "totp" for each in cast(Any, user).authenticator_set.all()),
+        last_login=user.last_login,
+        pseudonym=pseudonym(user.pk),
+    )
+
+
+def groups_list(*, user: User) -> list[GroupOut]:
+    """The groups there are. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    return [group_out(group) for group in Group.objects.prefetch_related("members")]
+
+
+def group_out(group: Group) -> GroupOut:
+    """A group with the numbers of its members."""
+    return GroupOut(id=group.pk, name=group.name, members=tuple(member.pk for member in group.members.all()))
+
+
+def invitations_open() -> QuerySet[Invitation]:
+    """Those that can still be taken up."""
+    return Invitation.objects.filter(user__isnull=True, expires_at__gt=timezone.now())
+
+
+def invitations_list(*, user: User) -> list[InvitationOut]:
+    """The open invitations. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    return [invitation_out(each) for each in invitations_open().select_related("invited_by").prefetch_related("groups")]
+
+
+def invitation_out(invitation: Invitation) -> InvitationOut:
+    """An invitation as admins see it."""
+    return InvitationOut(
+        id=invitation.pk,
+        email=invitation.email,
+        roles=tuple(invitation.roles),
+        groups=tuple(group.pk for group in invitation.groups.all()),
+        invited_by=invitation.invited_by.name,
+        expires_at=invitation.expires_at,
+    )
+
+
+def invitation_shown(*, digest: str) -> InvitationShown:
+    """What somebody who has the link is told of it. Raises NotFound."""
+    found = invitations_open().select_related("invited_by").filter(sha256=digest).first()
+    if found is None:
+        raise NotFound(NO_INVITATION, code="invitation_ended")
+    return InvitationShown(email=found.email, roles=tuple(found.roles), invited_by=found.invited_by.name)
+
+
+def security_of(*, user: User, session_key: str | None) -> SecurityOut:
+    """A person's own ways in: second factor, browsers, tokens."""
+    kinds = {each.type: each for each in cast(Any, user).authenticator_set.all()}
+    codes = kinds["recovery_codes"].wrap().get_unused_codes() if "recovery_codes" in kinds else ()
+    return SecurityOut(
+        two_factor="totp" in kinds,
+        recovery_codes_left=len(codes),
+        sign_ins=tuple(_sign_in_out(row, session_key) for row in user.sign_ins.all()),
+        tokens=tuple(token_out(token) for token in Token.objects.filter(user=user).order_by("-id")),
+        password=user.has_usable_password(),
+    )
+
+
+def token_out(token: Token) -> TokenOut:
+    """A token without what makes it one."""
+    return TokenOut(
+        id=token.pk,
+        name=token.name,
+        scopes=tuple(token.scopes),
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+        used_at=token.used_at,
+    )
+
+
+def _sign_in_out(row: SignIn, session_key: str | None) -> SignInOut:
+    return SignInOut(
+        id=row.pk,
+        how=row.how,
+        agent=row.agent,
+        address=row.address or "",
+        created_at=row.created_at,
+        seen_at=row.seen_at,
+        here=row.session_key == session_key,
+    )
+
+
+def person_by_email(email: str) -> User | None:
+    """The one active person with this address; None where it is nobody's, or more than one's."""
+    found = list(User.objects.filter(email__iexact=email, is_active=True)[:2]) if email else []
+    return found[0] if len(found) == 1 else None
+
+
+def audit_page(
+    *,
+    user: User,
+    words: str = "",
+    verb: str | None = None,
+    actor: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    before: int | None = None,
+) -> AuditPage:
+    """A page of the audit log. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    rows, following = entries_page(words=words, verb=verb, actor=actor, since=since, until=until, before=before)
+    return AuditPage(
+        items=tuple(
+            AuditOut(
+                id=row.pk,
+                at=row.at,
+                actor=row.actor.username if row.actor else None,
+                verb=row.verb,
+                subject=row.subject,
+                details=json.dumps(row.details, ensure_ascii=False),
+            )
+            for row in rows
+        ),
+        next=following,
+        verbs=tuple(verbs()),
+    )

@@ -6,14 +6,16 @@ from django.http import HttpRequest
 from ninja.security import HttpBearer
 
 from annotation_app.accounts import services
+from annotation_app.accounts.scopes import scope_of
 from annotation_app.endpoint import SignedIn
 
 
 class TokenBearer(HttpBearer):
-    """`Authorization: Bearer …`; needs no CSRF token, since no browser sends it by itself."""
+    """`Authorization: Bearer …`; needs no CSRF token, since no browser sends it by itself. The token must have the
+    scope of the call's area."""
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
-        user = services.token_user(token)
+        user = services.token_user(token, scope=scope_of(request.method or "", request.path))
         if user is not None:
             request.user = user
         return user

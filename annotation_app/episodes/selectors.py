@@ -9,7 +9,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.selectors import sees_everything
+from annotation_app.accounts.selectors import pseudonym, sees_everything
 from annotation_app.blobs.models import Blob
 from annotation_app.episodes.models import Branch, Command, Desk, Episode, EpisodeBlob, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
@@ -295,7 +295,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         id=str(episode.id),
         task=task_of(episode),
         origin="annotation",
-        annotator=f"annotator-{episode.annotator_id}",
+        annotator=pseudonym(episode.annotator_id),
         capabilities=episode.desk.capabilities,
         tools=episode.desk.tools,
         branch_of=episode.desk.branch_of,

@@ -1,9 +1,14 @@
-"""The health check: open to all, so it tells nothing but yes and no."""
+"""Whether the platform works: for load balancers yes and no, for admins every part, for Prometheus its figures."""
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
+from prometheus_client import CONTENT_TYPE_LATEST
 
-from annotation_app.health.selectors import checks_run
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.health import metrics
+from annotation_app.health.schemas import HealthPage
+from annotation_app.health.selectors import checks_run, health_page
 from vocabulary.base import Frozen
 
 router = Router(tags=["health"])
@@ -18,7 +23,19 @@ class Health(Frozen):
 
 @router.get("/health", auth=None, response={200: Health, 503: Health})
 def health_get(request: HttpRequest) -> Status[Health]:
-    """Whether the web app can work."""
+    """Whether the web app can work; open to all, so it tells nothing but yes and no."""
     checks = checks_run()
     ok = all(checks.values())
     return Status(200 if ok else 503, Health(ok=ok, checks=checks))
+
+
+@router.get("/health/parts", response=HealthPage, auth=SIGNED_IN_OR_TOKEN)
+def health_parts(request: HttpRequest) -> HealthPage:
+    """Every process, queue, disk and model server, asked now."""
+    return health_page(user=user_of(request))
+
+
+@router.get("/metrics", response={200: None}, auth=SIGNED_IN_OR_TOKEN)
+def metrics_get(request: HttpRequest) -> HttpResponse:
+    """The figures in Prometheus' text format; for an admin's token with the scope `metrics:read`."""
+    return HttpResponse(metrics.text(user=user_of(request)), content_type=CONTENT_TYPE_LATEST)

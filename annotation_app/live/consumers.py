@@ -16,6 +16,7 @@ from annotation_app.episodes.selectors import episode_access
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.live.registry import Desk, Seat, registry
 from annotation_app.live.threads import in_database
+from annotation_app.trace import traced
 from vocabulary.messages import COMMAND, Command, Event, Ping, Pong, Rejected
 
 NOT_SIGNED_IN, FORBIDDEN, NO_EPISODE, FLOODING, TOO_SLOW = 4401, 4403, 4404, 4429, 1013
@@ -112,7 +113,8 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
             return self._tell(command)
         if isinstance(command, Ping):
             self._tell(Pong(at=command.at, version=self.version))
-        await registry.submit(self.desk, self.seat, command)
+        with traced(getattr(command, "command_id", None)):
+            await registry.submit(self.desk, self.seat, command)
 
     def _parse(self, text: str | None) -> Command | Rejected:
         if text is None or len(text) > MESSAGE_LIMIT:

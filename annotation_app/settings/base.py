@@ -4,7 +4,7 @@ from pathlib import Path
 
 import django_stubs_ext
 
-from annotation_app.settings.env import database_settings, environment_read
+from annotation_app.settings.env import database_settings, email_settings, environment_read
 
 django_stubs_ext.monkeypatch()  # lets Django's generic classes be subscripted at run time
 
@@ -26,9 +26,15 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "ninja",
     "channels",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.mfa",
     "annotation_app.accounts",
     "annotation_app.audit",
     "annotation_app.blobs",
+    "annotation_app.health",
     "annotation_app.policies",
     "annotation_app.tasks",
     "annotation_app.promotions",
@@ -43,6 +49,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "annotation_app.web.tracing.tracing",
     "django.middleware.security.SecurityMiddleware",
     "annotation_app.web.security.security_headers",
     "annotation_app.web.errors.api_errors",
@@ -51,6 +58,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -89,6 +97,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_TIME_LIMIT = 3600
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
+    "heartbeat": {"task": "health.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
     "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},
     "branches-refresh": {"task": "episodes.branches_refresh", "schedule": 60.0, "options": {"expires": 60}},
@@ -108,6 +117,30 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 LOGIN_URL = "/sign-in"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "annotation_app.accounts.single_sign_on.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_ADAPTER = "annotation_app.accounts.single_sign_on.ProviderAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that another origin answers is what the page's policy forbids
+SOCIALACCOUNT_OPENID_CONNECT_URL_PREFIX = ""
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": ENV.oidc_name,
+                "client_id": ENV.oidc_client_id,
+                "secret": ENV.oidc_client_secret,
+                "settings": {"server_url": ENV.oidc_url},
+            }
+        ],
+    }
+}
+MFA_ADAPTER = "annotation_app.accounts.second_factor.FactorAdapter"
+MFA_TOTP_ISSUER = "Pilothouse"
+globals().update(email_settings(ENV.email_url))
+DEFAULT_FROM_EMAIL = ENV.email_from
 SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -133,8 +166,9 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8}\."
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"trace": {"()": "annotation_app.trace.TraceFilter"}},
+    "formatters": {"chosen": {"()": "annotation_app.trace.formatter_of", "form": ENV.log_format}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["trace"]}},
     "loggers": {"httpx": {"level": "WARNING"}, "daphne.access": {"level": "WARNING"}},
     "root": {"handlers": ["console"], "level": ENV.log_level},
 }

@@ -4,7 +4,8 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
@@ -49,8 +50,21 @@ class Environment(BaseModel):
     scripted_url: str = "http://127.0.0.1:8091/v1"
     policy_api_key: str = ""
     """Sent to policy servers that ask for one."""
+    pseudonym_key: str = ""
+    """Makes the names that stand for people in exports. Empty: `secret_key`; set, names outlive a change of that."""
+    email_url: str = ""
+    """Where mail is sent: `smtp://user:password@host:port`, `smtps://…` or `smtp+tls://…`. Empty: nothing is sent."""
+    email_from: str = "pilothouse@localhost"
+    oidc_url: str = ""
+    """Issuer of single sign-on by OpenID Connect. Empty: there is none."""
+    oidc_name: str = "Single sign-on"
+    """What its button says."""
+    oidc_client_id: str = ""
+    oidc_client_secret: str = ""
     frontend: Path = Path("frontend/dist")
     log_level: str = "INFO"
+    log_format: Literal["plain", "json"] = "plain"
+    """One line of text, or one JSON object, for each thing logged; both name the id of what it belongs to."""
     body_limit: int = Field(default=1024 * 1024, gt=0)
     """Largest request body (bytes)."""
 
@@ -89,6 +103,22 @@ def production_check(environment: Environment) -> None:
     for name in ("secret_key", "secret"):
         if len(getattr(environment, name)) < SHORTEST_SECRET:
             raise ImproperlyConfigured(f"{PREFIX}{name.upper()} needs at least {SHORTEST_SECRET} characters")
+
+
+def email_settings(url: str) -> dict[str, Any]:
+    """Django's settings for a mail server's address."""
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("smtp", "smtps", "smtp+tls") or not parts.hostname):
+        raise ImproperlyConfigured("PILOTHOUSE_EMAIL_URL is no address of a mail server")
+    return {
+        "EMAIL_HOST": parts.hostname or "",
+        "EMAIL_PORT": parts.port or (465 if parts.scheme == "smtps" else 25),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_TIMEOUT": 10,
+    }
 
 
 def database_settings(url: str) -> dict[str, Any]:

@@ -16,7 +16,10 @@ from annotation_app.urls import api
 from tests.integration.web.conftest import PASSWORD, Desk, Stack, World
 from vocabulary.blobs import BlobRef
 
-PUBLIC = {("GET", "/api/session"), ("POST", "/api/session"), ("GET", "/api/health")}
+PUBLIC = {
+    *(("GET", "/api/session"), ("POST", "/api/session"), ("GET", "/api/health")),
+    *(("GET", "/api/join/1"), ("POST", "/api/join/1")),
+}
 BODIES: dict[str, dict[str, object]] = {
     "/api/session": {"username": "ada", "password": "no"},
     "/api/me": {"preferences": {}},

@@ -1,0 +1,221 @@
+"""What is shown of people and of the ways they have in, and what is asked of them."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from annotation_app.accounts.scopes import SCOPE
+from vocabulary.base import Frozen
+
+RoleName = Literal["annotator", "reviewer", "admin", "researcher"]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=64, strip_whitespace=True, pattern=r"^[^\x00-\x1f]*$")]
+Username = Annotated[str, StringConstraints(min_length=1, max_length=150, pattern=r"^[\w.@+-]+$")]
+Skill = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x20,]{1,32}$", to_lower=True, strip_whitespace=True)]
+Email = Annotated[str, StringConstraints(max_length=254, pattern=r"^([^@\s\x00]+@[^@\s\x00]+\.[^@\s\x00]+)?$")]
+Password = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^\x00]*$")]
+Code = Annotated[str, StringConstraints(pattern=r"^[0-9 ]{6,12}$")]
+Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+def _scope(text: str) -> str:
+    if SCOPE.match(text) is None:
+        raise ValueError("a scope is AREA:read or AREA:write, the area being the first part of an address, or *")
+    return text
+
+
+Scope = Annotated[str, AfterValidator(_scope)]
+
+
+class PersonOut(Frozen):
+    """A person, as admins see them; `pseudonym` is what exports call them."""
+
+    id: int
+    username: str
+    name: str
+    email: str
+    roles: tuple[str, ...]
+    skills: tuple[str, ...]
+    groups: tuple[int, ...]
+    active: bool
+    two_factor: bool
+    last_login: datetime | None
+    pseudonym: str
+
+
+class PersonPage(Frozen):
+    """People by their user name; `next` is what to ask for the following page with."""
+
+    items: tuple[PersonOut, ...]
+    next: str | None
+
+
+class PersonIn(Frozen):
+    """What an admin sets of a person; what is not named stays."""
+
+    roles: tuple[RoleName, ...] | None = None
+    skills: Annotated[tuple[Skill, ...], Field(max_length=50)] | None = None
+    groups: Annotated[tuple[Id, ...], Field(max_length=200)] | None = None
+    active: bool | None = None
+
+
+class EraseIn(Frozen):
+    """Their user name again, so that nobody is erased by a slip, and what becomes of their work."""
+
+    username: str
+    remove_work: bool
+
+
+class GroupOut(Frozen):
+    """People who are assigned together."""
+
+    id: int
+    name: str
+    members: tuple[int, ...]
+
+
+class GroupIn(Frozen):
+    """A group's name and all of its members."""
+
+    name: Name
+    members: Annotated[tuple[Id, ...], Field(max_length=10_000)] = ()
+
+
+class InvitationIn(Frozen):
+    """Whom to invite as what; with an address, the link is sent there too."""
+
+    email: Email = ""
+    roles: Annotated[tuple[RoleName, ...], Field(min_length=1)]
+    groups: tuple[Id, ...] = ()
+    days: Annotated[int, Field(ge=1, le=30)] = 7
+
+
+class InvitationOut(Frozen):
+    """An open invitation."""
+
+    id: int
+    email: str
+    roles: tuple[str, ...]
+    groups: tuple[int, ...]
+    invited_by: str
+    expires_at: datetime
+
+
+class InvitationMade(Frozen):
+    """The link, which is shown this once, and whether it was sent."""
+
+    invitation: InvitationOut
+    link: str
+    sent: bool
+
+
+class InvitationShown(Frozen):
+    """What the person with the link is told."""
+
+    email: str
+    roles: tuple[str, ...]
+    invited_by: str
+
+
+class AcceptIn(Frozen):
+    """The account somebody makes with an invitation."""
+
+    username: Username
+    name: Name
+    password: Password
+
+
+class SignInOut(Frozen):
+    """A browser somebody is signed in with; `here` is the one that asks."""
+
+    id: int
+    how: str
+    agent: str
+    address: str
+    created_at: datetime
+    seen_at: datetime
+    here: bool
+
+
+class TokenOut(Frozen):
+    """A token of a program."""
+
+    id: int
+    name: str
+    scopes: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None
+
+
+class SecurityOut(Frozen):
+    """A person's own ways in."""
+
+    two_factor: bool
+    recovery_codes_left: int
+    sign_ins: tuple[SignInOut, ...]
+    tokens: tuple[TokenOut, ...]
+    password: bool
+    """Whether they have one; who came by single sign-on may not."""
+
+
+class TokenIn(Frozen):
+    """Which program a token is for, what it allows, and how long."""
+
+    name: Name
+    scopes: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=20)]
+    days: Annotated[int, Field(ge=1, le=365)] = 90
+
+
+class TokenMade(Frozen):
+    """A token, shown this once."""
+
+    token: str
+    shown: TokenOut
+
+
+class FactorBegun(Frozen):
+    """What an authenticator app needs: the key, and the same as an address and a picture of it (SVG)."""
+
+    secret: str
+    address: str
+    picture: str
+
+
+class CodeIn(Frozen):
+    """What the authenticator app shows now."""
+
+    code: Code
+
+
+class PasswordIn(Frozen):
+    """The password again, before something that weakens the account."""
+
+    password: Annotated[str, StringConstraints(max_length=1_000)] = ""
+
+
+class RecoveryCodes(Frozen):
+    """Codes that stand in for the authenticator, each once; shown this once."""
+
+    codes: tuple[str, ...]
+
+
+class AuditOut(Frozen):
+    """One thing somebody did; `actor` is None for the system itself."""
+
+    id: int
+    at: datetime
+    actor: str | None
+    verb: str
+    subject: str
+    details: str
+    """As JSON."""
+
+
+class AuditPage(Frozen):
+    """Entries, newest first; `next` is what to ask for the following page with."""
+
+    items: tuple[AuditOut, ...]
+    next: int | None
+    verbs: tuple[str, ...]
+    """Every verb the log knows, for the filter."""

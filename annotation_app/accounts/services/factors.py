@@ -1,0 +1,99 @@
+"""The second factor: an authenticator app and the codes that stand in for it, kept by django-allauth."""
+
+from typing import cast
+
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret, validate_totp_code
+from django.core.cache import cache
+from django.db import transaction
+
+from annotation_app.accounts.models import User
+from annotation_app.accounts.schemas import FactorBegun
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Conflict, Invalid
+
+BEGUN_FOR = 600
+"""Seconds somebody has to set their authenticator app up."""
+WRONG_PASSWORD = "The password is wrong."
+
+
+def code_wanted(user: User) -> bool:
+    """Whether a password alone does not let this person in."""
+    return bool(Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists())
+
+
+def code_take(*, user: User, code: str) -> bool:
+    """Whether this is the app's code of this moment, not used before, or an unused recovery code."""
+    plain = code.replace(" ", "")
+    return any(
+        bool(authenticator.wrap().validate_code(plain))
+        for authenticator in Authenticator.objects.filter(
+            user=user, type__in=(Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES)
+        )
+    )
+
+
+def factor_begin(*, user: User) -> FactorBegun:
+    """A key for an authenticator app; it counts once a code shows that the app has it. Raises Conflict."""
+    if code_wanted(user):
+        raise Conflict("There is an authenticator already.", code="factor_exists")
+    secret = generate_totp_secret()
+    cache.set(_begun(user), secret, BEGUN_FOR)
+    adapter = get_adapter()
+    address = adapter.build_totp_url(user, secret)
+    return FactorBegun(secret=secret, address=address, picture=adapter.build_totp_svg(address))
+
+
+@transaction.atomic(durable=True)
+def factor_confirm(*, user: User, code: str) -> tuple[str, ...]:
+    """From now on a code is asked for; the recovery codes. Raises Conflict and Invalid."""
+    User.objects.select_for_update().get(pk=user.pk)
+    if code_wanted(user):
+        raise Conflict("There is an authenticator already.", code="factor_exists")
+    secret = cache.get(_begun(user))
+    if secret is None:
+        raise Conflict("That took too long; begin again.", code="factor_not_begun")
+    if not validate_totp_code(secret, code.replace(" ", "")):
+        raise Invalid("This is not what the authenticator shows now.", code="wrong_code")
+    TOTP.activate(user, secret)
+    cache.delete(_begun(user))
+    audit_record(actor=user, verb="factor.added", subject=f"user:{user.pk}")
+    return recovery_codes_make(user=user)
+
+
+def recovery_codes_make(*, user: User) -> tuple[str, ...]:
+    """New recovery codes in place of any there were."""
+    Authenticator.objects.filter(user=user, type=Authenticator.Type.RECOVERY_CODES).delete()
+    return tuple(cast(list[str], RecoveryCodes.activate(user).generate_codes()))
+
+
+@transaction.atomic(durable=True)
+def recovery_codes_renew(*, user: User, password: str) -> tuple[str, ...]:
+    """New recovery codes; the old ones end. Raises Conflict and Invalid."""
+    password_check(user=user, password=password)
+    if not code_wanted(user):
+        raise Conflict("There is no authenticator.", code="no_factor")
+    audit_record(actor=user, verb="factor.codes_renewed", subject=f"user:{user.pk}")
+    return recovery_codes_make(user=user)
+
+
+@transaction.atomic(durable=True)
+def factor_remove(*, actor: User, user: User, password: str | None) -> None:
+    """A password is enough again. An admin gives none for somebody who lost their app. Raises Invalid."""
+    if password is not None:
+        password_check(user=user, password=password)
+    removed, _kinds = Authenticator.objects.filter(user=user).delete()
+    if removed:
+        audit_record(actor=actor, verb="factor.removed", subject=f"user:{user.pk}")
+
+
+def password_check(*, user: User, password: str) -> None:
+    """Raises Invalid where this is not their password; who has none need not say it."""
+    if user.has_usable_password() and not user.check_password(password):
+        raise Invalid(WRONG_PASSWORD, code="wrong_credentials")
+
+
+def _begun(user: User) -> str:
+    return f"factor:{user.pk}"

@@ -1,0 +1,112 @@
+"""Inviting people, and what becomes of an invitation."""
+
+import logging
+import secrets
+from datetime import timedelta
+from smtplib import SMTPException
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation_app.accounts.models import Group, Invitation, Role, User
+from annotation_app.accounts.selectors import NO_INVITATION, invitations_open, role_check
+from annotation_app.accounts.services.people import password_validated
+from annotation_app.accounts.services.tokens import digest
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Conflict, NotFound
+
+logger = logging.getLogger(__name__)
+
+SUBJECT = "You are invited to Pilothouse"
+TEXT = """{who} invites you to Pilothouse as {roles}.
+
+Make your account here; the link works once, until {until:%Y-%m-%d %H:%M} UTC:
+{link}
+"""
+
+
+@transaction.atomic(durable=True)
+def invitation_make(
+    *, actor: User, email: str, roles: tuple[str, ...], groups: tuple[int, ...], days: int
+) -> tuple[Invitation, str]:
+    """An invitation and its secret, which is kept nowhere. Raises Forbidden and NotFound."""
+    role_check(actor, Role.ADMIN)
+    named = list(Group.objects.filter(pk__in=groups))
+    if len(named) != len(set(groups)):
+        raise NotFound("Not all of these groups exist.")
+    secret = secrets.token_urlsafe(32)
+    invitation = Invitation.objects.create(
+        sha256=digest(secret),
+        email=email,
+        roles=sorted(set(roles)),
+        invited_by=actor,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    invitation.groups.set(named)
+    details = {"roles": invitation.roles, "days": days}
+    audit_record(actor=actor, verb="invitation.made", subject=f"invitation:{invitation.pk}", details=details)
+    return invitation, secret
+
+
+def invitation_send(*, invitation: Invitation, link: str) -> bool:
+    """Send the link to the address; whether a server took it. A link that could not be sent can be copied."""
+    if not (invitation.email and settings.EMAIL_HOST):
+        return False
+    text = TEXT.format(
+        who=invitation.invited_by.name, roles=", ".join(invitation.roles), until=invitation.expires_at, link=link
+    )
+    try:
+        return bool(send_mail(SUBJECT, text, settings.DEFAULT_FROM_EMAIL, [invitation.email]))
+    except (SMTPException, OSError):
+        logger.exception("the invitation %s was not sent", invitation.pk)
+        return False
+
+
+@transaction.atomic(durable=True)
+def invitation_accept(*, secret: str, username: str, name: str, password: str) -> User:
+    """The account somebody makes with an invitation, which ends with it. Raises NotFound, Conflict and Invalid."""
+    invitation = invitations_open().select_for_update(of=("self",)).filter(sha256=digest(secret)).first()
+    if invitation is None:
+        raise NotFound(NO_INVITATION, code="invitation_ended")
+    user = User(username=username, first_name=name, email=invitation.email)
+    user.set_password(password_validated(password, user))
+    return _joined(invitation, user)
+
+
+@transaction.atomic
+def invitation_accept_known(*, email: str, name: str) -> User | None:
+    """The account of somebody whose address a provider of sign-ins vouches for and who was invited under it; None
+    where nobody was."""
+    invitation = invitations_open().select_for_update(of=("self",)).filter(email__iexact=email).first()
+    if not email or invitation is None:
+        return None
+    user = User(username=email.lower()[:150], first_name=name[:150], email=email)
+    user.set_unusable_password()
+    return _joined(invitation, user)
+
+
+@transaction.atomic(durable=True)
+def invitation_withdraw(*, actor: User, invitation_id: int) -> None:
+    """End an invitation nobody took up. Raises Forbidden and NotFound."""
+    role_check(actor, Role.ADMIN)
+    ended, _kinds = Invitation.objects.filter(pk=invitation_id, user__isnull=True).delete()
+    if not ended:
+        raise NotFound(NO_INVITATION, code="invitation_ended")
+    audit_record(actor=actor, verb="invitation.withdrawn", subject=f"invitation:{invitation_id}")
+
+
+def _joined(invitation: Invitation, user: User) -> User:
+    user.roles = invitation.roles
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError as error:
+        raise Conflict("Somebody has this user name.", code="name_taken") from error
+    user.teams.set(invitation.groups.all())
+    invitation.user = user
+    invitation.save(update_fields=["user"])
+    details = {"invitation": invitation.pk, "roles": user.roles}
+    audit_record(actor=user, verb="user.joined", subject=f"user:{user.pk}", details=details)
+    return user

@@ -1,0 +1,20 @@
+"""The two addresses of single sign-on, and what django-allauth calls the pages it would fall back to."""
+
+from allauth.socialaccount.providers.openid_connect.urls import urlpatterns as oidc
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import path
+
+
+def back(request: HttpRequest) -> HttpResponse:
+    """Our own sign-in stands in for every page of the library."""
+    return redirect("/sign-in?sso=failed")
+
+
+urlpatterns = [
+    *oidc,
+    *(
+        path(f"back/{name}/", back, name=name)
+        for name in ("account_login", "account_inactive", "socialaccount_signup", "socialaccount_login_error")
+    ),
+]

@@ -1,0 +1,52 @@
+"""Figures for Prometheus: what this process did, and what the database and the queue hold at this moment."""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.health.selectors import disk_free, everything_checked, stock
+
+REGISTRY = CollectorRegistry()
+REQUESTS = Histogram(
+    "pilothouse_http_request_seconds",
+    "How long this process took to answer, by route",
+    ("method", "route"),
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+    registry=REGISTRY,
+)
+ANSWERS = Counter("pilothouse_http_answers", "Answers of this process, by status", ("status",), registry=REGISTRY)
+
+
+class Stock:
+    """What there is now, counted when it is asked for."""
+
+    def collect(self) -> Iterator[Metric]:
+        """The gauges."""
+        for name, about, label, counts in stock():
+            gauge = GaugeMetricFamily(f"pilothouse_{name}", about, labels=[label])
+            for value, count in counts.items():
+                gauge.add_metric([value], count)
+            yield gauge
+        free, total = disk_free()
+        yield GaugeMetricFamily("pilothouse_disk_free_bytes", "Free where the data lies", value=free)
+        yield GaugeMetricFamily("pilothouse_disk_bytes", "In all where the data lies", value=total)
+        up = GaugeMetricFamily("pilothouse_up", "Whether a part answers", labels=["part"])
+        for check in everything_checked():
+            up.add_metric([check.name], float(check.ok))
+        yield up
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing, so that registering it asks nothing of the database."""
+        return iter(())
+
+
+REGISTRY.register(Stock())
+
+
+def text(*, user: User) -> bytes:
+    """Everything in the text format. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    return generate_latest(REGISTRY)

@@ -1,0 +1,76 @@
+"""One id from a click to what came of it: set where work begins, carried to whatever it starts, in every line logged.
+
+A command of the desk is its own id, which the bridge and the guest know it by too; a request over HTTP brings one in
+`X-Request-ID` or gets one; a job has that of whoever queued it.
+"""
+
+import json
+import logging
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+HEADER = "X-Request-ID"
+JOB_HEADER = "pilothouse_trace"
+FORM = re.compile(r"^[A-Za-z0-9_-]{8,64}$")
+_trace: ContextVar[str] = ContextVar("trace", default="")
+
+
+def trace_id() -> str:
+    """The id of what is being done; empty where nobody asked for it."""
+    return _trace.get()
+
+
+def trace_begin(given: str | None) -> str:
+    """From now on work under this id, or under a new one where it is none."""
+    trace = _known(given)
+    _trace.set(trace)
+    return trace
+
+
+@contextmanager
+def traced(given: str | None) -> Iterator[str]:
+    """Do what is inside under this id, or a new one where it is none."""
+    trace = _known(given)
+    token = _trace.set(trace)
+    try:
+        yield trace
+    finally:
+        _trace.reset(token)
+
+
+def _known(given: str | None) -> str:
+    return given if given and FORM.match(given) else secrets.token_hex(8)
+
+
+class TraceFilter(logging.Filter):
+    """Gives every record the id."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.trace = trace_id()
+        return True
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "trace": getattr(record, "trace", ""),
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def formatter_of(form: str) -> logging.Formatter:
+    """How lines are written: `plain` or `json`."""
+    return JsonFormatter() if form == "json" else logging.Formatter("%(levelname)s %(name)s [%(trace)s] %(message)s")

@@ -1,0 +1,48 @@
+"""Every request has an id, which its answer names, and is counted with how long it took."""
+
+import logging
+import time
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import sync_and_async_middleware
+
+from annotation_app.health.metrics import ANSWERS, REQUESTS
+from annotation_app.trace import HEADER, traced
+from annotation_app.web.middleware import Handler
+
+logger = logging.getLogger("pilothouse.http")
+QUIET = ("/api/health", "/api/metrics", "/assets/")
+"""What is asked so often that a line for each would hide the rest."""
+
+
+@sync_and_async_middleware
+def tracing(get_response: Handler) -> Handler:
+    """Middleware around all others."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> Any:
+            began = time.monotonic()
+            with traced(request.headers.get(HEADER)) as trace:
+                return _told(request, await get_response(request), trace, began)
+
+        return answer_async
+
+    def answer(request: HttpRequest) -> Any:
+        began = time.monotonic()
+        with traced(request.headers.get(HEADER)) as trace:
+            return _told(request, get_response(request), trace, began)
+
+    return answer
+
+
+def _told(request: HttpRequest, response: HttpResponse, trace: str, began: float) -> HttpResponse:
+    seconds = time.monotonic() - began
+    route = request.resolver_match.route if request.resolver_match else "none"
+    REQUESTS.labels(request.method or "", route).observe(seconds)
+    ANSWERS.labels(str(response.status_code)).inc()
+    response.headers[HEADER] = trace
+    if not request.path.startswith(QUIET):
+        logger.info("%s %s %s in %.0f ms", request.method, request.path, response.status_code, seconds * 1000)
+    return response

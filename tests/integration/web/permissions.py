@@ -1,0 +1,314 @@
+"""Who may call what: a row for every HTTP route and every command of the desk's socket.
+
+A new route needs a row in `ROUTES`, under its method and its path as the interface's own description spells it; a
+name in its path that is not there yet needs a maker in `NAMES`. `test_permissions.py` calls each as everybody.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import uuid4
+
+from django.utils import timezone
+
+from annotation_app.accounts.models import Group, Invitation, SignIn, Token, User
+from annotation_app.accounts.services import digest
+from annotation_app.episodes.models import Episode
+from annotation_app.exports.models import Export
+from annotation_app.judges.models import PoolJudge, Run
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.selectors import policy_of
+from annotation_app.reviews.models import Job, JobKind
+from tests.integration.web.conftest import PASSWORD, World
+from tests.unit.annotation_app.test_gate import report
+from vocabulary.blobs import BlobRef
+
+Caller = Literal["nobody", "owner", "annotator", "reviewer", "researcher", "admin"]
+"""`owner` is the annotator whose episode it is (token, session, …), `annotator` another one."""
+CALLERS: tuple[Caller, ...] = ("nobody", "owner", "annotator", "reviewer", "researcher", "admin")
+SIGNED_IN = frozenset(CALLERS) - {"nobody"}
+PICTURE = b"\xff\xd8 a picture"
+JSON = "application/json"
+SECRET = "an-invitation-only-tests-know-of"
+
+
+@dataclass(frozen=True, slots=True)
+class Things:
+    """What a case's path and body may name; all of it Ada's, where it is somebody's."""
+
+    world: World
+    admin: User
+    episode: Episode
+    revision: PolicyRevision
+    judged: PoolJudge
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Whom a route lets in; the others are told 401 without a sign-in, else 403, or 404 where it is to be hidden from
+    them that there is such a thing."""
+
+    callers: frozenset[Caller]
+    hidden: frozenset[Caller] = frozenset()
+    body: Callable[[Things], dict[str, Any]] = field(default=lambda things: {})
+    absent: bool = False
+    """Whether those who are let in are told 404 here, because what they ask of is only there while a machine runs."""
+    path: str = ""
+    """What follows the path: a query that the route insists on."""
+
+
+def body_of(**fields: Any) -> Callable[[Things], dict[str, Any]]:
+    """A body that needs nothing of the database."""
+    return lambda things: fields
+
+
+def only(*callers: Caller, **rule: Any) -> Rule:
+    """For these roles; the rest are told that it is not for them."""
+    return Rule(frozenset(callers), **rule)
+
+
+def open_to_all(**rule: Any) -> Rule:
+    """Without a sign-in."""
+    return Rule(frozenset(CALLERS), **rule)
+
+
+def everybody(**rule: Any) -> Rule:
+    """For whoever is signed in."""
+    return Rule(SIGNED_IN, **rule)
+
+
+def seen(**rule: Any) -> Rule:
+    """For the owner and the staff; to others it does not exist."""
+    return Rule(SIGNED_IN - {"annotator"}, frozenset({"annotator"}), **rule)
+
+
+def reviewing(**rule: Any) -> Rule:
+    """For reviewers and admins; where it is somebody's, other annotators are not told that there is such a thing."""
+    return Rule(frozenset({"reviewer", "admin"}), **rule)
+
+
+def own(**rule: Any) -> Rule:
+    """For the owner alone; to others it does not exist."""
+    return Rule(frozenset({"owner"}), SIGNED_IN - {"owner"}, **rule)
+
+
+ROUTES: dict[str, Rule] = {
+    "GET /api/openapi.json": open_to_all(),
+    "GET /api/health": open_to_all(),
+    "GET /api/health/parts": only("admin"),
+    "GET /api/metrics": only("admin"),
+    "GET /api/session": open_to_all(),
+    "POST /api/session": open_to_all(body=body_of(username="ada", password="wrong")),
+    "DELETE /api/session": everybody(),
+    "PATCH /api/me": everybody(body=body_of(preferences={})),
+    "GET /api/me/security": everybody(),
+    "POST /api/me/factor": everybody(),
+    "POST /api/me/factor/confirm": everybody(body=body_of(code="000000")),
+    "POST /api/me/factor/remove": everybody(body=body_of(password=PASSWORD)),
+    "POST /api/me/factor/codes": everybody(body=body_of(password=PASSWORD)),
+    "POST /api/me/sign-ins/end-others": everybody(),
+    "DELETE /api/me/sign-ins/{sign_in_id}": own(),
+    "POST /api/me/tokens": everybody(body=body_of(name="mine", scopes=["*:read"], days=1)),
+    "DELETE /api/me/tokens/{token_id}": own(),
+    "GET /api/people": only("admin"),
+    "PATCH /api/people/{user_id}": only("admin", body=body_of(skills=["phones"])),
+    "POST /api/people/{user_id}/erase": only("admin", body=body_of(username="ben", remove_work=True)),
+    "DELETE /api/people/{user_id}/factor": only("admin"),
+    "GET /api/groups": only("admin"),
+    "POST /api/groups": only("admin", body=body_of(name="night")),
+    "PUT /api/groups/{group_id}": only("admin", body=body_of(name="night")),
+    "DELETE /api/groups/{group_id}": only("admin"),
+    "GET /api/invitations": only("admin"),
+    "POST /api/invitations": only("admin", body=body_of(roles=["annotator"])),
+    "DELETE /api/invitations/{invitation_id}": only("admin"),
+    "GET /api/join/{secret}": open_to_all(),
+    "POST /api/join/{secret}": open_to_all(
+        absent=True, body=body_of(username="new", name="N", password="long enough 1")
+    ),
+    "GET /api/audit": only("admin"),
+    "GET /api/queue": everybody(),
+    "POST /api/queue/next": only("owner", "annotator"),
+    "GET /api/pools": everybody(),
+    "POST /api/tasks/{task_id}/reopen": only("admin"),
+    "POST /api/tasks/{task_id}/gold": only("reviewer", "admin", body=body_of(episode=None)),
+    "GET /api/pools/board": only("admin"),
+    "POST /api/pools": only("admin", body=body_of(settings={"name": "new"})),
+    "PATCH /api/pools": only(
+        "admin",
+        body=lambda things: {
+            "pools": [{"id": things.world.pool.pk, "version": things.world.pool.version}],
+            "changes": {"priority": 1},
+        },
+    ),
+    "GET /api/pools/{pool_id}": only("admin"),
+    "POST /api/pools/{pool_id}/stop": only("admin"),
+    "DELETE /api/pools/{pool_id}/stop": only("admin"),
+    "GET /api/pools/{pool_id}/tasks": only("admin"),
+    "POST /api/pools/{pool_id}/tasks": only("admin"),
+    "POST /api/pools/{pool_id}/suite": only("admin", body=body_of(suite="desktop")),
+    "POST /api/pools/{pool_id}/people/{person_id}": only("admin"),
+    "DELETE /api/pools/{pool_id}/people/{person_id}": only("admin"),
+    "POST /api/pools/{pool_id}/groups/{group_id}": only("admin"),
+    "DELETE /api/pools/{pool_id}/groups/{group_id}": only("admin"),
+    "POST /api/pools/{pool_id}/credentials/{name}": only("admin", body=body_of(value="a secret")),
+    "DELETE /api/pools/{pool_id}/credentials/{name}": only("admin", absent=True),
+    "POST /api/pools/{pool_id}/consent": only("owner", "annotator", body=body_of(version=1)),
+    "GET /api/pools/{pool_id}/duplicates": reviewing(),
+    "POST /api/pools/{pool_id}/duplicates": reviewing(),
+    "GET /api/policies": only("admin"),
+    "POST /api/policies": only(
+        "admin",
+        body=body_of(name="new", revision="1", dialect="ui_tars_1_5", base_url="http://model/v1", model="m"),
+    ),
+    "GET /api/policies/pools": only("admin"),
+    "POST /api/policies/{revision_id}/evaluations": only(
+        "admin", body=lambda things: report(policy_of(things.revision), {"a/b": (1, 2)}).model_dump(mode="json")
+    ),
+    "POST /api/pools/{pool_id}/policy": only("admin", body=body_of(revision=None)),
+    "POST /api/pools/{pool_id}/canary": only("admin", body=body_of(revision=None)),
+    "POST /api/pools/{pool_id}/gate": only("admin", body=body_of(gate=None)),
+    "POST /api/pools/{pool_id}/sampling": only("admin", body=body_of(sampling="in_order")),
+    "GET /api/pools/{pool_id}/states": only("admin"),
+    "GET /api/episodes": everybody(),
+    "GET /api/episodes/{episode_id}": seen(),
+    "GET /api/episodes/{episode_id}/trajectory": seen(),
+    "GET /api/episodes/{episode_id}/blobs/{sha256}": seen(),
+    "GET /api/episodes/{episode_id}/proposer": seen(),
+    "GET /api/episodes/{episode_id}/review": seen(),
+    "POST /api/episodes/{episode_id}/review": Rule(
+        frozenset({"reviewer", "admin"}), frozenset({"annotator"}), body=body_of(decision="accept", reason="")
+    ),
+    "GET /api/episodes/{episode_id}/review/sheet": seen(),
+    "POST /api/episodes/{episode_id}/review/claim": reviewing(),
+    "DELETE /api/episodes/{episode_id}/review/claim": reviewing(),
+    "POST /api/episodes/{episode_id}/review/steps/{index}": reviewing(absent=True, body=body_of(verdict="right")),
+    "POST /api/episodes/{episode_id}/review/steps/{index}/fixes": Rule(
+        frozenset({"owner", "reviewer", "admin"}),
+        frozenset({"annotator"}),
+        body=body_of(base=0, thought="", action={"kind": "click", "x": 1, "y": 1}),
+        absent=True,
+    ),
+    "POST /api/episodes/{episode_id}/review/cuts": reviewing(body=body_of(do="undo")),
+    "POST /api/episodes/{episode_id}/review/resubmission": Rule(frozenset({"owner"}), frozenset({"annotator"})),
+    "POST /api/episodes/{episode_id}/review/checks": reviewing(),
+    "POST /api/episodes/{episode_id}/branch": only("admin", absent=True, body=body_of(step=0)),
+    "GET /api/reviews/queue": reviewing(),
+    "POST /api/reviews/next": reviewing(),
+    "GET /api/reviews/agreement": reviewing(),
+    "GET /api/reviews/comparison": reviewing(path="?one={episode_id}&other={episode_id}"),
+    "POST /api/reviews/adjudications": reviewing(
+        body=lambda things: {"chosen": str(things.episode.pk), "reason": "It."}
+    ),
+    "GET /api/review-jobs/{job_id}": reviewing(),
+    "POST /api/review-jobs/{job_id}/cancel": reviewing(),
+    "GET /api/episodes/{episode_id}/recording": seen(),
+    "GET /api/episodes/{episode_id}/recording/{number}.vtt": seen(absent=True),
+    "POST /api/episodes/{episode_id}/tickets": seen(body=body_of(kind="webrtc")),
+    "GET /api/episodes/{episode_id}/files": seen(),
+    "GET /api/episodes/{episode_id}/services": seen(),
+    "GET /api/episodes/{episode_id}/apps": seen(),
+    "POST /api/episodes/{episode_id}/uploads": Rule(frozenset({"owner"}), frozenset({"annotator"})),
+    "GET /api/episodes/{episode_id}/programs": seen(),
+    "GET /api/exports": only("researcher", "admin"),
+    "POST /api/exports": only("researcher", "admin"),
+    "GET /api/exports/{export_id}": only("researcher", "admin"),
+    "GET /api/exports/{export_id}/download": only("researcher", "admin"),
+    "GET /api/judges": only("admin"),
+    "GET /api/judges/calibrations.csv": only("admin"),
+    "POST /api/pools/{pool_id}/judges/{judge_id}": only("admin"),
+    "DELETE /api/pools/{pool_id}/judges/{judge_id}": only("admin"),
+    "GET /api/pools/{pool_id}/judges/{judge_id}/sweep": only("admin"),
+    "POST /api/pools/{pool_id}/judges/{judge_id}/runs": only("admin"),
+    "POST /api/judge-runs/{run_id}/cancel": only("admin"),
+    "GET /api/fleet": only("admin"),
+    "GET /api/fleet/machines/{machine_id}/thumbnail": only("admin"),
+    "POST /api/fleet/machines/{machine_id}/tickets": only("admin", body=body_of(kind="webrtc")),
+    "POST /api/fleet/machines/{machine_id}/reclaim": only("admin", body=body_of(reason="it hangs")),
+    "POST /api/fleet/hosts/{host}/draining": only("admin", body=body_of(draining=True)),
+    "POST /api/fleet/images/{image}/warm": only("admin", body=body_of(count=1)),
+    "POST /api/fleet/quotas": only("admin", body=body_of(scope="user", name="ada", limit=1)),
+}
+
+
+def _job(things: Things) -> object:
+    asked = {"pool": things.world.pool, "requested_by": things.admin}
+    return Job.objects.get_or_create(kind=JobKind.DUPLICATES, defaults=asked)[0].pk
+
+
+def _run(things: Things) -> object:
+    judged = things.judged
+    return Run.objects.get_or_create(pool=judged.pool, judge=judged.judge, requested_by=things.admin)[0].pk
+
+
+def _export(things: Things) -> object:
+    return Export.objects.create(requested_by=things.world.ravi, filters={}).pk
+
+
+def _sign_in(things: Things) -> object:
+    made = SignIn.objects.get_or_create(session_key="k", defaults={"user": things.world.ada, "how": "password"})
+    return made[0].pk
+
+
+def _token(things: Things) -> object:
+    kept = {"user": things.world.ada, "name": "t", "expires_at": timezone.now() + timedelta(days=1)}
+    return Token.objects.get_or_create(sha256="0" * 64, defaults=kept)[0].pk
+
+
+def _invitation(things: Things) -> object:
+    kept = {"invited_by": things.admin, "roles": ["annotator"], "expires_at": timezone.now() + timedelta(days=1)}
+    return Invitation.objects.get_or_create(sha256=digest(SECRET), defaults=kept)[0].pk
+
+
+def _secret(things: Things) -> object:
+    _invitation(things)
+    return SECRET
+
+
+NAMES: dict[str, Callable[[Things], object]] = {
+    "episode_id": lambda things: things.episode.pk,
+    "person_id": lambda things: things.world.ben.pk,
+    "name": lambda things: "PASSWORD",
+    "index": lambda things: 0,
+    "job_id": _job,
+    "user_id": lambda things: things.world.ben.pk,
+    "group_id": lambda things: Group.objects.get_or_create(name="day")[0].pk,
+    "invitation_id": _invitation,
+    "secret": _secret,
+    "sign_in_id": _sign_in,
+    "token_id": _token,
+    "sha256": lambda things: BlobRef.of(PICTURE, "image/jpeg").sha256,
+    "number": lambda things: 0,
+    "pool_id": lambda things: things.world.pool.pk,
+    "task_id": lambda things: things.episode.task_id,
+    "revision_id": lambda things: things.revision.pk,
+    "judge_id": lambda things: things.judged.judge_id,
+    "run_id": _run,
+    "export_id": _export,
+    "machine_id": lambda things: "m-1",
+    "host": lambda things: "here",
+    "image": lambda things: "desktop",
+}
+
+COMMANDS: dict[str, dict[str, Any]] = {
+    "act": {"action": {"kind": "click", "x": 1, "y": 1}, "thought": "There."},
+    "accept": {"proposal_id": str(uuid4()), "base_version": 0},
+    "resample": {},
+    "remember": {"through": 0, "text": "A note."},
+    "mark": {"proposal_id": str(uuid4()), "mark": None},
+    "finish": {"outcome": "success"},
+    "leave": {"how": "skip", "reason": "It is not clear."},
+    "help": {"message": "What is this?"},
+    "pause": {"on": True},
+    "autopilot": {"on": True},
+    "takeover": {"on": True},
+    "input": {"inputs": [{"kind": "move_to", "x": 1, "y": 1}]},
+    "control": {},
+    "undo": {},
+    "pace": {"rate": 1},
+    "hurry": {},
+    "ping": {"at": 1},
+}
+"""A body for every command. All but `FREE` are for the annotator whose socket holds control."""
+FREE = {"ping"}
+"""Commands that only keep a connection: whoever has a seat sends them."""

@@ -1,0 +1,150 @@
+"""A person's own ways in: the second factor, the browsers they are signed in with, tokens and what they allow."""
+
+import time
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from django.core.cache import cache
+from django.test import Client
+
+from annotation_app.accounts.models import SignIn
+from annotation_app.accounts.services import token_make, user_ensure
+from tests.integration.web.conftest import PASSWORD, World
+
+JSON = "application/json"
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    cache.clear()
+
+
+def send(client: Client, method: str, path: str, **body: object) -> Any:
+    return getattr(client, method)(f"/api{path}", body, content_type=JSON)
+
+
+def sign_in(client: Client, **fields: str) -> Any:
+    return send(client, "post", "/session", **{"username": "ada", "password": PASSWORD, **fields})
+
+
+def code_of(secret: str, ahead: int = 0) -> str:
+    """What an authenticator app shows, `ahead` half minutes from now."""
+    return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30 + ahead)))
+
+
+def protected(world: World) -> tuple[Client, str, list[str]]:
+    """Ada's browser, her app's key and her recovery codes."""
+    ada = Client()
+    sign_in(ada)
+    secret = send(ada, "post", "/me/factor").json()["secret"]
+    codes = send(ada, "post", "/me/factor/confirm", code=code_of(secret)).json()["codes"]
+    return ada, secret, codes
+
+
+class TestSecondFactor:
+    def test_a_code_is_asked_for_once_the_app_is_known(self, world: World) -> None:
+        _ada, secret, _codes = protected(world)
+        cache.clear()
+        assert sign_in(Client()).json()["code"] == "code_required"
+        assert sign_in(Client(), code="000000").json()["code"] == "wrong_code"
+        code = code_of(secret)
+        assert sign_in(Client(), code=code).status_code == 200
+        assert sign_in(Client(), code=code).json()["code"] == "wrong_code", "a code is used once"
+
+    def test_a_wrong_password_does_not_tell_that_there_is_a_factor(self, world: World) -> None:
+        protected(world)
+        assert sign_in(Client(), password="wrong").json()["code"] == "wrong_credentials"
+
+    def test_a_recovery_code_lets_in_once(self, world: World) -> None:
+        ada, _secret, codes = protected(world)
+        assert len(codes) == 10
+        assert sign_in(Client(), code=codes[3]).status_code == 200
+        assert sign_in(Client(), code=codes[3]).json()["code"] == "wrong_code"
+        assert ada.get("/api/me/security").json()["recovery_codes_left"] == 9
+
+    def test_it_counts_only_when_the_app_has_shown_it(self, world: World) -> None:
+        ada = Client()
+        sign_in(ada)
+        begun = send(ada, "post", "/me/factor").json()
+        assert "<svg" in begun["picture"]
+        assert begun["address"].startswith("otpauth://totp/ada?")
+        assert send(ada, "post", "/me/factor/confirm", code="000000").json()["code"] == "wrong_code"
+        assert sign_in(Client()).status_code == 200
+
+    def test_the_key_is_sealed_in_the_database(self, world: World) -> None:
+        _ada, secret, _codes = protected(world)
+        assert secret not in str(list(Authenticator.objects.values_list("data", flat=True)))
+
+    def test_taking_it_away_needs_the_password(self, world: World) -> None:
+        ada, _secret, _codes = protected(world)
+        assert send(ada, "post", "/me/factor/remove", password="wrong").json()["code"] == "wrong_credentials"
+        assert send(ada, "post", "/me/factor/remove", password=PASSWORD).status_code == 204
+        assert sign_in(Client()).status_code == 200
+
+    def test_an_admin_helps_who_lost_the_app(self, world: World) -> None:
+        protected(world)
+        alma = user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
+        assert world.client(alma).delete(f"/api/people/{world.ada.pk}/factor").status_code == 204
+        assert sign_in(Client()).status_code == 200
+
+    def test_guessing_codes_is_slowed_down(self, world: World) -> None:
+        protected(world)
+        answers = [sign_in(Client(), code=f"{number:06}").json()["code"] for number in range(12)]
+        assert answers[-1] == "sign_in_throttled"
+
+
+class TestBrowsers:
+    def test_they_are_listed_and_signed_out(self, world: World) -> None:
+        here, there = Client(headers={"User-Agent": "Here/1"}), Client(headers={"User-Agent": "There/2"})
+        sign_in(here)
+        sign_in(there)
+        listed = here.get("/api/me/security").json()["sign_ins"]
+        assert {(row["agent"], row["here"]) for row in listed} == {("Here/1", True), ("There/2", False)}
+        assert send(here, "post", "/me/sign-ins/end-others").status_code == 204
+        assert there.get("/api/queue").status_code == 401
+        assert here.get("/api/queue").status_code == 200
+
+    def test_one_is_signed_out_by_its_line(self, world: World) -> None:
+        here, there = Client(), Client()
+        sign_in(here)
+        sign_in(there)
+        (other,) = (row for row in here.get("/api/me/security").json()["sign_ins"] if not row["here"])
+        assert here.delete(f"/api/me/sign-ins/{other['id']}").status_code == 204
+        assert there.get("/api/queue").status_code == 401
+
+    def test_signing_out_takes_the_line_away(self, world: World) -> None:
+        here = Client()
+        sign_in(here)
+        here.delete("/api/session")
+        assert not SignIn.objects.filter(user=world.ada).exists()
+
+
+class TestTokens:
+    def call(self, token: str, method: str = "get", path: str = "/api/policies") -> Any:
+        return getattr(Client(), method)(path, headers={"Authorization": f"Bearer {token}"})
+
+    def test_one_allows_what_its_scopes_say(self, world: World) -> None:
+        alma = user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
+        client = world.client(alma)
+        made = send(client, "post", "/me/tokens", name="ci", scopes=["policies:read"], days=1).json()
+        assert self.call(made["token"]).status_code == 200
+        refused = self.call(made["token"], path=f"/api/pools/{world.pool.pk}/states")
+        assert (refused.status_code, refused.json()["code"]) == (403, "scope_missing")
+        assert self.call(made["token"], "post").json()["extra"] == {"scope": "policies:write"}
+        (shown,) = client.get("/api/me/security").json()["tokens"]
+        assert (shown["name"], shown["scopes"]) == ("ci", ["policies:read"])
+        assert shown["used_at"] is not None
+        assert client.delete(f"/api/me/tokens/{shown['id']}").status_code == 204
+        assert self.call(made["token"]).status_code == 401
+
+    def test_one_made_by_command_allows_everything_its_person_may(self, world: World) -> None:
+        user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
+        assert self.call(token_make(username="alma", name="t", days=1)).status_code == 200
+        assert self.call(token_make(username="ada", name="t", days=1)).json()["code"] == "forbidden"
+
+    @pytest.mark.parametrize("scopes", [[], ["policies"], ["policies:delete"], ["*"], ["Policies:read"]])
+    def test_a_scope_that_is_none_makes_no_token(self, world: World, scopes: list[str]) -> None:
+        response = send(world.client(world.ada), "post", "/me/tokens", name="ci", scopes=scopes, days=1)
+        assert (response.status_code, response.json()["code"]) == (422, "invalid")
