@@ -28,6 +28,7 @@ export const MANAGED: readonly Place[] = [
   { to: "/policies", label: "global.policies", roles: ["admin"], command: globalCommands.policies },
   { to: "/judges", label: "global.judges", roles: ["admin"], command: globalCommands.judges },
   { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
+  { to: "/people", label: "global.people", roles: ["admin"], command: globalCommands.people },
 ];
 
 export const mayGo = (user: UserOut, { roles }: Place): boolean => !roles || hasRole(user, ...roles);

@@ -1,6 +1,6 @@
 /** Where one is, what the page says, and the few controls of every page. */
 import { ActionIcon, Menu, Tooltip } from "@mantine/core";
-import { CircleQuestionMark, LogOut, Moon, Settings, Sun, UserRound } from "lucide-react";
+import { CircleQuestionMark, LogOut, Moon, Settings, ShieldCheck, Sun, UserRound } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link, useMatch } from "react-router";
 
@@ -90,6 +90,9 @@ function AccountMenu({ onSignOut }: { onSignOut: () => void }) {
           rightSection={<CommandKey command={globalCommands.preferences} />}
         >
           {t("global.preferences")}
+        </Menu.Item>
+        <Menu.Item component={Link} to="/security" leftSection={<ShieldCheck size={14} />}>
+          {t("security.title")}
         </Menu.Item>
         <Menu.Item
           leftSection={<LogOut size={14} />}

@@ -39,7 +39,7 @@ export function homeOf(user: UserOut): string {
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (credentials: { username: string; password: string }) =>
+    mutationFn: async (credentials: { username: string; password: string; code: string }) =>
       adopt(await request<SessionOut>("POST", "/session", credentials)),
     onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
   });

@@ -22,6 +22,7 @@ export const globalCommands = {
   policies: global("policies", ["Alt+P"], true),
   machines: global("machines", ["Alt+M"], true),
   judges: global("judges", ["Alt+J"], true),
+  people: global("people", ["Alt+U"], true),
   preferences: global("preferences", ["Mod+,"], true),
   theme: global("theme", ["Alt+T"], true),
   language: global("language", ["Alt+L"], true),

@@ -21,7 +21,7 @@ export const en = {
   ...deskMessages,
   ...panelMessages,
   ...peopleMessages,
-  ...phoneMessages,
+  ...peopleMessages, ...phoneMessages,
   ...browserMessages,
   ...machineMessages,
   ...judgeMessages,

@@ -21,7 +21,7 @@ export const zh = {
   ...deskMessages,
   ...panelMessages,
   ...peopleMessages,
-  ...phoneMessages,
+  ...peopleMessages, ...phoneMessages,
   ...browserMessages,
   ...machineMessages,
   ...judgeMessages,

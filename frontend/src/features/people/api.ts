@@ -1,0 +1,59 @@
+/** People over HTTP: who is here, invitations, groups, the audit log, and an admin's changes. */
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { AuditPage, EraseIn, GroupIn, GroupOut, InvitationIn, InvitationMade, InvitationOut, PersonIn, PersonOut, PersonPage } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+export const ROLES = ["annotator", "reviewer", "researcher", "admin"] as const;
+
+const search = (fields: Record<string, string | number | null>): string =>
+  new URLSearchParams(Object.entries(fields).flatMap(([name, value]) => (value ? [[name, String(value)]] : []))).toString();
+
+export const peopleQuery = (words: string, role: string | null) =>
+  infiniteQueryOptions({
+    queryKey: ["people", words, role],
+    queryFn: ({ pageParam }) => request<PersonPage>("GET", `/people?${search({ search: words, role, after: pageParam })}`),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next,
+  });
+
+export const groupsQuery = queryOptions({ queryKey: ["groups"], queryFn: () => request<GroupOut[]>("GET", "/groups") });
+
+export const invitationsQuery = queryOptions({
+  queryKey: ["invitations"],
+  queryFn: () => request<InvitationOut[]>("GET", "/invitations"),
+});
+
+export const auditQuery = (words: string, verb: string | null) =>
+  infiniteQueryOptions({
+    queryKey: ["audit", words, verb],
+    queryFn: ({ pageParam }) => request<AuditPage>("GET", `/audit?${search({ words, verb, before: pageParam })}`),
+    initialPageParam: 0,
+    getNextPageParam: (page) => page.next,
+  });
+
+/** A change to one of the lists; all of them are asked for again, for most changes show in two. */
+function useChange<Input, Output>(send: (input: Input) => Promise<Output>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: send,
+    onSettled: () =>
+      Promise.all(["people", "groups", "invitations", "audit"].map((key) => client.invalidateQueries({ queryKey: [key] }))),
+  });
+}
+
+export const useChangePerson = () =>
+  useChange(({ id, ...body }: { id: number } & Partial<PersonIn>) => request<PersonOut>("PATCH", `/people/${id}`, body));
+
+export const useErase = () =>
+  useChange(({ id, ...body }: { id: number } & EraseIn) => request<null>("POST", `/people/${id}/erase`, body));
+
+export const useRemoveFactor = () => useChange((id: number) => request<null>("DELETE", `/people/${id}/factor`));
+
+export const useInvite = () => useChange((body: InvitationIn) => request<InvitationMade>("POST", "/invitations", body));
+
+export const useWithdraw = () => useChange((id: number) => request<null>("DELETE", `/invitations/${id}`));
+
+export const useMakeGroup = () => useChange((body: GroupIn) => request<GroupOut>("POST", "/groups", body));
+
+export const useRemoveGroup = () => useChange((id: number) => request<null>("DELETE", `/groups/${id}`));

@@ -1,0 +1,58 @@
+/** The groups pools can be given to; who is in one is set with the person. */
+import { Button, Table, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { Empty } from "@/shared/ui/states";
+
+import { groupsQuery, useMakeGroup, useRemoveGroup } from "./api";
+import styles from "./people.module.css";
+import { Problem } from "./problem";
+
+export function Groups() {
+  const { t } = useI18n();
+  const groups = useQuery(groupsQuery);
+  const [name, setName] = useState("");
+  const [make, remove] = [useMakeGroup(), useRemoveGroup()];
+  return (
+    <>
+      {groups.data?.length === 0 && <Empty title={t("groups.none")}>{t("groups.none.help")}</Empty>}
+      {groups.data && groups.data.length > 0 && (
+        <Table className={styles.table} aria-label={t("groups.title")}>
+          <Table.Tbody>
+            {groups.data.map((group) => (
+              <Table.Tr key={group.id}>
+                <Table.Td className={styles.name}>{group.name}</Table.Td>
+                <Table.Td>{t("groups.members", { count: group.members.length })}</Table.Td>
+                <Table.Td className={styles.actions}>
+                  <Button
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("groups.remove_one", { name: group.name })}
+                    onClick={() => remove.mutate(group.id)}
+                  >
+                    {t("groups.remove")}
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          make.mutate({ name, members: [] }, { onSuccess: () => setName("") });
+        }}
+      >
+        <TextInput label={t("groups.name")} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+        <Button type="submit" disabled={!name.trim()} loading={make.isPending}>
+          {t("groups.make")}
+        </Button>
+        <Problem error={make.error ?? remove.error} />
+      </form>
+    </>
+  );
+}

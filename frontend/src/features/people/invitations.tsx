@@ -1,0 +1,120 @@
+/** Inviting somebody by a link that works once, and the invitations nobody has taken up. */
+import { Button, CopyButton, MultiSelect, NumberInput, Table, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { InvitationIn, InvitationMade, InvitationOut } from "@/generated/api";
+import type { Role } from "@/shared/account/account";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import { groupsQuery, invitationsQuery, ROLES, useInvite, useWithdraw } from "./api";
+import styles from "./people.module.css";
+import { Problem } from "./problem";
+
+const USUAL_DAYS = 7;
+
+export function Invitations() {
+  const { t } = useI18n();
+  const groups = useQuery(groupsQuery).data ?? [];
+  const open = useQuery(invitationsQuery).data ?? [];
+  const [email, setEmail] = useState("");
+  const [roles, setRoles] = useState<string[]>(["annotator"]);
+  const [teams, setTeams] = useState<string[]>([]);
+  const [days, setDays] = useState<number | string>(USUAL_DAYS);
+  const invite = useInvite();
+  return (
+    <>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          const named = roles as unknown as InvitationIn["roles"];
+          invite.mutate({ email, roles: named, groups: teams.map(Number), days: Number(days) });
+        }}
+      >
+        <TextInput
+          type="email"
+          label={t("invite.email")}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <MultiSelect
+          label={t("people.roles")}
+          data={ROLES.map((value) => ({ value, label: t(`role.${value}`) }))}
+          value={roles}
+          onChange={setRoles}
+        />
+        {groups.length > 0 && (
+          <MultiSelect
+            label={t("people.groups")}
+            data={groups.map((group) => ({ value: String(group.id), label: group.name }))}
+            value={teams}
+            onChange={setTeams}
+          />
+        )}
+        <NumberInput label={t("invite.days")} min={1} max={30} value={days} onChange={setDays} />
+        <Button type="submit" disabled={roles.length === 0} loading={invite.isPending}>
+          {t("invite.do")}
+        </Button>
+        <Problem error={invite.error} />
+        {invite.data && <Made made={invite.data} />}
+      </form>
+      {open.length > 0 && <OpenOnes rows={open} />}
+    </>
+  );
+}
+
+function Made({ made: { link, sent, invitation } }: { made: InvitationMade }) {
+  const { t } = useI18n();
+  return (
+    <div className={styles.link} role="status">
+      <TextInput readOnly label={t("invite.link")} description={t("invite.link.help")} value={link} />
+      <p className={styles.note}>{sent ? t("invite.sent", { email: invitation.email }) : t("invite.not_sent")}</p>
+      <CopyButton value={link}>
+        {({ copied, copy }) => (
+          <Button variant="default" size="compact-sm" onClick={copy}>
+            {t(copied ? "invite.copied" : "invite.copy")}
+          </Button>
+        )}
+      </CopyButton>
+    </div>
+  );
+}
+
+function OpenOnes({ rows }: { rows: readonly InvitationOut[] }) {
+  const { t, moment } = useI18n();
+  const withdraw = useWithdraw();
+  return (
+    <Table className={styles.table} aria-label={t("invite.open")}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t("invite.open")}</Table.Th>
+          <Table.Th>{t("people.roles")}</Table.Th>
+          <Table.Th>{t("invite.by")}</Table.Th>
+          <Table.Th>{t("invite.until")}</Table.Th>
+          <Table.Th className={styles.actions}>{t("people.actions")}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row) => (
+          <Table.Tr key={row.id}>
+            <Table.Td className={styles.name}>{row.email || t("invite.anybody")}</Table.Td>
+            <Table.Td>{row.roles.map((role) => t(`role.${role as Role}`)).join(", ")}</Table.Td>
+            <Table.Td>{row.invited_by}</Table.Td>
+            <Table.Td>{moment(row.expires_at)}</Table.Td>
+            <Table.Td className={styles.actions}>
+              <Button
+                variant="default"
+                size="compact-xs"
+                aria-label={t("invite.withdraw_one", { name: row.email || t("invite.anybody") })}
+                onClick={() => withdraw.mutate(row.id)}
+              >
+                {t("invite.withdraw")}
+              </Button>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,118 @@
+/** What an admin sets of a person, and erasing them at their request. */
+import { Button, Checkbox, MultiSelect, Switch, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { PersonIn, PersonOut } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
+
+import { groupsQuery, ROLES, useChangePerson, useErase, useRemoveFactor } from "./api";
+import styles from "./people.module.css";
+import { Problem } from "./problem";
+
+export function PersonDialog({ person, onClose }: { person: PersonOut | null; onClose: () => void }) {
+  const { t } = useI18n();
+  const [erasing, setErasing] = useState(false);
+  const name = person?.name ?? "";
+  return (
+    <Dialog
+      opened={person !== null}
+      onClose={onClose}
+      title={erasing ? t("people.erase.title", { name }) : t("people.change_one", { name })}
+    >
+      {person && !erasing && <Settings person={person} onDone={onClose} onErase={() => setErasing(true)} />}
+      {person && erasing && <Erase person={person} onDone={onClose} />}
+    </Dialog>
+  );
+}
+
+type SettingsProps = { person: PersonOut; onDone: () => void; onErase: () => void };
+
+function Settings({ person, onDone, onErase }: SettingsProps) {
+  const { t } = useI18n();
+  const groups = useQuery(groupsQuery).data ?? [];
+  const [roles, setRoles] = useState<string[]>([...person.roles]);
+  const [skills, setSkills] = useState(person.skills.join(", "));
+  const [teams, setTeams] = useState(person.groups.map(String));
+  const [active, setActive] = useState(person.active);
+  const [change, factor] = [useChangePerson(), useRemoveFactor()];
+  return (
+    <form
+      className={styles.fields}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const tags = skills.split(",").map((tag) => tag.trim()).filter(Boolean);
+        const given = { roles: roles as NonNullable<PersonIn["roles"]>, skills: tags, groups: teams.map(Number), active };
+        change.mutate({ id: person.id, ...given }, { onSuccess: onDone });
+      }}
+    >
+      <MultiSelect
+        label={t("people.roles")}
+        data={ROLES.map((value) => ({ value, label: t(`role.${value}`) }))}
+        value={roles}
+        onChange={setRoles}
+      />
+      <TextInput
+        label={t("people.skills")}
+        description={t("people.skills.help")}
+        value={skills}
+        onChange={(event) => setSkills(event.currentTarget.value)}
+      />
+      <MultiSelect
+        label={t("people.groups")}
+        data={groups.map((group) => ({ value: String(group.id), label: group.name }))}
+        value={teams}
+        onChange={setTeams}
+      />
+      <Switch label={t("people.active")} checked={active} onChange={(event) => setActive(event.currentTarget.checked)} />
+      <p className={styles.note}>{t("people.pseudonym", { name: person.pseudonym })}</p>
+      <Problem error={change.error ?? factor.error} />
+      <div className={styles.buttons}>
+        {person.two_factor && (
+          <Button variant="default" onClick={() => factor.mutate(person.id, { onSuccess: onDone })}>
+            {t("people.factor_remove")}
+          </Button>
+        )}
+        <Button variant="default" onClick={onErase}>
+          {t("people.erase")}
+        </Button>
+        <Button type="submit" loading={change.isPending}>
+          {t("people.save")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Erase({ person, onDone }: { person: PersonOut; onDone: () => void }) {
+  const { t } = useI18n();
+  const [username, setUsername] = useState("");
+  const [remove, setRemove] = useState(true);
+  const erase = useErase();
+  return (
+    <form
+      className={styles.fields}
+      onSubmit={(event) => {
+        event.preventDefault();
+        erase.mutate({ id: person.id, username, remove_work: remove }, { onSuccess: onDone });
+      }}
+    >
+      <p className={styles.note}>{t("people.erase.help")}</p>
+      <Checkbox label={t("people.erase.work")} checked={remove} onChange={(event) => setRemove(event.currentTarget.checked)} />
+      <TextInput
+        label={t("people.erase.again", { name: person.username })}
+        data-autofocus
+        autoComplete="off"
+        value={username}
+        onChange={(event) => setUsername(event.currentTarget.value)}
+      />
+      <Problem error={erase.error} />
+      <div className={styles.buttons}>
+        <Button type="submit" color="red" disabled={username !== person.username} loading={erase.isPending}>
+          {t("people.erase.do")}
+        </Button>
+      </div>
+    </form>
+  );
+}

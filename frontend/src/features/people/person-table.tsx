@@ -1,0 +1,101 @@
+/** The people there are, searched, page by page. */
+import { Button, Select, Table, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { PersonOut } from "@/generated/api";
+import type { Role } from "@/shared/account/account";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+
+import { peopleQuery, ROLES } from "./api";
+import styles from "./people.module.css";
+import { PersonDialog } from "./person-dialog";
+
+const TYPING = 250;
+/** Milliseconds without a key before what was typed is searched for. */
+
+export function PersonTable() {
+  const { t } = useI18n();
+  const [words, setWords] = useState("");
+  const [role, setRole] = useState<string | null>(null);
+  const [changing, setChanging] = useState<PersonOut | null>(null);
+  const people = useInfiniteQuery(peopleQuery(useDebouncedValue(words, TYPING)[0], role));
+  const rows = people.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <>
+      <div className={styles.form} role="search">
+        <TextInput label={t("people.search")} value={words} onChange={(event) => setWords(event.currentTarget.value)} />
+        <Select
+          label={t("people.role")}
+          placeholder={t("people.any_role")}
+          clearable
+          data={ROLES.map((value) => ({ value, label: t(`role.${value}`) }))}
+          value={role}
+          onChange={setRole}
+        />
+      </div>
+      {people.isPending && <Loading />}
+      {people.isError && <ErrorState error={people.error} onRetry={() => void people.refetch()} />}
+      {people.isSuccess && rows.length === 0 && <Empty title={t("people.none")}>{t("people.none.help")}</Empty>}
+      {rows.length > 0 && (
+        <Table className={styles.table}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t("people.person")}</Table.Th>
+              <Table.Th>{t("people.roles")}</Table.Th>
+              <Table.Th>{t("people.skills")}</Table.Th>
+              <Table.Th>{t("people.ways")}</Table.Th>
+              <Table.Th>{t("people.last")}</Table.Th>
+              <Table.Th className={styles.actions}>{t("people.actions")}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((person) => (
+              <Row key={person.id} person={person} onChange={() => setChanging(person)} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      {people.hasNextPage && (
+        <div className={styles.more}>
+          <Button variant="default" loading={people.isFetchingNextPage} onClick={() => void people.fetchNextPage()}>
+            {t("people.more")}
+          </Button>
+        </div>
+      )}
+      <PersonDialog key={changing?.id} person={changing} onClose={() => setChanging(null)} />
+    </>
+  );
+}
+
+function Row({ person, onChange }: { person: PersonOut; onChange: () => void }) {
+  const { t, relative } = useI18n();
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <div className={styles.name}>{person.name}</div>
+        <p className={styles.note}>{[person.username, person.email].filter(Boolean).join(" · ")}</p>
+      </Table.Td>
+      <Table.Td>{person.roles.map((role) => t(`role.${role as Role}`)).join(", ")}</Table.Td>
+      <Table.Td>{person.skills.join(", ")}</Table.Td>
+      <Table.Td>
+        {!person.active && <Badge tone="danger">{t("people.blocked")}</Badge>}
+        {person.two_factor && <Badge tone="ok">{t("people.two_factor")}</Badge>}
+      </Table.Td>
+      <Table.Td>{person.last_login ? relative(person.last_login) : t("people.never")}</Table.Td>
+      <Table.Td className={styles.actions}>
+        <Button
+          variant="default"
+          size="compact-xs"
+          aria-label={t("people.change_one", { name: person.name })}
+          onClick={onChange}
+        >
+          {t("people.change")}
+        </Button>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

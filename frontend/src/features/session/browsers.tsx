@@ -1,0 +1,66 @@
+/** The browsers somebody is signed in with. */
+import { Button, Table } from "@mantine/core";
+
+import type { SignInOut } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+
+import { useEndOthers, useEndSignIn } from "./security-api";
+import styles from "./security.module.css";
+
+export function Browsers({ rows }: { rows: readonly SignInOut[] }) {
+  const { t, relative } = useI18n();
+  const [end, others] = [useEndSignIn(), useEndOthers()];
+  return (
+    <>
+      <Table className={styles.table} aria-label={t("security.browsers")}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t("security.browser")}</Table.Th>
+            <Table.Th>{t("security.address")}</Table.Th>
+            <Table.Th>{t("security.seen")}</Table.Th>
+            <Table.Th className={styles.actions}>{t("people.actions")}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={row.id}>
+              <Table.Td>
+                {nameOf(row.agent)} {row.here && <Badge tone="ok">{t("security.here")}</Badge>}
+              </Table.Td>
+              <Table.Td>{row.address}</Table.Td>
+              <Table.Td>{relative(row.seen_at)}</Table.Td>
+              <Table.Td className={styles.actions}>
+                {!row.here && (
+                  <Button
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("security.sign_out_one", { name: nameOf(row.agent) })}
+                    onClick={() => end.mutate(row.id)}
+                  >
+                    {t("security.sign_out")}
+                  </Button>
+                )}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <div className={styles.form}>
+        <Button variant="default" disabled={rows.every((row) => row.here)} onClick={() => others.mutate(undefined)}>
+          {t("security.others")}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+/** A browser and its system as people call them; what is not known stays as it was sent. */
+export function nameOf(agent: string): string {
+  const browser = [/(Edg)\/(\d+)/, /(Firefox)\/(\d+)/, /(Chrome)\/(\d+)/, /(Safari)\/(\d+)/]
+    .map((pattern) => pattern.exec(agent))
+    .find((found) => found !== null);
+  const system = /Windows|Mac OS X|Android|iPhone|iPad|CrOS|Linux/.exec(agent)?.[0];
+  if (!browser) return agent || "?";
+  return [`${browser[1] === "Edg" ? "Edge" : browser[1]} ${browser[2]}`, system].filter(Boolean).join(", ");
+}

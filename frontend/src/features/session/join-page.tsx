@@ -1,0 +1,88 @@
+/** Making an account with an invitation; for somebody who is not signed in. */
+import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useParams } from "react-router";
+
+import type { AcceptIn, InvitationShown, SessionOut } from "@/generated/api";
+import { sessionQuery, type Role } from "@/shared/account/account";
+import { messageOf, request } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
+import { LogoMark } from "@/shared/ui/logo";
+import { ErrorState, Loading } from "@/shared/ui/states";
+
+import styles from "./sign-in.module.css";
+
+export default function JoinPage() {
+  const { t } = useI18n();
+  const { secret = "" } = useParams();
+  const session = useQuery(sessionQuery); // its answer brings the token that the form must carry
+  const shown = useQuery({
+    queryKey: ["join", secret],
+    queryFn: () => request<InvitationShown>("GET", `/join/${secret}`),
+    retry: false,
+  });
+  return (
+    <main className={styles.page}>
+      <title>{`${t("join.title")} · Pilothouse`}</title>
+      <div className={styles.card}>
+        <LogoMark size={32} />
+        <h1 className={styles.title}>{t("join.title")}</h1>
+        {(shown.isPending || session.isPending) && <Loading />}
+        {shown.isError && <ErrorState error={shown.error} />}
+        {shown.data && session.data && <Join secret={secret} shown={shown.data} />}
+      </div>
+    </main>
+  );
+}
+
+function Join({ secret, shown }: { secret: string; shown: InvitationShown }) {
+  const { t } = useI18n();
+  const [fields, setFields] = useState<AcceptIn>({ username: "", name: "", password: "" });
+  const join = useMutation({
+    mutationFn: () => request<SessionOut>("POST", `/join/${secret}`, fields),
+    onSuccess: () => window.location.assign("/"),
+  });
+  const set = (name: keyof AcceptIn) => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget;
+    setFields((before) => ({ ...before, [name]: value }));
+  };
+  const roles = shown.roles.map((role) => t(`role.${role as Role}`)).join(", ");
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        join.mutate();
+      }}
+    >
+      <p className={styles.tagline}>{t("join.invited", { who: shown.invited_by, roles })}</p>
+      <TextInput label={t("join.name")} autoComplete="name" required withAsterisk={false} value={fields.name} onChange={set("name")} />
+      <TextInput
+        label={t("join.username")}
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+        required
+        withAsterisk={false}
+        value={fields.username}
+        onChange={set("username")}
+      />
+      <PasswordInput
+        label={t("join.password")}
+        autoComplete="new-password"
+        required
+        withAsterisk={false}
+        value={fields.password}
+        onChange={set("password")}
+        visibilityToggleButtonProps={{ "aria-label": t("session.show_password") }}
+      />
+      <div role="alert" className={styles.error}>
+        {join.error && messageOf(join.error, t).text}
+      </div>
+      <Button type="submit" size="sm" loading={join.isPending} fullWidth>
+        {t("join.do")}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,33 @@
+/** A person's own ways in, over HTTP. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { FactorBegun, RecoveryCodes, SecurityOut, TokenIn, TokenMade } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+export const securityQuery = queryOptions({
+  queryKey: ["security"],
+  queryFn: () => request<SecurityOut>("GET", "/me/security"),
+});
+
+function useChange<Input, Output>(send: (input: Input) => Promise<Output>) {
+  const client = useQueryClient();
+  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: securityQuery.queryKey }) });
+}
+
+export const useBeginFactor = () => useChange(() => request<FactorBegun>("POST", "/me/factor"));
+
+export const useConfirmFactor = () =>
+  useChange((code: string) => request<RecoveryCodes>("POST", "/me/factor/confirm", { code }));
+
+export const useRemoveFactor = () => useChange((password: string) => request<null>("POST", "/me/factor/remove", { password }));
+
+export const useRenewCodes = () =>
+  useChange((password: string) => request<RecoveryCodes>("POST", "/me/factor/codes", { password }));
+
+export const useEndSignIn = () => useChange((id: number) => request<null>("DELETE", `/me/sign-ins/${id}`));
+
+export const useEndOthers = () => useChange(() => request<null>("POST", "/me/sign-ins/end-others"));
+
+export const useMakeToken = () => useChange((body: TokenIn) => request<TokenMade>("POST", "/me/tokens", body));
+
+export const useEndToken = () => useChange((id: number) => request<null>("DELETE", `/me/tokens/${id}`));

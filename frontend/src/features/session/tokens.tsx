@@ -1,0 +1,85 @@
+/** The tokens somebody made for programs. */
+import { Button, Table, TextInput } from "@mantine/core";
+import { useState } from "react";
+
+import type { TokenOut } from "@/generated/api";
+import { messageOf } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import { useEndToken, useMakeToken } from "./security-api";
+import styles from "./security.module.css";
+
+const USUAL_DAYS = 90;
+const READING = "*:read";
+
+export function Tokens({ rows }: { rows: readonly TokenOut[] }) {
+  const { t, moment, relative } = useI18n();
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState(READING);
+  const [make, end] = [useMakeToken(), useEndToken()];
+  return (
+    <>
+      {rows.length === 0 ? (
+        <div className={styles.body}>
+          <p className={styles.note}>{t("security.tokens.none")}</p>
+        </div>
+      ) : (
+        <Table className={styles.table} aria-label={t("security.tokens")}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t("security.token.name")}</Table.Th>
+              <Table.Th>{t("security.token.scopes")}</Table.Th>
+              <Table.Th>{t("security.token.until")}</Table.Th>
+              <Table.Th>{t("security.token.used")}</Table.Th>
+              <Table.Th className={styles.actions}>{t("people.actions")}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Table.Tr key={row.id}>
+                <Table.Td>{row.name}</Table.Td>
+                <Table.Td className={styles.key}>{row.scopes.join(" ")}</Table.Td>
+                <Table.Td>{moment(row.expires_at)}</Table.Td>
+                <Table.Td>{row.used_at ? relative(row.used_at) : t("people.never")}</Table.Td>
+                <Table.Td className={styles.actions}>
+                  <Button
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("security.token.end_one", { name: row.name })}
+                    onClick={() => end.mutate(row.id)}
+                  >
+                    {t("security.token.end")}
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          make.mutate({ name, scopes: scopes.split(/\s+/).filter(Boolean), days: USUAL_DAYS }, { onSuccess: () => setName("") });
+        }}
+      >
+        <TextInput label={t("security.token.name")} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+        <TextInput
+          label={t("security.token.scopes")}
+          description={t("security.token.scopes.help")}
+          value={scopes}
+          onChange={(event) => setScopes(event.currentTarget.value)}
+        />
+        <Button type="submit" disabled={!name.trim() || !scopes.trim()} loading={make.isPending}>
+          {t("security.token.make")}
+        </Button>
+      </form>
+      <div className={styles.body}>
+        {make.data && <TextInput readOnly w="100%" label={t("security.token.made")} value={make.data.token} />}
+        <p role="alert" className={styles.problem}>
+          {make.error && messageOf(make.error, t).text}
+        </p>
+      </div>
+    </>
+  );
+}
