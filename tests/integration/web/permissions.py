@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import Group, Invitation, SignIn, Token, User
 from annotation_app.accounts.services import digest
+from annotation_app.catalogue.models import SavedQuery
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
 from annotation_app.judges.models import PoolJudge, Run
@@ -81,6 +82,11 @@ def everybody(**rule: Any) -> Rule:
 def seen(**rule: Any) -> Rule:
     """For the owner and the staff; to others it does not exist."""
     return Rule(SIGNED_IN - {"annotator"}, frozenset({"annotator"}), **rule)
+
+
+def staff(**rule: Any) -> Rule:
+    """For whoever may see the work of others."""
+    return Rule(frozenset({"reviewer", "researcher", "admin"}), **rule)
 
 
 def reviewing(**rule: Any) -> Rule:
@@ -210,6 +216,17 @@ ROUTES: dict[str, Rule] = {
     "GET /api/episodes/{episode_id}/apps": seen(),
     "POST /api/episodes/{episode_id}/uploads": Rule(frozenset({"owner"}), frozenset({"annotator"})),
     "GET /api/episodes/{episode_id}/programs": seen(),
+    "GET /api/trajectories": staff(),
+    "GET /api/trajectories/facets": staff(),
+    "GET /api/queries": staff(),
+    "POST /api/queries": staff(body=body_of(name="mine", query={})),
+    "GET /api/queries/{query_id}": staff(),
+    "DELETE /api/queries/{query_id}": only("researcher", "admin"),
+    "GET /api/report": staff(path="?since=2026-01-01&until=2026-01-02"),
+    "GET /api/report.csv": staff(path="?since=2026-01-01&until=2026-01-02"),
+    "GET /api/export-formats": only("researcher", "admin"),
+    "POST /api/exports/{export_id}/cancel": only("researcher", "admin"),
+    "POST /api/exports/{export_id}/retry": only("researcher", "admin"),
     "GET /api/exports": only("researcher", "admin"),
     "POST /api/exports": only("researcher", "admin"),
     "GET /api/exports/{export_id}": only("researcher", "admin"),
@@ -239,6 +256,10 @@ def _job(things: Things) -> object:
 def _run(things: Things) -> object:
     judged = things.judged
     return Run.objects.get_or_create(pool=judged.pool, judge=judged.judge, requested_by=things.admin)[0].pk
+
+
+def _query(things: Things) -> object:
+    return SavedQuery.objects.get_or_create(owner=things.world.ravi, name="kept")[0].pk
 
 
 def _export(things: Things) -> object:
@@ -285,6 +306,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "judge_id": lambda things: things.judged.judge_id,
     "run_id": _run,
     "export_id": _export,
+    "query_id": _query,
     "machine_id": lambda things: "m-1",
     "host": lambda things: "here",
     "image": lambda things: "desktop",
