@@ -18,6 +18,7 @@ from annotation_app.live.inside import router as inside
 from annotation_app.pools.api import router as pools
 from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
+from annotation_app.reports.api import router as reports
 from annotation_app.reviews.api import router as reviews
 from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, page
@@ -25,7 +26,7 @@ from annotation_app.web.views import admin_sign_in, page
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(catalogue, judges, reviews, fleet),
+    *(catalogue, judges, reviews, reports, fleet),
 )
 for router in ROUTERS:
     api.add_router("", router)
