@@ -16,10 +16,15 @@ export function SignInForm({ username: known = "", onDone }: { username?: string
   const [code, setCode] = useState("");
   const signIn = useSignIn();
   const [name, secret] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)];
+  const digits = useRef<HTMLInputElement>(null);
   const refusal = signIn.error instanceof ApiError ? signIn.error.code : null;
   const coded = refusal === "code_required" || refusal === "wrong_code" || code !== "";
 
   useEffect(() => (known ? secret : name).current?.focus(), [known, name, secret]);
+
+  useEffect(() => {
+    if (coded) digits.current?.focus();
+  }, [coded]);
 
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
@@ -57,7 +62,7 @@ export function SignInForm({ username: known = "", onDone }: { username?: string
           size="sm"
           inputMode="numeric"
           autoComplete="one-time-code"
-          autoFocus
+          ref={digits}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
         />
