@@ -6,7 +6,8 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import av
 
@@ -66,10 +67,6 @@ class Broadcast:
         self._ended = ended
         self._viewers: set[Viewer] = set()
         self._task: asyncio.Task[None] | None = None
-        self._converter = Converter()
-        self._encoder: H264Encoder | None = None
-        self._followed = False
-        """Whether the encoder was given the last picture, so that it may be told what changed since."""
         self._wake = asyncio.Event()
         self._key_due: float | None = None
         self._key_at = 0.0
@@ -100,10 +97,9 @@ class Broadcast:
 
     async def _run(self) -> None:
         worker = ThreadPoolExecutor(1, thread_name_prefix="encode")
-        self._encoder, self._followed = None, False
         try:
             async with self.source.subscribe(fps=self._fps) as frames:
-                await self._relay(frames, worker)
+                await self._relay(frames, worker, ShotMaker(self._fps, self.bitrate))
         finally:
             worker.shutdown(wait=False)
 
@@ -118,7 +114,7 @@ class Broadcast:
             viewer.end()
         self._ended()
 
-    async def _relay(self, frames: AsyncIterator[Frame], worker: ThreadPoolExecutor) -> None:
+    async def _relay(self, frames: AsyncIterator[Frame], worker: ThreadPoolExecutor, maker: "ShotMaker") -> None:
         """Send what changes; send what stands again when a key frame or a sharper picture is due."""
         loop = asyncio.get_running_loop()
         picture: av.VideoFrame | None = None
@@ -136,7 +132,7 @@ class Broadcast:
                     pts, refined, patience = self._tick(frame.captured_at), 0, REFINE_AFTER
                 else:
                     pts, refined, patience = self._tick(time.time()), refined + 1, 1 / self._fps
-                shot = await loop.run_in_executor(worker, self._shot(frame, picture, pts))
+                shot = await loop.run_in_executor(worker, partial(maker.make, frame, picture, pts, self._order()))
                 if frame is not None:
                     pending = asyncio.ensure_future(_next(frames))
                 picture = shot.picture
@@ -162,45 +158,65 @@ class Broadcast:
             finally:
                 wake.cancel()
 
-    def _shot(self, frame: Frame | None, last: av.VideoFrame | None, pts: int) -> Callable[[], Shot]:
-        """The work that makes the next shot, of a frame or of the last picture, read from what holds now; the work
-        itself is another thread's."""
+    def _order(self) -> "Order":
+        """How the next shot is to be, as things stand."""
         now = time.monotonic()
         key = self._key_due is not None and self._key_due <= now
         if key:
             self._key_due, self._key_at = None, now
         rates = [viewer.rate for viewer in self._viewers if viewer.wants_packets]
-        # Who takes pictures keeps them; packets are made before the next frame is asked for.
-        kept = not all(viewer.wants_packets for viewer in self._viewers)
-
-        def work() -> Shot:
-            picture = last
-            if frame is not None:
-                picture = self._converter.convert(frame.pixels, frame.width, frame.height, frame.changed, whole=kept)
-            assert picture is not None
-            packet, sharp = None, True
-            if rates:
-                encoder = self._encoder_of(picture)
-                encoder.bitrate = min(rates)
-                changed = NOTHING if frame is None else frame.changed
-                packet = encoder.encode(picture, pts, key=key, changed=changed if self._followed else None)
-                sharp = encoder.sharp
-            self._followed = bool(rates)
-            picture.pts, picture.time_base = pts, TIME_BASE
-            return Shot(picture, packet, sharp)
-
-        return work
-
-    def _encoder_of(self, picture: av.VideoFrame) -> H264Encoder:
-        size = (picture.width, picture.height)
-        if self._encoder is None or self._encoder.size != size:
-            self._encoder = H264Encoder(*size, fps=self._fps, bitrate=self.bitrate)
-        return self._encoder
+        return Order(key, min(rates, default=None), kept=not all(viewer.wants_packets for viewer in self._viewers))
 
     def _tick(self, at: float) -> int:
         """The timestamp of a moment, later than every one before."""
         self._pts = max(self._pts + 1, int(at * CLOCK))
         return self._pts
+
+
+class Order(NamedTuple):
+    """How a shot is to be made."""
+
+    key: bool
+    rate: int | None
+    """Bits per second; None: nobody takes packets."""
+    kept: bool
+    """Whether somebody takes the picture and keeps it; packets are made before the next frame is asked for."""
+
+
+class ShotMaker:
+    """Makes the shots of one capture, each from a frame or from the last picture. For one thread at a time: a capture
+    that begins anew takes another one, because the last work of the old may still go on."""
+
+    def __init__(self, fps: float, bitrate: int) -> None:
+        self._fps, self._bitrate = fps, bitrate
+        self._converter = Converter()
+        self._encoder: H264Encoder | None = None
+        self._followed = False
+        """Whether the encoder was given the last picture, so that it may be told what changed since."""
+
+    def make(self, frame: Frame | None, last: av.VideoFrame | None, pts: int, order: Order) -> Shot:
+        """The shot of `frame`, or without one of the `last` picture again."""
+        picture: av.VideoFrame | None = last
+        changed: Box | None = NOTHING
+        if frame is not None:
+            size, changed = (frame.width, frame.height), frame.changed
+            picture = self._converter.convert(frame.pixels, *size, changed, whole=order.kept)
+        assert picture is not None
+        packet, sharp = None, True
+        if order.rate is not None:
+            encoder = self._encoder_of(picture)
+            encoder.bitrate = order.rate
+            packet = encoder.encode(picture, pts, key=order.key, changed=changed if self._followed else None)
+            sharp = encoder.sharp
+        self._followed = order.rate is not None
+        picture.pts, picture.time_base = pts, TIME_BASE
+        return Shot(picture, packet, sharp)
+
+    def _encoder_of(self, picture: av.VideoFrame) -> H264Encoder:
+        size = (picture.width, picture.height)
+        if self._encoder is None or self._encoder.size != size:
+            self._encoder = H264Encoder(*size, fps=self._fps, bitrate=self._bitrate)
+        return self._encoder
 
 
 class Broadcasts:

@@ -130,6 +130,23 @@ async def test_the_last_to_leave_stops_the_capture_and_the_next_starts_it(scene:
     assert scene.ended == 0
 
 
+async def test_who_comes_and_goes_while_it_is_encoded_gets_a_stream_that_decodes(scene: Scene) -> None:
+    for _ in range(12):
+        passing = Watcher()
+        scene.broadcast.join(passing)
+        scene.change()
+        await asyncio.sleep(0)
+        scene.broadcast.leave(passing)
+    watcher = Watcher()
+    scene.broadcast.join(watcher)
+    for _ in range(5):
+        await watcher.another()
+        scene.change()
+    decoder = av.CodecContext.create("h264", "r")
+    packets = [av.Packet(bytes(shot.packet)) for shot in watcher.shots if shot.packet is not None]
+    assert sum(len(decoder.decode(packet)) for packet in [*packets, None]) == len(packets)
+
+
 async def test_key_requests_are_answered_together(scene: Scene) -> None:
     watcher = Watcher()
     scene.broadcast.join(watcher)
