@@ -2,6 +2,7 @@
 
 from annotation_app.celery import app
 from annotation_app.episodes import services
+from annotation_app.episodes.services.halting import strays_collect
 
 
 @app.task(name="episodes.branches_refresh")
@@ -12,5 +13,6 @@ def branches_refresh_job() -> None:
 
 @app.task(name="episodes.leases_expire")
 def leases_expire_job() -> None:
-    """Give abandoned tasks back to their pools."""
+    """Give back the tasks that were abandoned, and those of people who may not do them any more."""
     services.leases_expire()
+    strays_collect()

@@ -1,5 +1,6 @@
 """Reading pools, tasks and assignments."""
 
+import logging
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -24,6 +25,8 @@ from annotation_app.tasks.models import (
 from annotation_app.tasks.need import Counts, falls, weight_of
 from annotation_app.tasks.schemas import PoolSummary
 from annotation_app.tasks.sealing import unseal
+
+logger = logging.getLogger(__name__)
 
 WEIGHED = 2_000
 """Waiting tasks of a pool that one claim weighs, at most."""
@@ -76,8 +79,9 @@ def tasks_open_in(pool: Pool, user: User) -> QuerySet[Task]:
     if not pool.practice:
         since = Q(task__reopened_at__isnull=True) | Q(created_at__gt=F("task__reopened_at"))
         met |= since & Q(state__in=(AssignmentState.DONE, AssignmentState.SKIPPED))
-    theirs = Assignment.objects.filter(met, task=OuterRef("pk"), annotator=user)
-    return Task.objects.filter(~Exists(theirs), state=TaskState.WAITING, pool=pool)
+    # A list of their own tasks, made once: the rest is read in order from the index, as far as the first that fits.
+    theirs = Assignment.objects.filter(met, annotator=user, task__pool=pool)
+    return Task.objects.filter(state=TaskState.WAITING, pool=pool).exclude(pk__in=theirs.values("task_id"))
 
 
 def gold_new_to(user: User, pool: Pool) -> QuerySet[Task]:
@@ -141,10 +145,15 @@ def pools_of(*, user: User) -> list[PoolSummary]:
     ]
 
 
-def credentials_of(pool_id: int) -> dict[str, str]:
-    """What tasks of a pool may have typed, by name. Raises ValueError where the key is not there any more."""
-    rows = Credential.objects.filter(pool_id=pool_id).values_list("name", "sealed")
-    return {name: unseal(sealed) for name, sealed in rows}
+def credentials_of(*, pool: str) -> dict[str, str]:
+    """What tasks of the pool of this name may have typed, by name; one whose key is not there any more is left out."""
+    values = {}
+    for name, sealed in Credential.objects.filter(pool__name=pool).values_list("name", "sealed"):
+        try:
+            values[name] = unseal(sealed)
+        except ValueError as error:
+            logger.error("the credential %s of %s cannot be used: %s", name, pool, error)
+    return values
 
 
 def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:

@@ -95,8 +95,8 @@ def _tally(episode: Episode) -> None:
 
 @transaction.atomic(durable=True)
 def episode_change(*, episode_id: UUID, token: int | None, fields: dict[str, Any]) -> DurableEvent:
-    """Change what EpisodeChanged names; an end ends the assignment, a pause stretches it. Raises Conflict for going on in
-    a pool that was stopped."""
+    """Change what EpisodeChanged names; an end ends the assignment, a pause stretches it. Raises Conflict for going on
+    in a pool that was stopped."""
     episode = row_locked(episode_id, token)
     status = fields.get("status")
     if status == "running" and episode.status == "paused":

@@ -81,6 +81,8 @@ def _next(pool: Pool, user: User) -> Task | None:
     waiting = tasks_open_in(pool, user)
     free = waiting.select_for_update(skip_locked=True, of=("self",))
     task = free.order_by("position", "id").first()
+    if task is None and pool.overlap > 1:  # what somebody claims at this moment may have room for one more
+        task = waiting.select_for_update(of=("self",)).order_by("position", "id").first()
     if task is not None and pool.sampling == Sampling.BY_NEED:
         return _needed(pool, waiting, free) or task
     return task
