@@ -19,7 +19,7 @@ from annotation_app.errors import Forbidden, NotFound
 from annotation_app.policies.selectors import PolicyServer, policies_admin_check, policy_ref, policy_server
 from annotation_app.tasks.models import AssignmentState, Pool, TaskState
 from annotation_app.tasks.need import REFUSED, Counts, weight_of
-from annotation_app.tasks.selectors import counts_by_kind, may_annotate, revision_of
+from annotation_app.tasks.selectors import blind_to, counts_by_kind, may_annotate, revision_of
 from vocabulary.base import Frozen
 from vocabulary.judging import without_references
 from vocabulary.messages import EpisodeState
@@ -45,8 +45,12 @@ class Access(Frozen):
 
 
 def episodes_visible(user: User) -> QuerySet[Episode]:
-    """The episodes this person may see: their own, or all for reviewers, admins and researchers."""
-    return Episode.objects.all() if sees_everything(user) else Episode.objects.filter(annotator=user)
+    """The episodes this person may see: their own, or all for reviewers, admins and researchers, without those that
+    would tell them how others do a task they may do themselves."""
+    if not sees_everything(user):
+        return Episode.objects.filter(annotator=user)
+    hidden = blind_to(user)
+    return Episode.objects.exclude(~Q(annotator=user), task__in=hidden) if hidden.exists() else Episode.objects.all()
 
 
 def episode_of(*, user: User, episode_id: UUID) -> Episode:
@@ -421,6 +425,6 @@ def episode_access(*, user: User, episode_id: UUID) -> Access:
     annotator_id = Episode.objects.filter(pk=episode_id).values_list("annotator_id", flat=True).first()
     if annotator_id is None:
         raise NotFound(NO_EPISODE)
-    if annotator_id != user.pk and not sees_everything(user):
+    if annotator_id != user.pk and not episodes_visible(user).filter(pk=episode_id).exists():
         raise Forbidden("This episode is somebody else's.")
     return Access(steers=annotator_id == user.pk and may_annotate(user))
