@@ -108,8 +108,8 @@ describe("the review queue", () => {
     const { user, router, sent } = open("/review?outcome=success");
     expect(await screen.findByText("1 episode waits for a review", {}, soon)).toBeTruthy();
     await user.keyboard("{Enter}");
-    await waitFor(() => expect(sent("/reviews/next")).toMatchObject([{ body: { outcome: "success", after: null, direction: "next" } }]));
-    await waitFor(() => expect(router.state.location.pathname).toBe("/episodes/somebody-elses"));
+    await waitFor(() => expect(sent("/reviews/next")).toMatchObject([{ body: { outcome: "success", after: null, direction: "next" } }]), soon);
+    await waitFor(() => expect(router.state.location.pathname).toBe("/episodes/somebody-elses"), soon);
   });
 
   it("says so when nothing waits", async () => {
