@@ -8,7 +8,7 @@ from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.health import metrics
 from annotation_app.health.schemas import HealthPage
-from annotation_app.health.selectors import checks_run, health_page
+from annotation_app.health.selectors import checks_run, health_page, operator_check
 from vocabulary.base import Frozen
 
 router = Router(tags=["health"])
@@ -38,4 +38,5 @@ def health_parts(request: HttpRequest) -> HealthPage:
 @router.get("/metrics", response={200: None}, auth=SIGNED_IN_OR_TOKEN)
 def metrics_get(request: HttpRequest) -> HttpResponse:
     """The figures in Prometheus' text format; for an admin's token with the scope `metrics:read`."""
-    return HttpResponse(metrics.text(user=user_of(request)), content_type=CONTENT_TYPE_LATEST)
+    operator_check(user_of(request))
+    return HttpResponse(metrics.text(), content_type=CONTENT_TYPE_LATEST)
