@@ -3,10 +3,21 @@
 from annotation_app.accounts.models import User
 from annotation_app.demo.contents import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.services import policy_ensure
+from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
 
 MEMBERS = ("annotator", "admin")
 EACH = 4
+
+
+def noting_load(pool: str) -> None:
+    """A pool whose policy is asked as a model is and writes a note after every second step."""
+    drills_load((pool, "say_hello"))
+    script = PolicyRevision.objects.get(name="scripted")
+    served = {"dialect": script.dialect, "base_url": script.base_url, "model": script.model}
+    policy = policy_ensure(name="noting", revision="1", **served, memory={"working": 1, "episode": 1})
+    Pool.objects.filter(name=pool).update(policy=policy)
 
 
 def drills_load(*pools: tuple[str, str]) -> None:
