@@ -6,15 +6,20 @@ its last line on the standard output.
 
 import argparse
 import ast
+import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from trainer.config import config_read, fields_told
-from trainer.errors import TrainerError
+from trainer.errors import ConfigInvalid, TrainerError
 
 COMMANDS = ("ct", "sft", "rft", "dpo", "kto", "value", "orm", "ppo", "grpo", "merge", "quantize", "score")
 """Modules of this package, each with `Config`, its settings, and `run(config)`, which returns what it made."""
+SHARED = ("ct", "sft", "rft", "dpo", "kto", "orm")
+"""Those that several processes can do together, started by torchrun."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,7 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="one more; it wins")
     given = parser.parse_args(words)
     try:
-        print(module.run(config_read(module.Config, given.config, given.set)))
+        made = _done(name, module.run, config_read(module.Config, given.config, given.set))
+        if made is not None:
+            print(made)
     except TrainerError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
@@ -46,6 +53,17 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"os_error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _done(name: str, run: Callable[[Any], Path], config: Any) -> Path | None:
+    """What a command made; nothing for processes beside the first. Raises TrainerError."""
+    from trainer.ranks import is_first, joined
+
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1 and name not in SHARED:
+        raise ConfigInvalid(f"{name} is done by one process; several can do {', '.join(SHARED)}")
+    with joined(getattr(config, "device", "cpu")):
+        made = run(config)
+        return made if is_first() else None
 
 
 def _purpose(command: str) -> str:

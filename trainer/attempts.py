@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -16,6 +17,10 @@ from trainer.samples import sampled_of
 from trainer.trajectories import TrajectoryFolder
 from vocabulary.dialect import Dialect
 from vocabulary.trajectories import Trajectory, trajectory_standing
+
+Interface = Literal["gui", "functions"]
+FUNCTIONS = {"run_command", "type_terminal", "run_code", "call_tool"}
+"""Kinds of acts that are more than a screen's."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class Attempt:
     rounds: int
     thought: float
     """Mean characters of a thought."""
+    interface: Interface = "gui"
+    """By what means it could act, as its prompts said."""
 
 
 @dataclass(frozen=True)
@@ -125,10 +132,9 @@ def attempt_of(
         place = known.get(index, place)  # the reward of a step that cannot be said falls on the one before it
         rewards[place] += value
     versions = {version for said in drawn.values() for version in said.weight_versions or (said.policy.revision,)}
-    task = trajectory.task
     return Attempt(
         id=trajectory.id,
-        task=f"{task.suite}/{task.name}/{task.seed}" if task.suite else task.id,
+        task=compared_as(trajectory),
         steps=steps,
         rewards=tuple(rewards),
         terminated=trajectory.terminated,
@@ -136,7 +142,21 @@ def attempt_of(
         versions=tuple(sorted(versions)),
         rounds=len(standing),
         thought=sum(len(step.thought) for step in standing) / len(standing),
+        interface=interface_of(trajectory),
     )
+
+
+def interface_of(trajectory: Trajectory) -> Interface:
+    """Whether functions were offered beside the screen: a shell, a kernel, or tools."""
+    offered = FUNCTIONS.intersection(trajectory.capabilities or ())
+    return "functions" if trajectory.tools or offered - {"call_tool"} else "gui"
+
+
+def compared_as(trajectory: Trajectory) -> str:
+    """The task, apart for each interface: one is not a better policy for having had more to work with."""
+    task, interface = trajectory.task, interface_of(trajectory)
+    name = f"{task.suite}/{task.name}/{task.seed}" if task.suite else task.id
+    return name if interface == "gui" else f"{name} by {interface}"
 
 
 def flattened(attempts: Sequence[Attempt]) -> Flat:

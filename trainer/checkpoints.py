@@ -10,6 +10,8 @@ from transformers import AutoImageProcessor, AutoTokenizer, Qwen2_5_VLForConditi
 
 from trainer.attention import NAME
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
+from trainer.patches import patches_multiplied
+from trainer.ranks import is_first, model_write
 
 STATE = "trainer.json"
 """Where a run stood when it kept a checkpoint."""
@@ -28,8 +30,9 @@ class Checkpoint:
 
     def write(self, folder: Path) -> None:
         """The weights as they are now, and everything else that lies beside them where they came from."""
-        processors_copy(self.path, folder)
-        self.model.save_pretrained(folder)
+        if is_first():
+            processors_copy(self.path, folder)
+        model_write(self.model, folder)
 
 
 def checkpoint_load(path: Path, *, dtype: str = "float32", device: str = "cpu") -> Checkpoint:
@@ -85,4 +88,4 @@ def _model_load(path: Path, dtype: str) -> Any:
         raise CheckpointUnusable(f"{path.name} cannot be loaded: {error}") from None
     if missing := sorted(found["missing_keys"]) + sorted(found["mismatched_keys"]):
         raise CheckpointUnusable(f"{path.name} lacks weights: {', '.join(map(str, missing[:5]))}")
-    return model
+    return patches_multiplied(model)

@@ -10,6 +10,8 @@ from typing import TextIO
 
 from tensorboardX import SummaryWriter
 
+from trainer.ranks import is_first
+
 LOG, BOARD = "log.jsonl", "tensorboard"
 
 
@@ -31,9 +33,22 @@ class Curves:
             self._board.add_scalar(name, value, update)
 
 
+class Unseen(Curves):
+    """Those of a process that is not the first: what it would write the first has written."""
+
+    def __init__(self) -> None:
+        pass
+
+    def write(self, update: int, figures: Mapping[str, float]) -> None:
+        pass
+
+
 @contextmanager
 def curves_open(out: Path, done: int) -> Iterator[Curves]:
     """A run's curves, without what came after update `done`: it is done again."""
+    if not is_first():
+        yield Unseen()
+        return
     path = out / LOG
     kept = [line for line in _lines(path) if json.loads(line)["update"] <= done]
     fresh = path.with_name(LOG + ".new")

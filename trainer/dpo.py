@@ -15,6 +15,7 @@ from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.choices import Choosing, Pair, order_of, pairs_read, reference_logprobs, replies_logprobs
 from trainer.losses import preference_loss
 from trainer.packing import pack
+from trainer.ranks import added, backward, mine
 from trainer.runs import newest_of, train
 
 
@@ -46,14 +47,14 @@ def _gradients(
     """Gradients of one update: each pair counts the same, whichever sequence it is in."""
     count = sum(map(len, groups))
     totals = dict.fromkeys(("loss", "margin", "accuracy"), 0.0)
-    for group in groups:
+    for group in mine(groups):
         one = pack([reply for place in group for reply in pairs[place].replies], model).to(model.device)
         chosen, rejected = replies_logprobs(model, one).view(-1, 2).T
         before = reference[group]
         found = preference_loss(
             chosen, rejected, before[:, 0], before[:, 1], count, beta=config.beta, smoothing=config.smoothing
         )
-        found.loss.backward()
+        backward(found.loss)
         for name in totals:
             totals[name] += float(getattr(found, name).detach())
-    return {**totals, "pairs": count}
+    return {**added(totals), "pairs": count}

@@ -15,6 +15,7 @@ from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.choices import Choosing, Judged, judged_read, order_of, reference_logprobs, replies_logprobs
 from trainer.losses import desirability_loss
 from trainer.packing import pack
+from trainer.ranks import added, backward, mine
 from trainer.runs import newest_of, train
 
 
@@ -49,8 +50,8 @@ def _gradients(
     drift = _drift(model, groups, judged, reference)
     weights = [config.desirable_weight if one.desirable else config.undesirable_weight for one in judged]
     count = sum(weights[place] for group in groups for place in group)
-    figures = {"loss": 0.0, "drift": drift, "desirable": 0.0, "undesirable": 0.0}
-    for group in groups:
+    figures = {"loss": 0.0, "desirable": 0.0, "undesirable": 0.0}
+    for group in mine(groups):
         logprobs = replies_logprobs(model, pack([judged[place].reply for place in group], model).to(model.device))
         good = torch.tensor([judged[place].desirable for place in group], device=logprobs.device)
         loss = desirability_loss(
@@ -63,23 +64,24 @@ def _gradients(
             desirable_weight=config.desirable_weight,
             undesirable_weight=config.undesirable_weight,
         )
-        loss.backward()
+        backward(loss)
         gained = config.beta * (logprobs.detach() - reference[group, 0])
         figures["loss"] += float(loss.detach())
         figures["desirable"] += float(gained[good].sum())
         figures["undesirable"] += float(gained[~good].sum())
+    figures = added(figures)
     goods = sum(judged[place].desirable for group in groups for place in group)
     replies = sum(map(len, groups))
     figures["desirable"] /= max(goods, 1)
     figures["undesirable"] /= max(replies - goods, 1)
-    return {**figures, "replies": replies}
+    return {**figures, "drift": drift, "replies": replies}
 
 
 def _drift(model: Any, groups: Sequence[list[int]], judged: Sequence[Judged], reference: torch.Tensor) -> float:
     """The mean log-ratio of replies in states that are not theirs, at least 0."""
     total = 0.0
-    with torch.inference_mode():
-        for group in groups:
+    with torch.no_grad():  # inference mode would spoil what processes share
+        for group in mine(groups):
             one = pack([judged[place].apart for place in group], model).to(model.device)
             total += float((replies_logprobs(model, one) - reference[group, 1]).sum())
-    return max(0.0, total / sum(map(len, groups)))
+    return max(0.0, added({"": total})[""] / sum(map(len, groups)))

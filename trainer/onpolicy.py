@@ -181,7 +181,10 @@ def told(taken: Taken, flat: Flat) -> dict[str, float]:
     attempts = taken.attempts
     count = len(attempts)
     replies = max(1, sum(one.logprobs is not None for one in flat.samples))
-    return {
+    met = Counter(one.interface for one in attempts)
+    won = Counter(one.interface for one in attempts if one.success)
+    apart = {f"success/{name}": won[name] / number for name, number in met.items()} if len(met) > 1 else {}
+    return apart | {
         "success": sum(one.success for one in attempts) / count,
         "reward": sum(sum(one.rewards) for one in attempts) / count,
         "rounds": sum(one.rounds for one in attempts) / count,

@@ -21,6 +21,7 @@ from trainer.config import InOrder
 from trainer.errors import NothingToLearn, SampleError
 from trainer.losses import weighted_sum
 from trainer.packing import pack
+from trainer.ranks import added, backward, is_first, mine
 from trainer.rendering import Rendered, Renderer, left_out_told
 from trainer.rewards import outcome_reward
 from trainer.runs import newest_of, train
@@ -106,7 +107,9 @@ def run(config: Config, questions_for: QuestionsFor = questions_read) -> Path:
 
     last = train(config, checkpoint, newest, order_of(taught, config), gradients)
     asked = [one for one in everything if is_held_out(one, config)]
-    (config.out / HELD_OUT).write_text(examined(checkpoint.model, asked).model_dump_json(indent=1))
+    told = examined(checkpoint.model, asked)
+    if is_first():
+        (config.out / HELD_OUT).write_text(told.model_dump_json(indent=1))
     return last
 
 
@@ -128,7 +131,7 @@ def balanced(questions: Sequence[Question]) -> list[Question]:
 def scores(model: Any, questions: Sequence[Question]) -> list[float]:
     """How likely each attempt succeeded, as the model says of its two answers."""
     found: list[float] = []
-    with torch.inference_mode():
+    with torch.no_grad():  # inference mode would spoil what processes share
         for one in questions:
             yes, no = replies_logprobs(model, pack(one.replies, model).to(model.device))
             found.append(float((yes - no).sigmoid()))
@@ -144,7 +147,7 @@ def _gradients(model: Any, sequences: Sequence[Sequence[Question]], config: Conf
     """Gradients of one update: each attempt counts by its weight, whichever sequence it is in."""
     count = sum(one.weight for each in sequences for one in each)
     figures = dict.fromkeys(("loss", "likelihood_loss", "reward", "accuracy"), 0.0)
-    for each in sequences:
+    for each in mine(sequences):
         one = pack([reply for question in each for reply in question.replies], model).to(model.device)
         answers = replies_logprobs(model, one).view(-1, 2)
         weights = torch.tensor([question.weight for question in each], device=answers.device)
@@ -154,7 +157,7 @@ def _gradients(model: Any, sequences: Sequence[Sequence[Question]], config: Conf
         losses = {"likelihood_loss": -said, "reward": chance, "accuracy": (chance.detach() > 0.5).float()}
         parts = {name: weighted_sum(values, weights, count) for name, values in losses.items()}
         loss = config.likelihood * parts["likelihood_loss"] - config.reward * parts["reward"]
-        loss.backward()
+        backward(loss)
         for name, value in {"loss": loss, **parts}.items():
             figures[name] += float(value.detach())
-    return {**figures, "attempts": sum(map(len, sequences))}
+    return {**added(figures), "attempts": sum(map(len, sequences))}

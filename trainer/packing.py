@@ -13,6 +13,7 @@ import torch
 
 from trainer.attention import UNMASKED
 from trainer.rendering import Rendered
+from trainer.serve.reader import Picture
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,9 @@ def pack(samples: Sequence[Rendered], model: Any) -> Pack:
     """Samples one after the other, as inputs for this model. Raises ValueError where there is nothing to learn."""
     if not samples or any(sample.mask[0] or not any(sample.mask) for sample in samples):
         raise ValueError("every sample of a pack has something to learn, and something before it")
+    lengths = tuple(len(sample.ids) for sample in samples)
+    if looks(model) and not any(sample.pictures for sample in samples):
+        samples = [*samples, unlearned(model)]
     mask = torch.tensor([flag for sample in samples for flag in sample.mask])
     owners = torch.repeat_interleave(torch.arange(len(samples)), torch.tensor([len(one.ids) for one in samples]))
     pictures = [picture for sample in samples for picture in sample.pictures]
@@ -67,8 +71,26 @@ def pack(samples: Sequence[Rendered], model: Any) -> Pack:
         weights=torch.tensor([weight for sample in samples for weight in sample.weights])[mask],
         drawn_logprobs=torch.tensor([value for sample in samples for value in _comparable(sample)]),
         owners=owners[mask],
-        lengths=tuple(len(sample.ids) for sample in samples),
+        lengths=lengths,
     )
+
+
+def looks(model: Any) -> bool:
+    """Whether its vision tower learns."""
+    return any(weight.requires_grad for weight in model.model.visual.parameters())
+
+
+def unlearned(model: Any) -> Rendered:
+    """A blank picture that teaches nothing.
+
+    A tower that learns has a gradient, if only of zeros, in every sequence: processes that share a model wait for each
+    other's, and one alone shall do the same.
+    """
+    vision, ids = model.config.vision_config, (model.config.vision_start_token_id, model.config.image_token_id)
+    across = vision.spatial_merge_size
+    pixels = torch.zeros(across**2, vision.in_channels * vision.temporal_patch_size * vision.patch_size**2)
+    look = Picture(pixels=pixels, grid=torch.tensor([[1, across, across]]), tokens=1, sha256="")
+    return Rendered("", 0, "human", ids, (False, False), (0.0, 0.0), (look,), None)
 
 
 def positions_of(sample: Rendered, model: Any) -> torch.Tensor:

@@ -20,7 +20,8 @@ from trainer.critic import critic_load, learned_values
 from trainer.improvement import Part, averaged, known_of, known_told, minibatches, policy_gradients, sequences
 from trainer.losses import value_loss
 from trainer.onpolicy import Given, OnPolicy, train
-from trainer.runs import OPTIMISER, optimiser_of, stepped
+from trainer.ranks import optimiser_read, optimiser_write
+from trainer.runs import optimiser_of, stepped
 
 CRITIC = "critic"
 
@@ -65,7 +66,7 @@ class Ppo:
         self._critic_config = config.model_copy(update={"learning_rate": config.critic_learning_rate})
         self._critic_optimiser = optimiser_of(self._critic.learning(vision=config.vision), self._critic_config)
         if newest:
-            self._critic_optimiser.load_state_dict(torch.load(newest / CRITIC / OPTIMISER, weights_only=True))
+            optimiser_read(self._critic_optimiser, newest / CRITIC)
         self._reference = checkpoint_load(config.checkpoint, device=config.device).model if config.kl else None
         self._still = int(state.place.get("still", 0))
         self._moves = bool(state.place.get("moves", not config.value_updates))
@@ -79,7 +80,7 @@ class Ppo:
         """The critic, with its optimiser."""
         (folder / CRITIC).mkdir()
         self._critic.write(folder / CRITIC)
-        torch.save(self._critic_optimiser.state_dict(), folder / CRITIC / OPTIMISER)
+        optimiser_write(self._critic_optimiser, folder / CRITIC)
 
     def learn(self, attempts: Sequence[Attempt], flat: Flat, update: int) -> dict[str, float]:
         """One update: what is known first, then steps of the critic and, unless it stands still, of the policy."""
@@ -100,7 +101,8 @@ class Ppo:
                 figures |= policy_gradients(self._policy, minibatch, flat, known, advantages, config, config.positive)
                 figures |= stepped(self._optimiser, update, config)
             steps.append(figures)
-        told = {} if math.isnan(explained) else {"explained_variance": explained}
+        told = {"explained_variance": explained} | explained_apart(attempts, flat, gae.returns, values, anchors)
+        told = {name: value for name, value in told.items() if not math.isnan(value)}
         return known_told(flat, known) | averaged(steps) | told | {"still": self._still}
 
     def _values(self, flat: Flat, parts: Sequence[Part]) -> torch.Tensor:
@@ -124,6 +126,20 @@ class Ppo:
             total += float(loss.detach())
         figures = stepped(self._critic_optimiser, update, self._critic_config)
         return {"value_loss": total, "value_gradient": figures["gradient"]}
+
+
+def explained_apart(
+    attempts: Sequence[Attempt], flat: Flat, returns: torch.Tensor, values: torch.Tensor, weights: torch.Tensor
+) -> dict[str, float]:
+    """What the one critic explains of each interface, where there are several."""
+    names = sorted({one.interface for one in attempts})
+    if len(names) < 2:
+        return {}
+    of = torch.tensor([names.index(one.interface) for one in attempts])[flat.owner]
+    return {
+        f"explained_variance/{name}": explained_variance(returns, values, weights * (of == number))
+        for number, name in enumerate(names)
+    }
 
 
 def advantages_of(flat: Flat, values: torch.Tensor, config: Config) -> Advantages:

@@ -16,10 +16,10 @@ from pydantic import JsonValue
 from trainer.checkpoints import STATE, Checkpoint
 from trainer.config import InOrder, Training
 from trainer.curves import curves_open
-from trainer.errors import CheckpointMismatched, TrainingDiverged
+from trainer.errors import CheckpointMismatched, ConfigInvalid, TrainingDiverged
+from trainer.ranks import count, is_first, meet, optimiser_read, optimiser_write, shared_out, whole
 from vocabulary.base import Frozen
 
-OPTIMISER = "optimiser.pt"
 MAY_CHANGE = {"out", "updates", "keep_every", "device", "inbox", "patience", "versions_kept"}
 """Settings that a run may go on with others of."""
 
@@ -68,8 +68,11 @@ Gradients = Callable[[list[Sequence[int]]], dict[str, float]]
 
 def train(config: InOrder, checkpoint: Checkpoint, newest: Path | None, order: Ordered, gradients: Gradients) -> Path:
     """Update after update, in order; `checkpoint` is the newest where there is one. Returns the last one's folder."""
+    shared_out(checkpoint.model)
     optimiser = optimiser_of(learning(checkpoint.model, vision=config.vision), config)
     state = resumed(newest, state_of(config, order.fingerprint), optimiser)
+    if config.sequences % count():
+        raise ConfigInvalid(f"{config.sequences} sequences cannot be dealt out evenly to {count()} processes")
     batches = order.follow(state.place)
     with curves_open(config.out, state.update) as curves:
         for update in range(state.update + 1, config.updates + 1):
@@ -107,7 +110,7 @@ def resumed(newest: Path | None, fresh: State, optimiser: torch.optim.Optimizer)
     differ = sorted(name for name in state.config | fresh.config if state.config.get(name) != fresh.config.get(name))
     if differ:
         raise CheckpointMismatched(f"{newest.name} is of a run with another {', '.join(differ)}")
-    optimiser.load_state_dict(torch.load(newest / OPTIMISER, weights_only=True))
+    optimiser_read(optimiser, newest)
     return state
 
 
@@ -115,12 +118,17 @@ def keep(out: Path, state: State, optimiser: torch.optim.Optimizer, write: Calla
     """A whole checkpoint, written beside its name and renamed; `write` puts the weights into a folder."""
     folder = out / f"update-{state.update:06}"
     making = folder.with_name(folder.name + ".making")
-    shutil.rmtree(making, ignore_errors=True)
-    making.mkdir()
+    if is_first():
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir()
+    meet()
     write(making)
-    torch.save(optimiser.state_dict(), making / OPTIMISER)
-    (making / STATE).write_text(state.model_dump_json())
-    os.rename(making, folder)
+    optimiser_write(optimiser, making)
+    meet()
+    if is_first():
+        (making / STATE).write_text(state.model_dump_json())
+        os.rename(making, folder)
+    meet()
     return folder
 
 
@@ -144,7 +152,7 @@ def optimiser_of(weights: list[torch.nn.Parameter], config: Training) -> torch.o
 def stepped(optimiser: torch.optim.Optimizer, update: int, config: Training) -> dict[str, float]:
     """One step on the gradients there are, which are gone after it. Raises TrainingDiverged."""
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
-    norm = torch.nn.utils.clip_grad_norm_(weights, config.largest_gradient)
+    norm = whole(torch.nn.utils.clip_grad_norm_(weights, config.largest_gradient))
     if not torch.isfinite(norm):
         raise TrainingDiverged(f"the gradient of update {update} is {float(norm)}")
     rate = config.learning_rate * min(1.0, update / max(config.warmup, 1))

@@ -18,6 +18,7 @@ from trainer.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
 from trainer.errors import NothingToLearn
 from trainer.losses import likelihood_loss
 from trainer.packing import learned_logprobs, pack
+from trainer.ranks import added, backward, mine
 from trainer.rendering import Rendered, Renderer, folder_rendered, left_out_told
 from trainer.runs import newest_of, train
 from trainer.trajectories import folder_open
@@ -77,13 +78,13 @@ def fit(config: InOrder, samples_for: Callable[[Checkpoint], Sequence[Rendered]]
 
 def likelihood_gradients(model: Any, sequences: Sequence[Sequence[Rendered]]) -> dict[str, float]:
     """Gradients of one update, sequence by sequence: each token counts the same, whichever it is in."""
-    packs = [pack(samples, model) for samples in sequences]
-    count = float(sum(one.weights.sum() for one in packs))
+    samples = [one for each in sequences for one in each]
+    count = sum(sum(one.weights) for one in samples)
     total = 0.0
-    for one in packs:
-        there = one.to(model.device)
+    for each in mine(sequences):
+        there = pack(each, model).to(model.device)
         loss = likelihood_loss(learned_logprobs(model, there), there.weights, count)
-        loss.backward()
+        backward(loss)
         total += float(loss.detach())
-    learned = sum(len(one.places) for one in packs)
-    return {"loss": total, "tokens": sum(sum(one.lengths) for one in packs), "learned": learned, "weight": count}
+    tokens, learned = sum(len(one.ids) for one in samples), sum(sum(one.mask) for one in samples)
+    return {**added({"loss": total}), "tokens": tokens, "learned": learned, "weight": count}

@@ -10,7 +10,7 @@ LENGTHS = (3, 1, 5)
 COUNT = torch.cat([torch.arange(length) for length in LENGTHS])
 
 
-class Decoder(torch.nn.Module):
+class Decoder(torch.nn.Module):  # type: ignore[misc]
     """What attention asks of its module."""
 
     is_causal = True

@@ -13,8 +13,8 @@ from trainer.__main__ import main
 from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
 from trainer.curves import BOARD, LOG
 from trainer.errors import CheckpointMismatched, NothingToLearn, TrainingDiverged
+from trainer.ranks import WHOLE
 from trainer.rendering import Rendered, Renderer
-from trainer.runs import OPTIMISER
 from trainer.sft import Config, fit, run, samples_read
 
 TARGETS = ("click(1)", "wait()", "finished(x)", "scroll(down)")
@@ -82,7 +82,7 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(quick: Config, tmp_path: Path)
 def test_another_runs_checkpoint_is_not_gone_on_with(quick: Config) -> None:
     short = quick.model_copy(update={"updates": 1})
     kept = fit(short, four)
-    assert {STATE, OPTIMISER} <= {file.name for file in kept.iterdir()}
+    assert {STATE, WHOLE} <= {file.name for file in kept.iterdir()}
     with pytest.raises(CheckpointMismatched, match="other data"):
         fit(short, lambda loaded: four(loaded)[:3])
     with pytest.raises(CheckpointMismatched, match="learning_rate"):

@@ -1,0 +1,95 @@
+"""One policy and one critic learn from attempts by the screen and from attempts that had functions beside it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from tests.trainer.making import CLICK, read, sample
+from tests.unit.vocabulary.examples import trajectory
+from trainer.attempts import Attempt, Interface, compared_as, flattened, interface_of
+from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.onpolicy import Given
+from trainer.ppo import Config, Ppo, explained_apart
+from trainer.rendering import Renderer
+from trainer.runs import learning, optimiser_of, state_of
+from vocabulary.dialect import ChatMessage, TextPart
+from vocabulary.tools import Tool
+
+OFFERED = ChatMessage(role="user", content=(TextPart(text="You may call functions."),))
+
+
+def attempts(checkpoint: Checkpoint) -> list[Attempt]:
+    """Four by each interface at the same tasks; by the screen every second one fails, with functions only the first."""
+    renderer = Renderer(checkpoint, context=512)
+    made = []
+    interfaces: tuple[Interface, ...] = ("gui", "functions")
+    for number in range(4):
+        for interface in interfaces:
+            asked = sample(number, target=f"click({number})")
+            if interface == "functions":
+                asked = replace(asked, messages=(OFFERED, *asked.messages))
+            said = renderer.worded(asked, read)
+            logprobs = (-3.0,) * sum(said.mask)
+            step = replace(said, actor="policy", logprobs=logprobs, exact=True)
+            won = number % 2 == 1 if interface == "gui" else number > 0
+            made.append(
+                Attempt(
+                    f"{interface}-{number}",
+                    "task",
+                    (step,),
+                    (float(won),),
+                    True,
+                    won,
+                    ("update-000000",),
+                    1,
+                    0.0,
+                    interface,
+                )
+            )
+    return made
+
+
+def test_what_was_offered_tells_the_interface() -> None:
+    plain = trajectory(CLICK)
+    assert interface_of(plain) == "gui"
+    assert interface_of(plain.model_copy(update={"capabilities": ("click", "call_tool")})) == "gui", "nothing to call"
+    coded = plain.model_copy(update={"capabilities": ("click", "run_code")})
+    tooled = plain.model_copy(update={"tools": (Tool(name="mail.send"),)})
+    assert interface_of(coded) == interface_of(tooled) == "functions"
+    assert len({compared_as(one) for one in (plain, coded, tooled)}) == 2, "groups are of one interface"
+
+
+def test_one_critic_learns_what_attempts_by_both_come_to(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    config = Config(
+        checkpoint=checkpoint.path,
+        out=tmp_path,
+        inbox=tmp_path,
+        critic_learning_rate=3e-3,
+        value_updates=40,
+        value_enough=1.0,
+        value_clip=None,
+        tokens=1024,
+        warmup=1,
+    )
+    loaded = checkpoint_load(checkpoint.path)
+    optimiser = optimiser_of(learning(loaded.model, vision=False), config)
+    ppo = Ppo(Given(loaded, optimiser, state_of(config, "attempts"), None), config)
+    made = attempts(loaded)
+    flat = flattened(made)
+    first = ppo.learn(made, flat, 1)
+    for update in range(2, 40):
+        last = ppo.learn(made, flat, update)
+    names = {"explained_variance", "explained_variance/gui", "explained_variance/functions"}
+    assert names <= first.keys()
+    assert all(first[name] < 0.1 for name in names)
+    assert all(last[name] > 0.8 for name in names), "the same screens, told apart by what was offered"
+    moved = ppo.learn(made, flat, 41)
+    assert moved["policy_loss"] != 0, "one policy learns from both"
+
+
+def test_of_one_interface_nothing_is_told_apart(checkpoint: Checkpoint) -> None:
+    made = [one for one in attempts(checkpoint) if one.interface == "gui"]
+    flat = flattened(made)
+    nothing = torch.zeros(len(flat.owner))
+    assert explained_apart(made, flat, nothing, nothing, flat.weights) == {}
