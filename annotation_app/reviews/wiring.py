@@ -5,6 +5,7 @@ import contextlib
 from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.db import connections
 
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.reviews.likeness import picture_likeness
@@ -66,13 +67,25 @@ async def _again(
     await machine.prepare(attempt.task)
     done: list[CheckStep] = []
     for step in attempt.steps:
-        if not await asyncio.to_thread(job_further, job_id=job_id, done=len(done)):
+        if not await _further(job_id, len(done)):
             return None
         await bridge.renew(lease, ttl=MACHINE_TTL)
         done.append(await _act(machine, step))
         if done[-1].error:
             break
-    return tuple(done) if await asyncio.to_thread(job_further, job_id=job_id, done=len(done)) else None
+    return tuple(done) if await _further(job_id, len(done)) else None
+
+
+async def _further(job_id: UUID, done: int) -> bool:
+    """Say how far it is; whether it is to go on. A thread that asks the database leaves no connection behind."""
+
+    def say() -> bool:
+        try:
+            return job_further(job_id=job_id, done=done)
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(say)
 
 
 async def _act(machine: Machine, step: Step) -> CheckStep:
