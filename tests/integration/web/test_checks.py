@@ -93,4 +93,5 @@ async def test_a_check_cancelled_before_it_begins_takes_no_machine(
     await in_database(services.job_cancel, user=stack.world.rosa, job_id=job.id)
     await in_database(check_do, job_id=job.id, episode_id=episode.id)
     check = (await in_database(sheet_of, user=stack.world.rosa, episode_id=episode.id)).check
+    assert check is not None
     assert (check.status, check.done, check.report) == ("cancelled", 0, None)
