@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEVER = 1e9
 LEAST = 1
 """What two frames are apart between which no time passes (microseconds): the least the browser counts."""
-STUCK_SECONDS = 0.2
+STUCK_SECONDS = 2.0
 """How long time may stand after requests that were all answered."""
 MOST_TRIES = 50
 """Frames that are drawn at most until a document has drawn one."""
@@ -42,6 +42,8 @@ class ExactTime:
         self._counted = 0
         """How many requests there were when the last frame was drawn."""
         self._expired = asyncio.Event()
+        self._touched = False
+        """Whether pages were acted on since."""
         self._workers = False
         """Whether pages have workers, whose time must be moved."""
         self._kept = False
@@ -75,6 +77,10 @@ class ExactTime:
     def document(self, response: Response) -> Response:
         """As it is: the browser knows when it begins."""
         return response
+
+    def touched(self) -> None:
+        """A page was acted on. What it asks for in answer would keep time from passing until it has drawn a frame."""
+        self._touched = True
 
     def expired(self) -> None:
         """The time that was given is used up."""
@@ -124,6 +130,8 @@ class ExactTime:
     async def _begin_time(self) -> int:
         """Have time pass until the next frame is due; gives when that is. Raises PageHung, BrowserEnded."""
         answers = self._session.answers
+        if self._touched and not self._session.active.leaving:
+            await self._draw(self._session.active, self.now, seen=False)
         answers.release(self.now)
         await self._session.landed()
         due = boundary_after(self.now)
@@ -173,6 +181,8 @@ class ExactTime:
 
     async def _pass(self, due: int) -> None:
         """Wait until the time that was given has passed. Raises PageHung."""
+        if self._expired.is_set() and not self._kept and self._broken is None:
+            return
         try:
             async with asyncio.timeout(self.patience):
                 await self._used_up()
@@ -234,6 +244,7 @@ class ExactTime:
         async with self._session.engine.drawing:
             self._drawn = max(round(at * 1000), self._drawn + LEAST)
             self._counted = self._session.answers.count
+            self._touched = False
             # The browser cuts what is below a microsecond, so what floats lose must not count.
             ticks = (self._base + self._drawn + 0.25) / 1000
             answer = page.send("HeadlessExperimental.beginFrame", frameTimeTicks=ticks, interval=FRAME_MS, **more)

@@ -113,6 +113,7 @@ class Inputs(ABC):
         if self.active.fresh:
             await self.refresh()
         page = self.active
+        self.time.touched()
         sent = asyncio.gather(*(page.send(method, **one) for one in told))
         if framed:
             await self.refresh()

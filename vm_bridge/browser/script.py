@@ -45,6 +45,9 @@ class ScriptTime:
     def drew(self, page: Page) -> None:
         """Not of this clock."""
 
+    def touched(self) -> None:
+        """Nothing waits for a frame here."""
+
     def expired(self) -> None:
         """Not of this clock."""
 

@@ -43,6 +43,10 @@ class Time(Protocol):
         """A page says that it has drawn a frame."""
         ...
 
+    def touched(self) -> None:
+        """A page was acted on."""
+        ...
+
     def expired(self) -> None:
         """The browser says that it has used up the time it was given."""
         ...

@@ -222,7 +222,10 @@ async def test_scrolling_goes_the_same_way_where_nobody_sees_it(exact: Engine, b
     assert seen[0][0][0] > 0
 
 
-async def test_what_an_input_asks_for_does_not_keep_time_from_passing(exact: Engine) -> None:
+async def test_what_an_input_asks_for_does_not_keep_time_from_passing(
+    exact: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vm_bridge.browser.exact.STUCK_SECONDS", 60)  # a page hangs before
     page = f"<!doctype html><button id=b style='{BUTTON}'>go</button><script>let got = 0;"
     asks = page + "b.onmousedown = () => fetch('/more').then(() => { got = performance.now() })</script>"
     session = await opened(exact, {"/": asks, "/more": "more"})
