@@ -41,7 +41,7 @@ export function HoursFields({ hours, onChange }: Props) {
             <Chip.Group
               multiple
               value={hours.days.map(String)}
-              onChange={(days) => days.length > 0 && onChange({ ...hours, days: days.map(Number).sort() as Hours["days"] })}
+              onChange={(days) => days.length > 0 && onChange({ ...hours, days: days.map(Number).sort() })}
             >
               <Group gap={4}>
                 {DAYS.map((day) => (

@@ -66,11 +66,11 @@ function shown(answers: Record<string, { status?: number; body: unknown }> = {},
   const sent: Sent[] = [];
   vi.stubGlobal(
     "fetch",
-    vi.fn(async (path: string, init: RequestInit) => {
+    vi.fn((path: string, init: RequestInit) => {
       const method = init.method ?? "GET";
       if (method !== "GET") sent.push({ method, path, body: typeof init.body === "string" ? JSON.parse(init.body) : init.body });
       const { status = 200, body } = answers[`${method} ${path}`] ?? { body: method === "GET" ? BOARD : {} };
-      return new Response(JSON.stringify(body), { status });
+      return Promise.resolve(new Response(JSON.stringify(body), { status }));
     }),
   );
   render(

@@ -67,29 +67,20 @@ function UploadForm({ pool }: { readonly pool: number }) {
             }}
             allowDeselect={false}
           />
-          {kind === "suite" ? (
-            <TextInput
-              label={t("pools.upload.suite_name")}
-              value={suite}
-              onChange={(event) => {
-                setSuite(event.currentTarget.value.trim());
-                work.reset();
-              }}
-            />
-          ) : (
-            <FileInput
-              label={t("pools.upload.file")}
-              placeholder={t("pools.upload.choose")}
-              value={file}
-              onChange={(chosen) => {
-                setFile(chosen);
-                if (chosen) setKind(kindOf(chosen.name));
-                work.reset();
-              }}
-              accept=".csv,.jsonl,.json"
-              w={260}
-            />
-          )}
+          <Source
+            kind={kind}
+            suite={suite}
+            file={file}
+            onSuite={(name) => {
+              setSuite(name);
+              work.reset();
+            }}
+            onFile={(chosen) => {
+              setFile(chosen);
+              if (chosen) setKind(kindOf(chosen.name));
+              work.reset();
+            }}
+          />
           <Button type="submit" variant={ready ? "filled" : "default"} disabled={!upload || report?.added} loading={work.isPending}>
             {ready ? t("pools.upload.add", { count: report.new }) : t("pools.upload.look")}
           </Button>
@@ -99,6 +90,31 @@ function UploadForm({ pool }: { readonly pool: number }) {
         {report && <Report report={report} />}
       </Stack>
     </form>
+  );
+}
+
+type SourceProps = {
+  readonly kind: Kind;
+  readonly suite: string;
+  readonly file: File | null;
+  readonly onSuite: (name: string) => void;
+  readonly onFile: (file: File | null) => void;
+};
+
+function Source({ kind, suite, file, onSuite, onFile }: SourceProps) {
+  const { t } = useI18n();
+  if (kind === "suite") {
+    return <TextInput label={t("pools.upload.suite_name")} value={suite} onChange={(event) => onSuite(event.currentTarget.value.trim())} />;
+  }
+  return (
+    <FileInput
+      label={t("pools.upload.file")}
+      placeholder={t("pools.upload.choose")}
+      value={file}
+      onChange={onFile}
+      accept=".csv,.jsonl,.json"
+      w={260}
+    />
   );
 }
 

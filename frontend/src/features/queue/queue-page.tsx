@@ -33,15 +33,15 @@ export default function QueuePage() {
   );
 }
 
-function QueueView({ queue }: { queue: Queue }) {
+/** Claims a task, and asks for agreement first where its pool wants that. */
+function useClaim() {
   const { t } = useI18n();
   const navigate = useNavigate();
   const next = useNextTask();
   const consent = useConsent();
   const [asked, setAsked] = useState<{ terms: Terms; wish: Partial<NextIn> } | null>(null);
-  const open = queue.current[0];
-  const waiting = queue.pools.filter(({ paused }) => !paused).reduce((sum, pool) => sum + pool.waiting, 0);
-  const practice = queue.pools.some((pool) => pool.practice && pool.waiting > 0);
+  const fail = (error: Error) => notifications.show({ color: "red", message: messageOf(error, t).text });
+  const decline = () => setAsked(null);
 
   const take = (wish: Partial<NextIn>) =>
     next.mutate(wish, {
@@ -52,26 +52,32 @@ function QueueView({ queue }: { queue: Queue }) {
       onError: (error) => {
         const terms = termsOf(error);
         if (terms) setAsked({ terms, wish });
-        else notifications.show({ color: "red", message: messageOf(error, t).text });
+        else fail(error);
       },
     });
-  const agree = () =>
-    asked &&
-    consent.mutate(asked.terms, {
-      onSuccess: () => take(asked.wish),
-      onError: (error) => notifications.show({ color: "red", message: messageOf(error, t).text }),
-      onSettled: () => setAsked(null),
-    });
+  const agree = () => {
+    if (asked) consent.mutate(asked.terms, { onSuccess: () => take(asked.wish), onError: fail, onSettled: decline });
+  };
+  return { take, agree, decline, asked: asked?.terms ?? null, busy: next.isPending || consent.isPending };
+}
+
+function QueueView({ queue }: { queue: Queue }) {
+  const { t } = useI18n();
+  const navigate = useNavigate();
+  const { take, busy, asked, agree, decline } = useClaim();
+  const open = queue.current[0];
+  const waiting = queue.pools.filter(({ paused }) => !paused).reduce((sum, pool) => sum + pool.waiting, 0);
+  const practice = queue.pools.some((pool) => pool.practice && pool.waiting > 0);
 
   useCommands([
-    { command: queueCommands.next, enabled: !next.isPending, run: () => take({}) },
+    { command: queueCommands.next, enabled: !busy, run: () => take({}) },
     { command: queueCommands.resume, enabled: open !== undefined, run: () => open && void navigate(`/desk/${open.id}`) },
-    { command: queueCommands.practice, enabled: practice && !next.isPending, run: () => take({ practice: true }) },
+    { command: queueCommands.practice, enabled: practice && !busy, run: () => take({ practice: true }) },
   ]);
 
   return (
     <>
-      <ConsentDialog terms={asked?.terms ?? null} busy={consent.isPending} onAgree={agree} onClose={() => setAsked(null)} />
+      <ConsentDialog terms={asked} busy={busy} onAgree={agree} onClose={decline} />
       <Section
         title={open ? t("queue.current") : t("queue.ready")}
         aside={
@@ -83,7 +89,7 @@ function QueueView({ queue }: { queue: Queue }) {
             )}
             <Button
               variant={open ? "default" : "filled"}
-              loading={next.isPending}
+              loading={busy}
               onClick={() => take({})}
               rightSection={<CommandKey command={queueCommands.next} />}
             >
@@ -109,7 +115,7 @@ function QueueView({ queue }: { queue: Queue }) {
         {queue.pools.length === 0 ? (
           <Empty title={t("queue.no_pools")}>{t("queue.no_pools.help")}</Empty>
         ) : (
-          <PoolTable pools={queue.pools} busy={next.isPending} onTake={(pool) => take({ pool_id: pool.id, practice: pool.practice })} />
+          <PoolTable pools={queue.pools} busy={busy} onTake={(pool) => take({ pool_id: pool.id, practice: pool.practice })} />
         )}
       </Section>
       <Section title={t("queue.recent")}>
