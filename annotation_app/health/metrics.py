@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from annotation_app.health.selectors import disk_free, everything_checked, stock
 
@@ -18,7 +19,7 @@ REQUESTS = Histogram(
 ANSWERS = Counter("pilothouse_http_answers", "Answers of this process, by status", ("status",), registry=REGISTRY)
 
 
-class Stock:
+class Stock(Collector):
     """What there is now, counted when it is asked for."""
 
     def collect(self) -> Iterator[Metric]:
