@@ -1,17 +1,29 @@
 """Exports over HTTP, for researchers and admins."""
 
+from typing import Annotated
 from uuid import UUID
 
 from django.http import HttpRequest, StreamingHttpResponse
-from ninja import Router, Status
+from ninja import Path, Router, Status
+from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.endpoint import Plain
 from annotation_app.exports import archive, jobs, selectors, services
-from annotation_app.exports.schemas import Bucket, ExportFilters, ExportOut, ExportPlan, FormatOut
+from annotation_app.exports.schemas import (
+    Bucket,
+    ExportFilters,
+    ExportOut,
+    ExportPlan,
+    FormatOut,
+    VersionIn,
+    VersionOut,
+)
 from vocabulary.base import Frozen
 
 router = Router(tags=["exports"], auth=SIGNED_IN_OR_TOKEN)
+Number = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 
 class ExportIn(Frozen):
@@ -77,3 +89,32 @@ def export_download(request: HttpRequest, export_id: UUID) -> StreamingHttpRespo
         content_type="application/zip",
         headers={"Content-Disposition": f'attachment; filename="pilothouse-{export_id}.zip"'},
     )
+
+
+class TrainedIn(Frozen):
+    """A revision that was trained from a version."""
+
+    policy: Plain
+    revision: Plain
+
+
+@router.get("/datasets", response=list[VersionOut])
+def datasets_list(request: HttpRequest) -> list[VersionOut]:
+    """Every dataset version."""
+    return list(selectors.versions_list(user=user_of(request)))
+
+
+@router.post("/exports/{uuid:export_id}/freeze", response={201: VersionOut})
+def export_freeze(request: HttpRequest, export_id: UUID, body: VersionIn) -> Status[VersionOut]:
+    """Make a finished export a dataset version that can be cited."""
+    version = services.version_freeze(user=user_of(request), export_id=export_id, name=body.name, notes=body.notes)
+    return Status(201, selectors.version_out(version))
+
+
+@router.post("/datasets/{name}/{number}/trained", response=VersionOut)
+def dataset_trained(request: HttpRequest, name: str, number: Number, body: TrainedIn) -> VersionOut:
+    """Note which revision was trained from a version."""
+    version = services.lineage_add(
+        user=user_of(request), name=name, number=number, policy=body.policy, revision=body.revision
+    )
+    return selectors.version_out(version)

@@ -4,11 +4,12 @@ from pathlib import Path
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Count
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.errors import Conflict, Forbidden, NotFound
-from annotation_app.exports.models import Export, ExportState
-from annotation_app.exports.schemas import ExportFilters, ExportOut, ExportPlan, FormatOut, Missing
+from annotation_app.exports.models import Export, ExportState, Version
+from annotation_app.exports.schemas import ExportFilters, ExportOut, ExportPlan, FormatOut, Missing, VersionOut
 from annotation_app.policies.models import Evaluation
 from vocabulary.formats.registry import FORMATS
 
@@ -82,3 +83,39 @@ def export_folder_of(*, user: User, export_id: UUID) -> Path:
     if export.status != ExportState.DONE:
         raise Conflict("This export is not finished.", code="not_finished")
     return export_folder(export.id)
+
+
+def version_of(*, user: User, name: str, number: int) -> Version:
+    """One dataset version. Raises Forbidden and NotFound."""
+    exporter_check(user)
+    found = Version.objects.select_related("export", "created_by").filter(name=name, number=number).first()
+    if found is None:
+        raise NotFound("There is no such dataset version.")
+    return found
+
+
+def versions_list(*, user: User) -> tuple[VersionOut, ...]:
+    """Every dataset version, by name, the newest number first. Raises Forbidden."""
+    exporter_check(user)
+    return tuple(version_out(one) for one in Version.objects.select_related("export", "created_by"))
+
+
+def version_out(version: Version) -> VersionOut:
+    """A version as it is cited, with what was withdrawn since and what was trained from it."""
+    export = version.export
+    kept_out = User.objects.filter(work_removed=True, episodes__pk__in=version.members.values("episode"))
+    return VersionOut(
+        name=version.name,
+        number=version.number,
+        citation=f"{version} sha256:{export.manifest_sha256}",
+        export_id=export.pk,
+        notes=version.notes,
+        filters=ExportFilters.model_validate(export.filters),
+        plan=ExportPlan.model_validate(export.plan),
+        manifest_sha256=export.manifest_sha256,
+        trajectories=export.trajectories,
+        withdrawn=kept_out.aggregate(count=Count("episodes", distinct=True))["count"],
+        checkpoints=tuple(str(one.revision) for one in version.lineages.select_related("revision")),
+        created_by=version.created_by.username,
+        created_at=version.created_at,
+    )

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -15,16 +16,19 @@ from annotation_app.catalogue.selectors import chosen
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.exports import pushing
-from annotation_app.exports.folder import Made, MissingBlobs, Order, folder_write
-from annotation_app.exports.models import Export, ExportState
+from annotation_app.exports.folder import Made, MissingBlobs, Order, folder_write, members_read
+from annotation_app.exports.models import Export, ExportState, Lineage, Version, VersionMember
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
-from annotation_app.exports.selectors import evaluated_kinds, export_folder, export_of, exporter_check
+from annotation_app.exports.selectors import evaluated_kinds, export_folder, export_of, exporter_check, version_of
 from annotation_app.exports.splits import split_of
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
 
 SILENCE = timedelta(minutes=10)
 """A worker that did not get further for so long, or never began, is taken for dead."""
 ATTEMPTS = 3
+MEMBERS = 5_000
+"""Trajectories of a version that are stored at once."""
 UNDER_WAY = (ExportState.QUEUED, ExportState.RUNNING)
 
 
@@ -185,3 +189,40 @@ def _told(made: Made) -> dict[str, object]:
 def _export_close(export: Export, **fields: object) -> None:
     mine = Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
     mine.update(finished_at=timezone.now(), **fields)
+
+
+@transaction.atomic(durable=True)
+def version_freeze(*, user: User, export_id: UUID, name: str, notes: str) -> Version:
+    """Make a finished export citable: the next number of its name. Raises Forbidden, NotFound and Conflict."""
+    export = export_of(user=user, export_id=export_id)
+    if export.status != ExportState.DONE or not export.manifest_sha256:
+        raise Conflict("Only a finished export becomes a dataset version.", code="not_finished")
+    if Version.objects.filter(export=export).exists():
+        raise Conflict("This export is a dataset version already.", code="frozen")
+    User.objects.select_for_update().get(pk=user.pk)
+    last = Version.objects.filter(name=name).order_by("-number").values_list("number", flat=True).first() or 0
+    try:
+        with transaction.atomic():
+            version = Version.objects.create(name=name, number=last + 1, export=export, notes=notes, created_by=user)
+    except IntegrityError:
+        raise Conflict("Somebody else made this version just now; try again.", code="version_taken") from None
+    rows = (
+        VersionMember(version=version, episode=one, split=split)
+        for one, split in members_read(export_folder(export_id))
+    )
+    while batch := list(islice(rows, MEMBERS)):
+        VersionMember.objects.bulk_create(batch)
+    audit_record(actor=user, verb="version.frozen", subject=f"export:{export_id}", details={"version": str(version)})
+    return version
+
+
+@transaction.atomic(durable=True)
+def lineage_add(*, user: User, name: str, number: int, policy: str, revision: str) -> Version:
+    """Note that a revision was trained from a version. Raises Forbidden and NotFound."""
+    version = version_of(user=user, name=name, number=number)
+    trained = PolicyRevision.objects.filter(name=policy, revision=revision).first()
+    if trained is None:
+        raise NotFound("There is no such revision.")
+    Lineage.objects.get_or_create(version=version, revision=trained)
+    audit_record(actor=user, verb="version.trained", subject=f"version:{version}", details={"revision": str(trained)})
+    return version

@@ -193,5 +193,6 @@ READ: dict[str, Callable[[], Found]] = {
 }
 
 if __name__ == "__main__":
-    sys.path.append(sys.argv[3])
+    if sys.argv[1].startswith("llama_factory"):
+        sys.path.append(sys.argv[3])
     print(json.dumps(READ[sys.argv[1]]()))

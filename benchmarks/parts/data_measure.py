@@ -1,0 +1,110 @@
+"""One measurement in a process of its own: `python -m benchmarks.parts.data_measure WHAT …`, figures as a JSON line."""
+
+import json
+import random
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import django
+
+from benchmarks.parts.data_seed import WORDS
+from benchmarks.parts.figures import percentile
+
+ASKED = 200
+"""Questions of each kind."""
+FACETS: tuple[dict[str, Any], ...] = (
+    {},
+    {"outcome": "failure"},
+    {"decisions": ["override"]},
+    {"review": "accepted", "steps_min": 5},
+)
+
+
+def main() -> None:
+    django.setup()
+    what, *words = sys.argv[1:]
+    measures: dict[str, Callable[..., dict[str, Any]]] = {"enter": enter, "find": find, "export": export}
+    print(json.dumps(measures[what](*words)))
+
+
+def enter() -> dict[str, Any]:
+    """Enter every episode into the catalogue."""
+    from annotation_app.catalogue.services import entries_refresh
+
+    begun = time.perf_counter()
+    count = entries_refresh()
+    return {"entered": count, "enter_s": round(time.perf_counter() - begun, 1)}
+
+
+def find() -> dict[str, Any]:
+    """Browse by facets and pages, and search by words, as a researcher's HTTP requests do."""
+    from django.test import Client
+
+    from annotation_app.accounts.models import User
+
+    client, draw = Client(), random.Random(4)
+    client.force_login(User.objects.get(username="researcher"))
+
+    def asked(**query: Any) -> tuple[float, dict[str, Any]]:
+        begun = time.perf_counter()
+        answer = client.get("/api/trajectories", query)
+        took = (time.perf_counter() - begun) * 1_000
+        assert answer.status_code == 200, answer.content[:300]
+        return took, answer.json()
+
+    browse, search, cursor = [], [], None
+    asked()
+    for number in range(ASKED):
+        facet = FACETS[number % len(FACETS)]
+        took, page = asked(**facet, **({"after": cursor} if cursor else {}))
+        cursor = page["next"] if number % 20 else None
+        browse.append(took)
+    for _ in range(ASKED):
+        took, page = asked(text=" ".join(draw.sample(WORDS, draw.choice((1, 2, 3)))))
+        search.append(took)
+    return {"browse_p95_ms": percentile(browse, 0.95), "search_p95_ms": percentile(search, 0.95)}
+
+
+def export(name: str, target: str, most: str) -> dict[str, Any]:
+    """Write a format; `most` episodes of the newest, or all."""
+    from datetime import UTC, datetime
+
+    from annotation_app.catalogue.selectors import chosen
+    from annotation_app.exports.folder import Order, folder_write
+    from annotation_app.exports.schemas import ExportFilters, ExportPlan
+
+    filters = ExportFilters(review=None)
+    count = int(most)
+
+    def some() -> Any:
+        for place, (episode, _kind) in enumerate(chosen(filters)):
+            if count and place >= count:
+                break
+            yield episode, "train"
+
+    begun = time.perf_counter()
+    made = folder_write(
+        Order(
+            target=Path(target),
+            filters=filters,
+            plan=ExportPlan(format=name),
+            pool=None,
+            created_at=datetime.now(UTC),
+            chosen=some,
+        )
+    )
+    took = time.perf_counter() - begun
+    return {
+        "steps_per_s": round(made.counts.steps / took, 1),
+        "steps": made.counts.steps,
+        "records": made.counts.records,
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+    }
+
+
+if __name__ == "__main__":
+    main()
