@@ -17,12 +17,13 @@ SHINGLE = 3
 HASHES, BANDS = 128, 32
 """Two attempts that share 0.8 of what they say are compared with a chance of 1 - (1 - 0.8⁴)³² ≈ 0.9999999."""
 GRID = 16
-"""A picture's fingerprint has this many bits a side: small enough to forgive encoding, large enough to see a window."""
-NEAR_BITS = 10
-"""Fingerprints with so many different bits of 256 are of one picture."""
+"""Cells a side that a picture is made small to: few enough to forgive encoding, enough to see a window."""
+CLEARLY = 6
+"""How much brighter a cell must be than its neighbour to be an edge (of 255 levels): more than encoding does."""
+NEAR = 0.8
+"""Pictures that share so much of their edges are taken for one."""
 TEXT_NEAR, SCREENS_NEAR = 0.8, 0.9
 WORDS = re.compile(r"\w+")
-MERSENNE = (1 << 61) - 1
 
 
 def shingles(trajectory: Trajectory) -> frozenset[int]:
@@ -53,37 +54,44 @@ def candidates(said: Sequence[frozenset[int]]) -> Iterator[tuple[int, int]]:
 
 
 _RANDOM = np.random.default_rng(237)
-_FACTORS = _RANDOM.integers(1, 1 << 32, HASHES, dtype=np.uint64)[:, None]
-_OFFSETS = _RANDOM.integers(0, 1 << 32, HASHES, dtype=np.uint64)[:, None]
+_FACTORS = _RANDOM.integers(0, 1 << 63, HASHES, dtype=np.uint64)[:, None] * np.uint64(2) + np.uint64(1)
+_OFFSETS = _RANDOM.integers(0, 1 << 63, HASHES, dtype=np.uint64)[:, None]
 
 
 def _signature(said: frozenset[int]) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
-    values = np.fromiter((value & 0xFFFFFFFF for value in said), dtype=np.uint64, count=len(said))[None, :]
-    smallest: np.ndarray[tuple[int], np.dtype[np.uint64]] = ((_FACTORS * values + _OFFSETS) % MERSENNE).min(axis=1)
+    """The smallest of each of many hashes, by odd factors modulo 2^64."""
+    values = np.fromiter(said, dtype=np.uint64, count=len(said))[None, :]
+    smallest: np.ndarray[tuple[int], np.dtype[np.uint64]] = (_FACTORS * values + _OFFSETS).min(axis=1)
     return smallest
 
 
 def fingerprint(data: bytes) -> int | None:
-    """Which neighbour is brighter, all over a picture made small (a difference hash); None where it is no picture."""
+    """Where cells of a picture made small are clearly brighter or darker than the ones beside and below them (a
+    difference hash with a threshold, so that flat ground says nothing); None where it is no picture."""
     try:
         with Image.open(io.BytesIO(data)) as image:
-            small = np.asarray(image.convert("L").resize((GRID + 1, GRID), Image.Resampling.BOX), dtype=np.int16)
+            small = np.asarray(image.convert("L").resize((GRID + 1, GRID + 1), Image.Resampling.BOX), dtype=np.int16)
     except (UnidentifiedImageError, OSError):
         return None
-    return int.from_bytes(np.packbits(small[:, 1:] > small[:, :-1]).tobytes())
+    beside, below = np.diff(small, axis=1)[:GRID], np.diff(small, axis=0)[:, :GRID]
+    edges = np.stack([beside > CLEARLY, beside < -CLEARLY, below > CLEARLY, below < -CLEARLY])
+    return int.from_bytes(np.packbits(edges).tobytes())
+
+
+def edges_shared(one: int, other: int) -> float:
+    """The share of either picture's edges that both have; two without any are alike."""
+    return (one & other).bit_count() / (one | other).bit_count() if one | other else 1.0
 
 
 def near(one: int, other: int) -> bool:
     """Whether two fingerprints are of one picture."""
-    return (one ^ other).bit_count() <= NEAR_BITS
+    return edges_shared(one, other) >= NEAR
 
 
 def picture_likeness(one: bytes, other: bytes) -> float | None:
-    """The share of fingerprint bits that two pictures have in common; None where one is no picture."""
+    """How much of their edges two pictures share; None where one is no picture."""
     left, right = fingerprint(one), fingerprint(other)
-    if left is None or right is None:
-        return None
-    return 1 - (left ^ right).bit_count() / (GRID * GRID)
+    return None if left is None or right is None else edges_shared(left, right)
 
 
 def screens_alike(one: Sequence[int], other: Sequence[int]) -> float | None:

@@ -24,8 +24,8 @@ MACHINE_TTL = 240.0
 """How long a machine waits for a worker that died (seconds); renewed before every act."""
 MACHINE_WAIT = 120.0
 """How long a check waits for a free machine: people come first (seconds)."""
-LIKE = 0.9
-"""A picture with a smaller share of the recorded one's fingerprint is another."""
+LIKE = 0.8
+"""A picture that shares less of its edges with the recorded one is another."""
 
 
 def check_do(*, job_id: UUID, episode_id: UUID) -> None:
