@@ -1,7 +1,7 @@
 /** Exports over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { ExportIn, ExportOut, PoolSummary } from "@/generated/api";
+import type { ExportFilters, ExportIn, ExportOut, ExportPlan, FormatOut, PoolSummary } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const unfinished = ({ status }: ExportOut) => status === "queued" || status === "running";
@@ -13,6 +13,39 @@ export const exportsQuery = queryOptions({
   refetchInterval: (query) => (query.state.data?.some(unfinished) ? 1_000 : 30_000),
 });
 
+/** Every finished trajectory, in the platform's own format. */
+export const EVERYTHING: ExportFilters = {
+  text: "",
+  pool: null,
+  decisions: [],
+  policy: null,
+  application: null,
+  outcome: null,
+  review: "accepted",
+  annotator: null,
+  reward_min: null,
+  reward_max: null,
+  steps_min: null,
+  steps_max: null,
+  since: null,
+  until: null,
+  undone: false,
+};
+export const PLAN: Omit<ExportPlan, "budget"> = {
+  format: "canonical",
+  dialect: "ui_tars_1_5",
+  decisions: null,
+  shares: { validation: 0, test: 0, salt: "" },
+  bar_evaluated: null,
+  leave_out_missing: false,
+};
+
+export const formatsQuery = queryOptions({
+  queryKey: ["export-formats"],
+  queryFn: () => request<FormatOut[]>("GET", "/export-formats"),
+  staleTime: Infinity,
+});
+
 export const poolsQuery = queryOptions({
   queryKey: ["pools"],
   queryFn: () => request<PoolSummary[]>("GET", "/pools"),
@@ -22,7 +55,16 @@ export const poolsQuery = queryOptions({
 export function useStartExport() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (wish: ExportIn) => request<ExportOut>("POST", "/exports", wish),
+    mutationFn: (wish: Omit<ExportIn, "plan"> & { plan: typeof PLAN }) => request<ExportOut>("POST", "/exports", wish),
     onSuccess: () => client.invalidateQueries({ queryKey: exportsQuery.queryKey }),
+  });
+}
+
+/** Stop an export, or take up one that ended before it was done. */
+export function useChangeExport() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, change }: { id: string; change: "cancel" | "retry" }) => request("POST", `/exports/${id}/${change}`),
+    onSettled: () => client.invalidateQueries({ queryKey: exportsQuery.queryKey }),
   });
 }

@@ -1,5 +1,5 @@
 /** Which trajectories to export. */
-import { Button, Checkbox, Select } from "@mantine/core";
+import { Button, Checkbox, NumberInput, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -7,10 +7,11 @@ import type { ExportFilters } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 
-import { poolsQuery, useStartExport } from "./api";
+import { EVERYTHING, formatsQuery, PLAN, poolsQuery, useStartExport } from "./api";
 import styles from "./exports.module.css";
 
 const REVIEWS = ["accepted", "pending", "returned"] as const;
+const DIALECTS = ["ui_tars_1_5", "ui_tars_1_0", "ui_tars_2", "doubao_1_5_ui_tars", "opencua"] as const;
 const OUTCOMES = ["success", "failure", "infeasible"] as const;
 
 export function ExportForm() {
@@ -19,6 +20,11 @@ export function ExportForm() {
   const [review, setReview] = useState<ExportFilters["review"]>("accepted");
   const [outcome, setOutcome] = useState<ExportFilters["outcome"]>(null);
   const [undone, setUndone] = useState(false);
+  const [format, setFormat] = useState("canonical");
+  const [dialect, setDialect] = useState<string>(DIALECTS[0]);
+  const [test, setTest] = useState(0);
+  const [leaveOut, setLeaveOut] = useState(false);
+  const formats = useQuery(formatsQuery).data ?? [];
   const pools = useQuery(poolsQuery).data ?? [];
   const start = useStartExport();
 
@@ -27,7 +33,11 @@ export function ExportForm() {
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        start.mutate({ pool_id: pool === null ? null : Number(pool), filters: { review, outcome, annotator: null, undone } });
+        start.mutate({
+          pool_id: pool === null ? null : Number(pool),
+          filters: { ...EVERYTHING, review, outcome, undone },
+          plan: { ...PLAN, format, dialect, leave_out_missing: leaveOut, shares: { ...PLAN.shares, test: test / 100 } },
+        });
       }}
     >
       <Select
@@ -53,6 +63,36 @@ export function ExportForm() {
         data={OUTCOMES.map((value) => ({ value, label: t(`outcome.${value}`) }))}
         value={outcome}
         onChange={setOutcome}
+      />
+      <Select
+        label={t("exports.format")}
+        allowDeselect={false}
+        searchable
+        data={formats.map(({ name }) => name)}
+        value={format}
+        onChange={(value) => setFormat(value ?? "canonical")}
+      />
+      {formats.some(({ name, dialect: told }) => name === format && told) && (
+        <Select
+          label={t("exports.dialect")}
+          allowDeselect={false}
+          data={[...DIALECTS]}
+          value={dialect}
+          onChange={(value) => setDialect(value ?? DIALECTS[0])}
+        />
+      )}
+      <NumberInput
+        label={t("exports.test_share")}
+        min={0}
+        max={90}
+        w={160}
+        value={test}
+        onChange={(value) => setTest(Number(value) || 0)}
+      />
+      <Checkbox
+        label={t("exports.leave_out_missing")}
+        checked={leaveOut}
+        onChange={(event) => setLeaveOut(event.currentTarget.checked)}
       />
       <Checkbox label={t("exports.undone")} checked={undone} onChange={(event) => setUndone(event.currentTarget.checked)} />
       <Button type="submit" loading={start.isPending}>

@@ -6,6 +6,7 @@ import type { ExportOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 
+import { useChangeExport } from "./api";
 import styles from "./exports.module.css";
 
 export function ExportTable({ exports }: { exports: readonly ExportOut[] }) {
@@ -37,6 +38,7 @@ export function ExportTable({ exports }: { exports: readonly ExportOut[] }) {
             <Table.Td className={styles.number}>{item.trajectories}</Table.Td>
             <Table.Td className={styles.number}>{bytes(item.bytes)}</Table.Td>
             <Table.Td className={styles.number}>
+              <Change item={item} />
               {item.status === "done" && (
                 <Button
                   component="a"
@@ -57,15 +59,33 @@ export function ExportTable({ exports }: { exports: readonly ExportOut[] }) {
   );
 }
 
-function What({ item: { filters } }: { item: ExportOut }) {
+function What({ item: { filters, plan } }: { item: ExportOut }) {
   const { t } = useI18n();
   const narrowed = [
+    plan.format !== "canonical" && plan.format,
     filters.review && t(`review.${filters.review}`),
     filters.outcome && t(`outcome.${filters.outcome}`),
     filters.annotator,
     filters.undone && t("exports.undone"),
   ].filter(Boolean);
   return <>{narrowed.length > 0 ? narrowed.join(" · ") : t("exports.everything")}</>;
+}
+
+function Change({ item }: { item: ExportOut }) {
+  const { t } = useI18n();
+  const change = useChangeExport();
+  if (item.status === "done") return null;
+  const ended = item.status === "failed" || item.status === "cancelled";
+  return (
+    <Button
+      variant="default"
+      size="compact-xs"
+      loading={change.isPending}
+      onClick={() => change.mutate({ id: item.id, change: ended ? "retry" : "cancel" })}
+    >
+      {t(ended ? "exports.retry" : "exports.cancel")}
+    </Button>
+  );
 }
 
 function ExportStatus({ item }: { item: ExportOut }) {
@@ -77,7 +97,14 @@ function ExportStatus({ item }: { item: ExportOut }) {
       </>
     );
   }
-  if (item.status === "done") return <Badge tone="ok">{t("exports.done")}</Badge>;
+  if (item.status === "cancelled") return <Badge tone="neutral">{t("exports.cancelled")}</Badge>;
+  if (item.status === "done") {
+    return (
+      <>
+        <Badge tone="ok">{t("exports.done")}</Badge> {item.refused > 0 && t("exports.refused", { count: item.refused })}
+      </>
+    );
+  }
   return (
     <div className={styles.progress}>
       <Progress value={item.progress * 100} aria-label={t("exports.progress")} />

@@ -1,5 +1,6 @@
 /** Trajectories out to files: choose which, watch it being written, download it. */
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
@@ -16,7 +17,7 @@ export default function ExportsPage() {
   return (
     <Page>
       <PagePath crumbs={[{ label: t("exports.title") }]} />
-      <Section title={t("exports.new")}>
+      <Section title={t("exports.new")} aside={<Link to="/trajectories">{t("trajectories.title")}</Link>}>
         <ExportForm />
       </Section>
       <Section title={t("exports.title")}>

@@ -1,6 +1,7 @@
 /** The English catalogue: the one that defines which messages exist. */
 import { branchMessages } from "./en/branch";
 import { browserMessages } from "./en/browser";
+import { dataMessages } from "./en/data";
 import { deskMessages } from "./en/desk";
 import { judgeMessages } from "./en/judges";
 import { machineMessages } from "./en/machines";
@@ -21,7 +22,7 @@ export const en = {
   ...deskMessages,
   ...panelMessages,
   ...peopleMessages,
-  ...peopleMessages, ...phoneMessages,
+  ...phoneMessages,
   ...browserMessages,
   ...machineMessages,
   ...judgeMessages,
@@ -31,4 +32,5 @@ export const en = {
   ...reviewMessages,
   ...branchMessages,
   ...reportMessages,
+  ...dataMessages,
 } as const;

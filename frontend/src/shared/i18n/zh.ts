@@ -1,6 +1,7 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
 import { branchMessages } from "./zh/branch";
 import { browserMessages } from "./zh/browser";
+import { dataMessages } from "./zh/data";
 import { deskMessages } from "./zh/desk";
 import { judgeMessages } from "./zh/judges";
 import { machineMessages } from "./zh/machines";
@@ -21,7 +22,7 @@ export const zh = {
   ...deskMessages,
   ...panelMessages,
   ...peopleMessages,
-  ...peopleMessages, ...phoneMessages,
+  ...phoneMessages,
   ...browserMessages,
   ...machineMessages,
   ...judgeMessages,
@@ -31,4 +32,5 @@ export const zh = {
   ...reviewMessages,
   ...branchMessages,
   ...reportMessages,
+  ...dataMessages,
 };

@@ -1,0 +1,136 @@
+/** Every ended trajectory: searched by words, narrowed by facets, opened in the replay. */
+import { Button, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useNavigate, useSearchParams } from "react-router";
+
+import type { Facets } from "@/generated/api";
+import { messageOf } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Page, Section } from "@/shared/ui/page";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { facetsQuery, foundQuery, keptQuery, useKeepQuery } from "./api";
+import { FoundTable } from "./found-table";
+import { addressOf, queryOf } from "./query";
+import styles from "./trajectories.module.css";
+
+const FACETS = [
+  ["decisions", "decisions", "trajectories.decisions"],
+  ["policies", "policy", "trajectories.policies"],
+  ["applications", "application", "trajectories.applications"],
+  ["outcomes", "outcome", "episodes.outcome"],
+  ["reviews", "review", "episodes.review"],
+] as const;
+
+export default function TrajectoriesPage() {
+  const { t } = useI18n();
+  const [search, setSearch] = useSearchParams();
+  const found = useQuery(foundQuery(search));
+  const facets = useQuery(facetsQuery(search)).data;
+  const narrow = (name: string, value: string | null) => {
+    const next = new URLSearchParams(search);
+    next.delete("after");
+    if (value) next.set(name, value);
+    else next.delete(name);
+    setSearch(next);
+  };
+
+  return (
+    <Page>
+      <PagePath crumbs={[{ label: t("trajectories.title") }]} />
+      <Section
+        title={facets ? t("trajectories.found", { count: facets.total }) : t("trajectories.title")}
+        aside={<Narrowing search={search} facets={facets} narrow={narrow} />}
+      >
+        {found.isPending && <Loading />}
+        {found.isError && <ErrorState error={found.error} onRetry={() => void found.refetch()} />}
+        {found.data?.items.length === 0 && <Empty title={t("trajectories.none")}>{t("trajectories.none.help")}</Empty>}
+        {found.data && found.data.items.length > 0 && <FoundTable found={found.data.items} />}
+      </Section>
+      <nav className={styles.pages} aria-label={t("episodes.pages")}>
+        <Button variant="default" disabled={!search.has("after")} onClick={() => narrow("after", null)}>
+          {t("trajectories.first")}
+        </Button>
+        <Button variant="default" disabled={!found.data?.next} onClick={() => narrow("after", found.data?.next ?? null)}>
+          {t("trajectories.more")}
+        </Button>
+      </nav>
+      <Kept search={search} />
+    </Page>
+  );
+}
+
+type Narrow = (name: string, value: string | null) => void;
+
+function Narrowing({ search, facets, narrow }: { search: URLSearchParams; facets: Facets | undefined; narrow: Narrow }) {
+  const { t } = useI18n();
+  const text = search.get("text") ?? "";
+  return (
+    <>
+      <TextInput
+        aria-label={t("trajectories.search")}
+        placeholder={t("trajectories.search")}
+        w={260}
+        key={text}
+        defaultValue={text}
+        onBlur={(event) => event.currentTarget.value.trim() !== text && narrow("text", event.currentTarget.value.trim())}
+        onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+      />
+      {FACETS.map(([many, name, label]) => (
+        <Select
+          key={name}
+          aria-label={t(label)}
+          placeholder={t(label)}
+          clearable
+          w={150}
+          data={(facets?.[many] ?? []).map(({ value, count }) => ({ value, label: `${value} (${String(count)})` }))}
+          value={search.get(name)}
+          onChange={(value) => narrow(name, value)}
+        />
+      ))}
+    </>
+  );
+}
+
+function Kept({ search }: { search: URLSearchParams }) {
+  const { t } = useI18n();
+  const navigate = useNavigate();
+  const [name, setName] = useState("");
+  const kept = useQuery(keptQuery).data ?? [];
+  const keep = useKeepQuery();
+  return (
+    <Section title={t("trajectories.kept")}>
+      <form
+        className={styles.keep}
+        onSubmit={(event) => {
+          event.preventDefault();
+          keep.mutate({ name, query: queryOf(search) }, { onSuccess: () => setName("") });
+        }}
+      >
+        <TextInput
+          aria-label={t("trajectories.name")}
+          placeholder={t("trajectories.name")}
+          required
+          maxLength={100}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="default" loading={keep.isPending}>
+          {t("trajectories.save")}
+        </Button>
+        {keep.error && <span role="alert">{messageOf(keep.error, t).text}</span>}
+        {kept.map((one) => (
+          <Button
+            key={one.id}
+            variant="subtle"
+            onClick={() => void navigate(`/trajectories?${addressOf(one.query).toString()}`)}
+          >
+            {one.name}
+          </Button>
+        ))}
+      </form>
+    </Section>
+  );
+}
