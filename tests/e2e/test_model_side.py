@@ -1,0 +1,47 @@
+"""What the desk shows of the model's side: what it was asked; by keys, in light and dark."""
+
+import pytest
+from playwright.async_api import expect
+
+from annotation_app.operations.running import Running
+from tests.e2e.conftest import SignIn
+from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.test_pages import assert_accessible
+
+POOL = "Noting drill"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pool(platform: Running) -> None:
+    platform.manage("shell", "-c", f"from tests.e2e.drills import noting_load; noting_load({POOL!r})")
+
+
+async def accept(desk: Desk) -> None:
+    """Take what is offered first, and wait for the next candidates."""
+    before = await desk.step()
+    await desk.accept(desk.cards.first)
+    await desk.stepped(before)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_what_the_model_saw(sign_in: SignIn, dark: bool) -> None:
+    page = await sign_in("annotator", dark=dark)
+    desk = Desk(page)
+    await desk.take(POOL)
+    await accept(desk)
+    await page.keyboard.press("Shift+P")
+    dialog = page.get_by_role("dialog", name="What the model saw")
+    await expect(dialog.get_by_text("Type the line hello world").first).to_be_visible(timeout=BOUND_MS)
+    picture = dialog.locator("img").first
+    await expect(picture).to_be_visible(timeout=BOUND_MS)
+    assert await picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1280
+    turns = dialog.get_by_role("listitem")
+    asked = (await desk.state()).proposals[0].prompt
+    assert asked is not None
+    stored = await page.request.get(f"/api/episodes/{desk.episode}/blobs/{asked.sha256}")
+    assert await turns.count() == len((await stored.json())["messages"])
+    await assert_accessible(page, "the prompt")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0, timeout=BOUND_MS)
+    await desk.leave()
