@@ -111,10 +111,10 @@ def export_freeze(request: HttpRequest, export_id: UUID, body: VersionIn) -> Sta
     return Status(201, selectors.version_out(version))
 
 
-@router.post("/datasets/{name}/{number}/trained", response=VersionOut)
-def dataset_trained(request: HttpRequest, name: str, number: Number, body: TrainedIn) -> VersionOut:
+@router.post("/datasets/{name}/{version}/trained", response=VersionOut)
+def dataset_trained(request: HttpRequest, name: str, version: Number, body: TrainedIn) -> VersionOut:
     """Note which revision was trained from a version."""
-    version = services.lineage_add(
-        user=user_of(request), name=name, number=number, policy=body.policy, revision=body.revision
+    trained = services.lineage_add(
+        user=user_of(request), name=name, number=version, policy=body.policy, revision=body.revision
     )
-    return selectors.version_out(version)
+    return selectors.version_out(trained)

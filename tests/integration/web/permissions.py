@@ -231,6 +231,11 @@ ROUTES: dict[str, Rule] = {
     "POST /api/exports": only("researcher", "admin"),
     "GET /api/exports/{export_id}": only("researcher", "admin"),
     "GET /api/exports/{export_id}/download": only("researcher", "admin"),
+    "POST /api/exports/{export_id}/freeze": only("researcher", "admin", body=body_of(name="made")),
+    "GET /api/datasets": only("researcher", "admin"),
+    "POST /api/datasets/{name}/{version}/trained": only(
+        "researcher", "admin", absent=True, body=body_of(policy="tars", revision="1")
+    ),
     "GET /api/judges": only("admin"),
     "GET /api/judges/calibrations.csv": only("admin"),
     "POST /api/pools/{pool_id}/judges/{judge_id}": only("admin"),
@@ -300,6 +305,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "token_id": _token,
     "sha256": lambda things: BlobRef.of(PICTURE, "image/jpeg").sha256,
     "number": lambda things: 0,
+    "version": lambda things: 1,
     "pool_id": lambda things: things.world.pool.pk,
     "task_id": lambda things: things.episode.task_id,
     "revision_id": lambda things: things.revision.pk,
