@@ -1176,6 +1176,38 @@ export interface FormatOut {
   dialect: boolean;
 }
 /**
+ * A citable dataset version: an export that is kept, and what became of it since.
+ */
+export interface VersionOut {
+  name: string;
+  number: number;
+  citation: string;
+  export_id: string;
+  notes: string;
+  filters: ExportFilters;
+  plan: ExportPlan;
+  manifest_sha256: string;
+  trajectories: number;
+  withdrawn: number;
+  checkpoints: string[];
+  created_by: string;
+  created_at: string;
+}
+/**
+ * What to freeze an export as.
+ */
+export interface VersionIn {
+  name: string;
+  notes?: string;
+}
+/**
+ * A revision that was trained from a version.
+ */
+export interface TrainedIn {
+  policy: string;
+  revision: string;
+}
+/**
  * Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found.
  */
 export interface Query {
