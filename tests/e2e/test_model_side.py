@@ -1,4 +1,4 @@
-"""What the desk shows of the model's side: what it was asked; by keys, in light and dark."""
+"""What the desk shows of the model's side: what it was asked, and the notes it keeps; by keys, in light and dark."""
 
 import pytest
 from playwright.async_api import expect
@@ -9,6 +9,7 @@ from tests.e2e.desk import BOUND_MS, Desk
 from tests.e2e.test_pages import assert_accessible
 
 POOL = "Noting drill"
+RIGHT = "The editor is open; hello world is still to be typed."
 pytestmark = pytest.mark.slow
 
 
@@ -44,4 +45,33 @@ async def test_what_the_model_saw(sign_in: SignIn, dark: bool) -> None:
     await assert_accessible(page, "the prompt")
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)
+    await desk.leave()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_a_note_is_read_and_put_right(sign_in: SignIn, dark: bool) -> None:
+    page = await sign_in("annotator", dark=dark)
+    desk = Desk(page)
+    await desk.take(POOL)
+    await page.keyboard.press("Shift+N")
+    dialog = page.get_by_role("dialog", name="The model's notes")
+    await expect(dialog.get_by_text("No note yet")).to_be_visible(timeout=BOUND_MS)
+    await page.keyboard.press("Escape")
+    await accept(desk)
+    await accept(desk)
+    await page.keyboard.press("Shift+N")
+    note = dialog.get_by_role("textbox", name="Steps 1 to 1")
+    await expect(note).to_be_visible(timeout=BOUND_MS)
+    words = await note.input_value()
+    assert words
+    await assert_accessible(page, "the notes")
+    await note.fill(RIGHT)
+    await page.keyboard.press("ControlOrMeta+Enter")
+    await expect(dialog.get_by_text("put right", exact=True)).to_be_visible(timeout=BOUND_MS)
+    (memory,) = (await desk.state()).memories
+    assert (memory.text, memory.original, memory.revised) == (RIGHT, words, True)
+    await dialog.get_by_role("button", name="Back to the policy's words").click()
+    await expect(dialog.get_by_text("put right", exact=True)).to_have_count(0, timeout=BOUND_MS)
+    assert (await desk.state()).memories[0].text == words
+    await page.keyboard.press("Escape")
     await desk.leave()
