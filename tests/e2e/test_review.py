@@ -34,7 +34,8 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill, dark
     )
     await reviewer.keyboard.press("c")
     await reviewer.keyboard.insert_text("Say why.")
-    await reviewer.keyboard.press("Control+Enter")
+    async with reviewer.expect_response("**/review/steps/0", timeout=BOUND_MS):
+        await reviewer.keyboard.press("Control+Enter")
     await expect(review.get_by_text("1 step judged")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(reviewer, "review")
     await reviewer.keyboard.press("r")

@@ -68,10 +68,12 @@ async function send(episodeId: string, change: Change): Promise<unknown> {
   }
 }
 
-/** Any change of a review; the sheet, the queue and the lists are asked for anew, also where it was refused. */
+/** Any change of a review, one after the other: a decision must not overtake the comment before it. The sheet, the queue
+ * and the lists are asked for anew, also where it was refused. */
 export function useChange(episodeId: string) {
   const client = useQueryClient();
   return useMutation({
+    scope: { id: `review ${episodeId}` },
     mutationFn: (change: Change) => send(episodeId, change),
     onSettled: () =>
       Promise.all([
