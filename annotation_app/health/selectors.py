@@ -88,7 +88,7 @@ def everything_checked() -> tuple[Check, ...]:
 def queue_length() -> int:
     """Jobs no worker has taken yet. Raises RedisError."""
     with Redis.from_url(settings.ENV.redis_url, socket_timeout=BOUND) as broker:
-        return int(broker.llen("celery"))  # type: ignore[arg-type]  # typed for both kinds of client
+        return int(broker.llen("celery"))
 
 
 def disk_free() -> tuple[int, int]:
