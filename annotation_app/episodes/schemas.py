@@ -47,7 +47,7 @@ NeedReason = Literal["overridden", "failed"]
 
 class StateOfNeed(Frozen):
     """The state before a step at which the active revision was overridden, or failed; `weight` is the need of its
-    task. `waiting`: the task is in the queue already."""
+    task. `waiting`: the task is in the queue already; `done`: nobody is at it."""
 
     episode: UUID
     step: int

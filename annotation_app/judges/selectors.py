@@ -68,7 +68,7 @@ def pool_judge_of(*, pool_id: int, judge_id: int) -> PoolJudge:
     return found
 
 
-def calibrations_table(*, user: User) -> Iterator[tuple[str, ...]]:
+def calibrations_table(*, user: User) -> Iterator[tuple[object, ...]]:
     """Every judge in every pool at every threshold, with a head, for a spreadsheet. Raises Forbidden."""
     judges_admin_check(user)
     return _table()
@@ -133,12 +133,12 @@ def _sweep(assigned: PoolJudge, pairs: list[Pair] | None = None) -> Sweep:
     return sweep_of(judge_ref(assigned.judge), found, also=(assigned.threshold,))
 
 
-def _table() -> Iterator[tuple[str, ...]]:
+def _table() -> Iterator[tuple[object, ...]]:
     yield CSV_HEAD
     for assigned in PoolJudge.objects.select_related("pool", "judge"):
         found = _sweep(assigned)
         for point in found.points:
-            yield tuple(map(_cell, (*_whose(assigned, found, point), *_figures(point))))
+            yield (*_whose(assigned, found, point), *_figures(point))
 
 
 def _whose(assigned: PoolJudge, found: Sweep, point: Calibration) -> tuple[object, ...]:
@@ -153,13 +153,3 @@ def _figures(point: Calibration) -> tuple[object, ...]:
     shares = [value for rate in rates for value in ((rate.rate, rate.low, rate.high) if rate else (None,) * 3)]
     counts = (point.true_positives, point.false_positives, point.true_negatives, point.false_negatives)
     return (*counts, *shares, point.f1)
-
-
-def _cell(value: object) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = str(value)
-    return f"'{text}" if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -99,8 +99,8 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "health.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
-    "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},
     "branches-refresh": {"task": "episodes.branches_refresh", "schedule": 60.0, "options": {"expires": 60}},
+    "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},
     "catalogue-refresh": {"task": "catalogue.refresh", "schedule": 10.0, "options": {"expires": 10}},
     "exports-again": {"task": "exports.again", "schedule": 60.0, "options": {"expires": 60}},
     "reviews-stale": {"task": "reviews.stale", "schedule": 60.0, "options": {"expires": 60}},

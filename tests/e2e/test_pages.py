@@ -13,6 +13,10 @@ from tests.e2e.desk import BOUND_MS, Desk
 AXE = ROOT / "frontend/node_modules/axe-core/axe.min.js"
 HARMS = {"serious", "critical"}
 SIZES = (ViewportSize(width=1280, height=800), ViewportSize(width=1920, height=1080))
+ADMINS_PAGES = (
+    *("machines", "policies", "judges", "pools", "people", "security"),
+    *("review", "agreement", "reports", "trajectories"),
+)
 pytestmark = pytest.mark.slow
 
 
@@ -69,9 +73,11 @@ async def test_pages_are_accessible(
     await assert_accessible(researcher, "exports")
 
     admin = await sign_in("admin", dark=dark)
-    for place, heading in (("machines", "Hosts"), ("policies", "Who proposes where")):
+    for place in ADMINS_PAGES:
         await admin.goto(f"/{place}")
-        await expect(admin.get_by_role("heading", name=heading)).to_be_visible(timeout=BOUND_MS)
+        await expect(admin.get_by_role("heading", level=1)).to_be_visible(timeout=BOUND_MS)
+        await expect(admin.locator("main").get_by_text("Loading")).to_have_count(0, timeout=BOUND_MS)
+        await expect(admin.locator("main h2").first).to_be_visible(timeout=BOUND_MS)
         await assert_accessible(admin, place)
 
 
