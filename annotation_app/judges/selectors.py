@@ -121,7 +121,7 @@ def _row(assigned: PoolJudge) -> JudgeRow:
 
 
 def _pairs(assigned: PoolJudge) -> list[Pair]:
-    """The judge's scores on what the pool's annotators called done or not, but for what a reviewer sent back or rejected."""
+    """The scores on what annotators called done or not, but for what a reviewer sent back or rejected."""
     found = Judgement.objects.filter(
         judge=assigned.judge, episode__task__pool=assigned.pool, episode__outcome__in=("success", "failure")
     ).exclude(episode__review__in=(Review.RETURNED, Review.REJECTED))

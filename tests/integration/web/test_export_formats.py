@@ -128,7 +128,13 @@ def consumer(name: str) -> Path:
 def read(name: str, folder: Path) -> dict[str, Any]:
     """What the consumer found."""
     command = [str(consumer(CONSUMERS[name])), str(READERS), name, str(folder), str(VENVS / "loaders")]
-    environment = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "DISABLE_VERSION_CHECK": "1", "HOME": str(folder.parent), "PATH": "/usr/bin:/bin"}
+    environment = {
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+        "DISABLE_VERSION_CHECK": "1",
+        "HOME": str(folder.parent),
+        "PATH": "/usr/bin:/bin",
+    }
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
     assert run.returncode == 0, run.stderr[-3_000:]
     found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
