@@ -49,6 +49,8 @@ const proposal = (step: number, rank: number, action: Action | null, patch: Part
   prompt_token_ids: null,
   completion_token_ids: null,
   logprobs: null,
+  tokens_read: null,
+  tokens_written: null,
   prompt: null,
   image_limits: null,
   weight_versions: [],

@@ -3,7 +3,7 @@ import { Button, Progress, Select, Table } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 
-import type { Agreement, DuplicatePair, GoldScore, TaskAgreement } from "@/generated/api";
+import type { Agreement, DuplicatePair, GoldScore, JobOut, TaskAgreement } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
@@ -160,29 +160,38 @@ function DuplicateSearch({ pool }: { pool: string }) {
   if (found.isPending) return <Loading />;
   if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
   const { job, pairs } = found.data;
-  const busy = job !== null && underWay(job);
   return (
     <>
       {reviews && (
         <div className={styles.bar}>
-          {busy ? (
-            <>
-              <Progress w={200} value={job.total === 0 ? 0 : (job.done / job.total) * 100} aria-label={t("agreement.duplicates.progress")} />
-              <Button size="compact-sm" variant="default" onClick={() => search.mutate(job.id)}>
-                {t("agreement.duplicates.cancel")}
-              </Button>
-            </>
-          ) : (
-            <Button size="compact-sm" variant="default" loading={search.isPending} onClick={() => search.mutate(null)}>
-              {t("agreement.duplicates.search")}
-            </Button>
-          )}
+          <SearchButton job={job} search={search} />
           <Problem error={search.error} />
           {job?.status === "failed" && <p className={styles.error}>{job.error}</p>}
         </div>
       )}
       {pairs.length > 0 && <DuplicateTable pairs={pairs} />}
       {pairs.length === 0 && job?.status === "done" && <Empty title={t("agreement.duplicates.none")} />}
+    </>
+  );
+}
+
+/** Begins a search, or shows how far it is and cancels it. */
+function SearchButton({ job, search }: { job: JobOut | null; search: ReturnType<typeof useSearch> }) {
+  const { t } = useI18n();
+  if (job === null || !underWay(job)) {
+    return (
+      <Button size="compact-sm" variant="default" loading={search.isPending} onClick={() => search.mutate(null)}>
+        {t("agreement.duplicates.search")}
+      </Button>
+    );
+  }
+  const share = job.total === 0 ? 0 : (job.done / job.total) * 100;
+  return (
+    <>
+      <Progress w={200} value={share} aria-label={t("agreement.duplicates.progress")} />
+      <Button size="compact-sm" variant="default" onClick={() => search.mutate(job.id)}>
+        {t("agreement.duplicates.cancel")}
+      </Button>
     </>
   );
 }

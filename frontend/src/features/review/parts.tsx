@@ -15,22 +15,27 @@ type Props = { sheet: Sheet; step: Step | undefined; count: number; change: Retu
 
 const CUTS = ["begin", "end", "split", "uncut"] as const;
 
+type Cut = { readonly allowed: boolean; readonly cut: CutIn };
+
+/** What each cut at this step would be, and whether it would change anything. */
+function cutsAt({ segments, can_undo_cut }: Sheet, at: number, count: number): Record<(typeof CUTS)[number], Cut> {
+  const first = segments[0]?.first ?? 0;
+  const last = segments.at(-1)?.last ?? count - 1;
+  const inside = segments.length === 0 ? at < count : segments.some((part) => part.first < at && at <= part.last);
+  const texts = { before: "", after: "" };
+  return {
+    begin: { allowed: at > first && at <= last, cut: { do: "trim", first: at, last, ...texts } },
+    end: { allowed: at < last && at >= first, cut: { do: "trim", first, last: at, ...texts } },
+    split: { allowed: at > 0 && inside, cut: { do: "split", first: at, last: 0, ...texts } },
+    uncut: { allowed: can_undo_cut, cut: { do: "undo", first: 0, last: 0, ...texts } },
+  };
+}
+
 export function Parts({ sheet, step, count, change }: Props) {
   const { t } = useI18n();
   const { segments } = sheet;
   const may = sheet.may === "review" && (sheet.claim === null || sheet.claim.mine) && !change.isPending;
-  const at = step?.index ?? 0;
-  const first = segments[0]?.first ?? 0;
-  const last = segments.at(-1)?.last ?? count - 1;
-  const cuts: Record<(typeof CUTS)[number], { allowed: boolean; cut: CutIn }> = {
-    begin: { allowed: at > first && at <= last, cut: { do: "trim", first: at, last, before: "", after: "" } },
-    end: { allowed: at < last && at >= first, cut: { do: "trim", first, last: at, before: "", after: "" } },
-    split: {
-      allowed: at > 0 && (segments.length === 0 ? at < count : segments.some((part) => part.first < at && at <= part.last)),
-      cut: { do: "split", first: at, last: 0, before: "", after: "" },
-    },
-    uncut: { allowed: sheet.can_undo_cut, cut: { do: "undo", first: 0, last: 0, before: "", after: "" } },
-  };
+  const cuts = cutsAt(sheet, step?.index ?? 0, count);
   const make = (name: (typeof CUTS)[number]) => change.mutate({ do: "cut", cut: cuts[name].cut });
   useCommands(CUTS.map((name) => ({ command: reviewCommands[name], enabled: may && cuts[name].allowed, run: () => make(name) })));
   return (

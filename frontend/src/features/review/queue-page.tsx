@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearchParams } from "react-router";
 
-import type { QueueItem } from "@/generated/api";
+import type { QueueItem, ReviewQueue } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -40,7 +40,6 @@ export default function ReviewQueuePage() {
       },
     );
   useCommands([{ command: reviewCommands.next, enabled: reviews && !next.isPending, run: begin }]);
-  const items = queue.data?.items ?? [];
 
   return (
     <Page>
@@ -59,17 +58,26 @@ export default function ReviewQueuePage() {
         <Problem error={next.error} />
         {queue.isPending && <Loading />}
         {queue.isError && <ErrorState error={queue.error} onRetry={() => void queue.refetch()} />}
-        {queue.data && items.length === 0 && <Empty title={t("reviews.none")}>{t("reviews.none.help")}</Empty>}
-        {items.length > 0 && <QueueTable items={items} />}
-        {queue.data?.next && (
-          <div className={styles.bar}>
-            <Button variant="default" onClick={() => change({ after: queue.data.next })}>
-              {t("common.next_page")}
-            </Button>
-          </div>
-        )}
+        {queue.data && <Waiting queue={queue.data} onNext={(after) => change({ after })} />}
       </Section>
     </Page>
+  );
+}
+
+function Waiting({ queue: { items, next }, onNext }: { queue: ReviewQueue; onNext: (after: string) => void }) {
+  const { t } = useI18n();
+  if (items.length === 0) return <Empty title={t("reviews.none")}>{t("reviews.none.help")}</Empty>;
+  return (
+    <>
+      <QueueTable items={items} />
+      {next && (
+        <div className={styles.bar}>
+          <Button variant="default" onClick={() => onNext(next)}>
+            {t("common.next_page")}
+          </Button>
+        </div>
+      )}
+    </>
   );
 }
 
