@@ -3,13 +3,15 @@
  * app → features → session | streams → shared → generated; features do not know each other.
  * Files import their neighbours as "./x" and everything else as "@/…", so the zones below see every crossing.
  */
+import { readdirSync } from "node:fs";
+
 import js from "@eslint/js";
 import jsxA11y from "eslint-plugin-jsx-a11y";
 import reactHooks from "eslint-plugin-react-hooks";
 import globals from "globals";
 import tseslint from "typescript-eslint";
 
-const features = ["annotate", "episodes", "exports", "machines", "preferences", "queue", "replay", "review", "session"];
+const features = readdirSync(new URL("src/features", import.meta.url));
 
 /** A zone: files of `folder` must not import what `forbidden` (regular expressions) matches. */
 const zone = (folder, forbidden) => ({

@@ -233,11 +233,12 @@ describe("exports", () => {
 
 describe("machines", () => {
   it("show who has what, and are for admins", async () => {
-    open("/machines", "admin");
+    const { user } = open("/machines", "admin");
     expect(await screen.findByText("6 machines, 3 in use", {}, soon)).toBeTruthy();
     expect(screen.getByRole("button", { name: "Watch desktop-9b20e1d4" }).hasAttribute("disabled")).toBe(false);
     expect(screen.getByRole("button", { name: "Watch terminal-0d41b5a9" }).hasAttribute("disabled")).toBe(true);
-    expect(screen.getByRole("link", { name: "Machines" })).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Manage" }));
+    expect((await screen.findByRole("menuitem", { name: /^Machines/ })).getAttribute("aria-current")).toBe("page");
   });
 
   it("are taken back with a reason", async () => {
