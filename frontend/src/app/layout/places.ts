@@ -17,6 +17,7 @@ export const PLACES: readonly Place[] = [
   { to: "/queue", label: "global.queue", roles: ["annotator"], command: globalCommands.queue },
   { to: TO_REVIEW, label: "nav.review", roles: ["reviewer"] },
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
+  { to: "/trajectories", label: "nav.search", roles: ["reviewer", "researcher"] },
   { to: "/exports", label: "global.exports", roles: ["researcher"], command: globalCommands.exports },
   { to: "/agreement", label: "nav.agreement", roles: ["reviewer", "researcher"] },
   { to: "/reports", label: "global.reports", roles: ["reviewer", "researcher"], command: globalCommands.reports },

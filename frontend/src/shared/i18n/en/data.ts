@@ -2,7 +2,7 @@
 import type { Message } from "@/shared/i18n/messages";
 
 export const dataMessages = {
-  "trajectories.title": "Trajectories",
+  "trajectories.title": "Search trajectories",
   "trajectories.found": { one: "{count} trajectory", other: "{count} trajectories" },
   "trajectories.search": "Search instructions, thoughts and actions",
   "trajectories.none": "Nothing is found",

@@ -146,6 +146,7 @@ export const shellMessages = {
   "replay.slower": "Slower",
   "replay.slower.help": "Play slower",
 
+  "nav.search": "Search",
   "nav.manage": "Manage",
 
   "exports.title": "Exports",

@@ -2,7 +2,7 @@
 import type { Message } from "@/shared/i18n/messages";
 
 export const dataMessages = {
-  "trajectories.title": "轨迹",
+  "trajectories.title": "检索轨迹",
   "trajectories.found": { other: "{count} 条轨迹" },
   "trajectories.search": "搜索指令、思考与动作",
   "trajectories.none": "没有找到",

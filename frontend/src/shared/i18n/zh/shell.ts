@@ -147,6 +147,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "replay.slower": "减速",
   "replay.slower.help": "减慢播放",
 
+  "nav.search": "检索",
   "nav.manage": "管理",
 
   "exports.title": "导出",
