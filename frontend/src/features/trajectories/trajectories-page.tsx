@@ -40,23 +40,23 @@ export default function TrajectoriesPage() {
   return (
     <Page>
       <PagePath crumbs={[{ label: t("trajectories.title") }]} />
-      <Section
-        title={facets ? t("trajectories.found", { count: facets.total }) : t("trajectories.title")}
-        aside={<Narrowing search={search} facets={facets} narrow={narrow} />}
-      >
+      <Narrowing search={search} facets={facets} narrow={narrow} />
+      <Section title={facets ? t("trajectories.found", { count: facets.total }) : t("trajectories.title")}>
         {found.isPending && <Loading />}
         {found.isError && <ErrorState error={found.error} onRetry={() => void found.refetch()} />}
         {found.data?.items.length === 0 && <Empty title={t("trajectories.none")}>{t("trajectories.none.help")}</Empty>}
         {found.data && found.data.items.length > 0 && <FoundTable found={found.data.items} />}
       </Section>
-      <nav className={styles.pages} aria-label={t("episodes.pages")}>
-        <Button variant="default" disabled={!search.has("after")} onClick={() => narrow("after", null)}>
-          {t("trajectories.first")}
-        </Button>
-        <Button variant="default" disabled={!found.data?.next} onClick={() => narrow("after", found.data?.next ?? null)}>
-          {t("trajectories.more")}
-        </Button>
-      </nav>
+      {(search.has("after") || found.data?.next) && (
+        <nav className={styles.pages} aria-label={t("episodes.pages")}>
+          <Button variant="default" disabled={!search.has("after")} onClick={() => narrow("after", null)}>
+            {t("trajectories.first")}
+          </Button>
+          <Button variant="default" disabled={!found.data?.next} onClick={() => narrow("after", found.data?.next ?? null)}>
+            {t("trajectories.more")}
+          </Button>
+        </nav>
+      )}
       <Kept search={search} />
     </Page>
   );
@@ -68,7 +68,7 @@ function Narrowing({ search, facets, narrow }: { search: URLSearchParams; facets
   const { t } = useI18n();
   const text = search.get("text") ?? "";
   return (
-    <>
+    <div role="search" className={styles.narrowing} aria-label={t("trajectories.narrowing")}>
       <TextInput
         aria-label={t("trajectories.search")}
         placeholder={t("trajectories.search")}
@@ -90,7 +90,7 @@ function Narrowing({ search, facets, narrow }: { search: URLSearchParams; facets
           onChange={(value) => narrow(name, value)}
         />
       ))}
-    </>
+    </div>
   );
 }
 

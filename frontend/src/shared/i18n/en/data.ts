@@ -4,6 +4,7 @@ import type { Message } from "@/shared/i18n/messages";
 export const dataMessages = {
   "trajectories.title": "Search trajectories",
   "trajectories.found": { one: "{count} trajectory", other: "{count} trajectories" },
+  "trajectories.narrowing": "What is searched for",
   "trajectories.search": "Search instructions, thoughts and actions",
   "trajectories.none": "Nothing is found",
   "trajectories.none.help": "Take a filter away, or search for other words. An episode is found seconds after it ended.",

@@ -4,6 +4,7 @@ import type { Message } from "@/shared/i18n/messages";
 export const dataMessages = {
   "trajectories.title": "检索轨迹",
   "trajectories.found": { other: "{count} 条轨迹" },
+  "trajectories.narrowing": "检索条件",
   "trajectories.search": "搜索指令、思考与动作",
   "trajectories.none": "没有找到",
   "trajectories.none.help": "去掉一个筛选条件，或换别的词。轨迹结束几秒后即可找到。",
