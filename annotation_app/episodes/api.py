@@ -13,6 +13,7 @@ from annotation_app.blobs.responses import blob_response
 from annotation_app.endpoint import Plain
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodePage, ReviewState, StateOfNeed
+from annotation_app.episodes.selectors import needed
 from annotation_app.errors import NotFound
 from annotation_app.policies.selectors import Proposer, proposer_of
 from vocabulary.base import Frozen
@@ -50,7 +51,7 @@ def states_of_need(
     request: HttpRequest, pool_id: Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 ) -> list[StateOfNeed]:
     """Where this pool's active revision was overridden or failed, the most needed first; for admins."""
-    return list(selectors.states_of_need(user=user_of(request), pool_id=pool_id))
+    return list(needed.states_of_need(user=user_of(request), pool_id=pool_id))
 
 
 @router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory)

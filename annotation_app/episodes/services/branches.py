@@ -8,6 +8,7 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Branch, Episode
+from annotation_app.episodes.selectors import needed
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.selectors import policies_admin_check
 from annotation_app.tasks.models import Pool, Sampling, TaskState
@@ -65,7 +66,7 @@ def branches_refresh() -> int:
 def _refresh(pool: Pool) -> int:
     Pool.objects.select_for_update(of=("self",)).get(pk=pool.pk)
     room = STATES_OPEN - Branch.objects.filter(episode__task__pool=pool, open=True).count()
-    wanted = selectors.states_to_begin_at(pool)[: max(0, room)]
+    wanted = needed.states_to_begin_at(pool)[: max(0, room)]
     for state in wanted:
         _branch_open(actor=None, episode_id=state.episode, step=state.step)
     return len(wanted)

@@ -8,8 +8,9 @@ import pytest
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
-from annotation_app.episodes import selectors, services
+from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import needed
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.policies.services import policy_ensure
@@ -241,5 +242,5 @@ class TestStates:
 
 def test_states_name_their_episode_as_the_replay_does(world: World, policy: PolicyRevision) -> None:
     episode = ended(worked(world.ada, policy, "override"))
-    (state,) = selectors.states_of_need(user=root_make(), pool_id=world.pool.pk)
+    (state,) = needed.states_of_need(user=root_make(), pool_id=world.pool.pk)
     assert (state.episode, state.step) == (UUID(str(episode.id)), 0)

@@ -2,7 +2,6 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
 from uuid import UUID
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
@@ -11,22 +10,20 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import pseudonym, sees_everything
 from annotation_app.blobs.models import Blob
-from annotation_app.episodes.models import Branch, Command, Desk, Episode, EpisodeBlob, Review
+from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
-from annotation_app.episodes.models import Step as StepRow
-from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary, NeedReason, StateOfNeed
+from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
-from annotation_app.policies.selectors import PolicyServer, policies_admin_check, policy_ref, policy_server
-from annotation_app.tasks.models import AssignmentState, Pool, TaskState
-from annotation_app.tasks.need import REFUSED, Counts, weight_of
-from annotation_app.tasks.selectors import blind_to, counts_by_kind, may_annotate, revision_of
+from annotation_app.policies.selectors import PolicyServer, policy_server
+from annotation_app.tasks.models import AssignmentState
+from annotation_app.tasks.selectors import blind_to, may_annotate, revision_of
 from vocabulary.base import Frozen
 from vocabulary.judging import without_references
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal, told
 from vocabulary.steps import Step, policies_of, standing
 from vocabulary.tasks import Task
-from vocabulary.trajectories import Trajectory, trajectory_standing
+from vocabulary.trajectories import Trajectory
 
 NO_EPISODE = "There is no such episode."
 OPEN_STATUSES = ("warming", "running", "paused", "failed")
@@ -34,8 +31,6 @@ OPEN_STATUSES = ("warming", "running", "paused", "failed")
 ENDED_STATUSES = ("finished", "left")
 PAGE = 50
 """Episodes on a page."""
-LOOKED_AT = 200
-"""Overridden steps, and finished episodes, that are looked at for states of need: the last ones."""
 
 
 class Access(Frozen):
@@ -202,60 +197,6 @@ def succeeded(episode: Episode) -> bool | None:
     return {"success": True, "failure": False}.get(episode.outcome)
 
 
-def states_of_need(*, user: User, pool_id: int, most: int = 50) -> tuple[StateOfNeed, ...]:
-    """Where the active revision was overridden last, or proposed last in an attempt that failed; what is needed most
-    comes first. Raises Forbidden and NotFound."""
-    policies_admin_check(user)
-    pool = Pool.objects.select_related("policy").filter(pk=pool_id).first()
-    if pool is None:
-        raise NotFound("There is no such pool.")
-    return _states_of(pool)[:most]
-
-
-def states_to_begin_at(pool: Pool) -> tuple[StateOfNeed, ...]:
-    """The states of ended episodes that a task of this pool could be begun at, and none was yet; each task once, the
-    most needed first."""
-    states = [state for state in _states_of(pool) if state.done]
-    over = Episode.objects.filter(pk__in={state.episode for state in states}, status__in=ENDED_STATUSES)
-    ended, had = set(over.values_list("pk", flat=True)), set(_begun_at(pool))
-    first: dict[int, StateOfNeed] = {}
-    for state in states:
-        if state.episode in ended and state.episode not in had:
-            first.setdefault(state.task, state)
-    return tuple(first.values())
-
-
-def _begun_at(pool: Pool) -> QuerySet[Branch, UUID]:
-    return Branch.objects.filter(episode__task__pool=pool).values_list("episode_id", flat=True)
-
-
-def _states_of(pool: Pool) -> tuple[StateOfNeed, ...]:
-    active, counts = policy_ref(pool.policy), counts_by_kind(pool)
-    steps = StepRow.objects.filter(episode__task__pool=pool, undoing__isnull=True).select_related("episode__task")
-    refused = steps.filter(decision__in=REFUSED).order_by("-id")[:LOOKED_AT]
-    finished = Episode.objects.filter(task__pool=pool, status="finished").order_by("-created_at")[:LOOKED_AT]
-    failed = [episode.pk for episode in finished if succeeded(episode) is False]
-    last = StepRow.objects.filter(episode__in=failed, undoing__isnull=True).order_by("episode_id", "-index")
-    ends = steps.filter(pk__in=last.distinct("episode_id").values("pk"))
-    reasons: tuple[tuple[NeedReason, QuerySet[StepRow]], ...] = (("overridden", refused), ("failed", ends))
-    found = {
-        (row.episode_id, row.index): StateOfNeed(
-            episode=row.episode_id,
-            step=row.index,
-            reason=reason,
-            weight=weight_of(counts.get(row.episode.task.kind, Counts()), row.episode.task.done),
-            task=row.episode.task_id,
-            kind=row.episode.task.kind,
-            waiting=row.episode.task.state == TaskState.WAITING,
-            done=row.episode.task.state == TaskState.DONE,
-        )
-        for reason, rows in reasons
-        for row in rows
-        if row.document.policy == active
-    }
-    return tuple(sorted(found.values(), key=lambda state: -state.weight))
-
-
 def branch_steps(*, episode_id: UUID) -> tuple[Step, ...]:
     """The steps of an earlier episode that are done again before this one begins; none where it is no branch."""
     branch = Episode.objects.get(pk=episode_id).desk.branch_of
@@ -363,25 +304,6 @@ def episode_summaries(*, ids: list[UUID]) -> tuple[EpisodeSummary, ...]:
     """The lines of these episodes, in this order."""
     found = {episode.pk: episode for episode in _listed(Episode.objects.filter(pk__in=ids))}
     return tuple(_summary(found[key]) for key in ids if key in found)
-
-
-def trajectories_finished(
-    *, pool_id: int | None, review: str | None, outcome: str | None, annotator: str | None, undone: bool
-) -> tuple[int, Iterator[Trajectory]]:
-    """How many finished trajectories there are, practice left out, and each of them, oldest first; with the steps
-    that were taken back, or without."""
-    wanted = Q(status="finished", task__pool__practice=False)
-    for column, value in (
-        ("task__pool_id", pool_id),
-        ("review", review),
-        ("outcome", outcome),
-        ("annotator__username", annotator),
-    ):
-        if value is not None:
-            wanted &= Q(**{column: value})
-    found = Episode.objects.filter(wanted).select_related("task__pool", "annotator").order_by("created_at", "id")
-    whole = (trajectory_of(episode) for episode in found.iterator(chunk_size=50))
-    return found.count(), whole if undone else map(trajectory_standing, whole)
 
 
 class StoredMachine(Frozen):
