@@ -54,7 +54,8 @@ class Rule:
     hidden: frozenset[Caller] = frozenset()
     body: Callable[[Things], dict[str, Any]] = field(default=lambda things: {})
     absent: bool = False
-    """Whether those who are let in are told 404 here, because what they ask of is only there while a machine runs."""
+    """Whether those who are let in are told 404 here: what they ask of is only there while a machine runs, or takes two
+    episodes."""
     path: str = ""
     """What follows the path: a query that the route insists on."""
 
@@ -160,7 +161,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/pools/{pool_id}/credentials/{name}": only("admin", body=body_of(value="a secret")),
     "DELETE /api/pools/{pool_id}/credentials/{name}": only("admin", absent=True),
     "POST /api/pools/{pool_id}/consent": only("owner", "annotator", body=body_of(version=1)),
-    "GET /api/pools/{pool_id}/duplicates": reviewing(),
+    "GET /api/pools/{pool_id}/duplicates": staff(),
     "POST /api/pools/{pool_id}/duplicates": reviewing(),
     "GET /api/policies": only("admin"),
     "POST /api/policies": only(
@@ -199,14 +200,14 @@ ROUTES: dict[str, Rule] = {
     "POST /api/episodes/{episode_id}/review/resubmission": Rule(frozenset({"owner"}), frozenset({"annotator"})),
     "POST /api/episodes/{episode_id}/review/checks": reviewing(),
     "POST /api/episodes/{episode_id}/branch": only("admin", absent=True, body=body_of(step=0)),
-    "GET /api/reviews/queue": reviewing(),
+    "GET /api/reviews/queue": staff(),
     "POST /api/reviews/next": reviewing(),
-    "GET /api/reviews/agreement": reviewing(),
-    "GET /api/reviews/comparison": reviewing(path="?one={episode_id}&other={episode_id}"),
+    "GET /api/reviews/agreement": staff(),
+    "GET /api/reviews/comparison": staff(path="?one={episode_id}&other={episode_id}", absent=True),
     "POST /api/reviews/adjudications": reviewing(
         body=lambda things: {"chosen": str(things.episode.pk), "reason": "It."}
     ),
-    "GET /api/review-jobs/{job_id}": reviewing(),
+    "GET /api/review-jobs/{job_id}": staff(),
     "POST /api/review-jobs/{job_id}/cancel": reviewing(),
     "GET /api/episodes/{episode_id}/recording": seen(),
     "GET /api/episodes/{episode_id}/recording/{number}.vtt": seen(absent=True),
