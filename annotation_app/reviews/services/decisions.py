@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
@@ -50,13 +50,24 @@ def review_next(
             Q(**{f"finished_at__{beyond}": moment}) | Q(finished_at=moment, **{f"id__{beyond}": key})
         )
     order = ("finished_at", "id") if direction == "next" else ("-finished_at", "-id")
-    episode = waiting.select_for_update(skip_locked=True, of=("self",)).order_by(*order).first()
-    if episode is None:
-        return None
-    if after is not None:
+    episode = _claimed(user, waiting.select_for_update(skip_locked=True, of=("self",)).order_by(*order))
+    if episode is not None and after is not None:
         Claim.objects.filter(episode_id=after, reviewer=user).delete()
-    claim_make(user=user, episode=episode)
     return episode
+
+
+def _claimed(user: User, waiting: QuerySet[Episode]) -> Episode | None:
+    """The first of these that is still free, claimed: one that another reviewer claimed between the query's look and
+    the row's lock is passed over."""
+    passed: list[UUID] = []
+    while (episode := waiting.exclude(pk__in=passed).first()) is not None:
+        try:
+            claim_make(user=user, episode=episode)
+        except Conflict:
+            passed.append(episode.pk)
+        else:
+            return episode
+    return None
 
 
 @transaction.atomic(durable=True)
