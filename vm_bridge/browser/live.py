@@ -91,8 +91,8 @@ class Live:
                 self._stale.set()
                 continue
             if jpeg != self._jpeg:
-                self._jpeg = jpeg
                 await self._show(await asyncio.to_thread(_decode, jpeg))
+                self._jpeg = jpeg  # only now: whoever watches next must not miss what this one was ended in
             if self._rates:
                 await asyncio.sleep(max(0.0, 1 / max(self._rates) - (time.monotonic() - began)))
 
