@@ -4,10 +4,10 @@ import { useState } from "react";
 
 import type { JudgesPage } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
 import styles from "./judges.module.css";
-import { Problem } from "./problem";
 
 const USUAL = 0.5;
 

@@ -4,10 +4,10 @@ import { Button, Progress, Table } from "@mantine/core";
 import type { JudgeOut, JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { Problem } from "@/shared/ui/problem";
 
 import { placeOf, underWay, useChange } from "./api";
 import styles from "./judges.module.css";
-import { Problem } from "./problem";
 import { Share } from "./share";
 
 type Props = { readonly rows: readonly JudgeRow[]; readonly onThreshold: (row: JudgeRow) => void };

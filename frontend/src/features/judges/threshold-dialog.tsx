@@ -6,11 +6,11 @@ import type { Calibration, JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { placeOf, sweepQuery, useChange } from "./api";
 import styles from "./judges.module.css";
-import { Problem } from "./problem";
 import { Share } from "./share";
 
 type Props = { readonly row: JudgeRow | null; readonly onClose: () => void };

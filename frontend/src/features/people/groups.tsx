@@ -4,11 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
 import { Empty } from "@/shared/ui/states";
 
 import { groupsQuery, useMakeGroup, useRemoveGroup } from "./api";
 import styles from "./people.module.css";
-import { Problem } from "./problem";
 
 export function Groups() {
   const { t } = useI18n();

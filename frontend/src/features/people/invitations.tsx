@@ -6,10 +6,10 @@ import { useState } from "react";
 import type { InvitationIn, InvitationMade, InvitationOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
 
 import { groupsQuery, invitationsQuery, ROLES, useInvite, useWithdraw } from "./api";
 import styles from "./people.module.css";
-import { Problem } from "./problem";
 
 const USUAL_DAYS = 7;
 

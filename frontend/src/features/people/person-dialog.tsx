@@ -6,10 +6,10 @@ import { useState } from "react";
 import type { PersonIn, PersonOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 
 import { groupsQuery, ROLES, useChangePerson, useErase, useRemoveFactor } from "./api";
 import styles from "./people.module.css";
-import { Problem } from "./problem";
 
 export function PersonDialog({ person, onClose }: { person: PersonOut | null; onClose: () => void }) {
   const { t } = useI18n();
