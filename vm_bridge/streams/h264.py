@@ -25,8 +25,9 @@ OPTIONS = {
     **{"colorprim": "bt709", "transfer": "bt709", "colormatrix": "bt709"},
 }
 
-GRID = 64
-"""What changed is converted in whole cells of so many pixels, so that few sizes are met."""
+GRID = BLOCK
+"""What changed is converted and searched in whole cells of so many pixels: larger ones would be met again more often, and
+beginning a size anew costs a tenth of the converting."""
 KEPT_SIZES = 32
 
 
