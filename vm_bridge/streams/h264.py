@@ -26,8 +26,8 @@ OPTIONS = {
 }
 
 GRID = BLOCK
-"""What changed is converted and searched in whole cells of so many pixels: larger ones would be met again more often, and
-beginning a size anew costs a tenth of the converting."""
+"""What changed is converted and searched in whole cells of so many pixels. Larger cells would give fewer sizes, but a
+size that begins anew costs only a tenth of its converting."""
 KEPT_SIZES = 32
 
 
