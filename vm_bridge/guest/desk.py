@@ -20,8 +20,6 @@ from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Threads, judge
 if TYPE_CHECKING:
     from vm_bridge.guest.hands import Hands
 
-TAKEN = 0.25
-"""Longest wait within one act until the programs have taken a part of it (seconds)."""
 GLIMPSES = 3
 """How often to look, at most, for a moment before an act in which nothing runs."""
 WATCHING = 0.015
@@ -158,8 +156,8 @@ class ScreenDesk:
         """The threads now, where what runs is not taken for a habit: no act divides before from after."""
         return {tid: replace(thread, running=False) for tid, thread in self._census.take().items()}
 
-    def _taken(self) -> None:
-        """Wait until every program has taken the part of the act that was done so far."""
+    def _taken(self, longest: float) -> None:
+        """Wait until every program has taken the part of the act that was done so far, at most so many seconds."""
         hurried, self._hurry = self._hurry, threading.Event()
-        self._settle(self._standing(), time.monotonic(), TAKEN, act=False)
+        self._settle(self._standing(), time.monotonic(), longest, act=False)
         self._hurry = hurried

@@ -11,6 +11,8 @@ from vm_bridge.guest.keyboard import Keyboard
 BUTTONS = {"click": ("left", 1), "double_click": ("left", 2), "triple_click": ("left", 3)}
 BUTTONS |= {"right_click": ("right", 1), "middle_click": ("middle", 1)}
 DRAG_STEPS = 8
+TAKEN = 0.25
+"""Longest wait within one act until the programs have taken a part of it (seconds)."""
 KEYS = {"super": ("win",), "menu": ("apps",), "<": ("shift", ",")}
 """Keys PyAutoGUI names otherwise, or presses wrongly."""
 CONTROLS = {"\n": "enter", "\r": "enter", "\t": "tab", "\b": "backspace"}
@@ -19,9 +21,10 @@ Action = dict[str, Any]
 
 
 class Hands:
-    """Does the pointer and key actions. `rest` waits, bounded, until every program has taken what it was sent."""
+    """Does the pointer and key actions. `rest` waits until every program has taken what it was sent, at most so many
+    seconds."""
 
-    def __init__(self, rest: Callable[[], None]) -> None:
+    def __init__(self, rest: Callable[[float], None]) -> None:
         pyautogui.PAUSE = 0
         pyautogui.FAILSAFE = False
         pyautogui.MINIMUM_DURATION = pyautogui.MINIMUM_SLEEP = 0
@@ -42,7 +45,7 @@ class Hands:
         """The window manager looks at the first click; a second one on its heels may be lost on the way."""
         pyautogui.click(action["x"], action["y"], button=button)
         for _ in range(clicks - 1):
-            self._rest()
+            self._rest(TAKEN)
             pyautogui.click(action["x"], action["y"], button=button)
 
     def _move_to(self, action: Action) -> None:
@@ -61,11 +64,11 @@ class Hands:
         (x, y), (to_x, to_y) = _point(action["start"]), _point(action["end"])
         pyautogui.moveTo(x, y)
         pyautogui.mouseDown(button=action["button"])
-        self._rest()
+        self._rest(TAKEN)
         for step in range(1, DRAG_STEPS + 1):
             pyautogui.moveTo(x + (to_x - x) * step // DRAG_STEPS, y + (to_y - y) * step // DRAG_STEPS)
             if step in (1, DRAG_STEPS):
-                self._rest()
+                self._rest(TAKEN)
         pyautogui.mouseUp(button=action["button"])
 
     def _scroll(self, action: Action) -> None:

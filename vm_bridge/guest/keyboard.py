@@ -10,6 +10,9 @@ from Xlib.ext.xtest import fake_input
 FIRST_KEYCODE, LAST_KEYCODE = 8, 255
 UNICODE_KEYSYMS = 0x01000000
 LATIN_1 = range(0x20, 0x100)
+TAKEN = 2.0
+"""Longest wait until the programs have asked what the keys mean that were pressed (seconds): where the machine is busy
+they ask late, and would be told the next meaning."""
 
 
 class Keyboard:
@@ -19,7 +22,7 @@ class Keyboard:
     meaning later. So a key's meaning is changed only after every program has come to rest (`rest`).
     """
 
-    def __init__(self, server: display.Display, rest: Callable[[], None]) -> None:
+    def __init__(self, server: display.Display, rest: Callable[[float], None]) -> None:
         self._display = server
         self._rest = rest
         rows = server.get_keyboard_mapping(FIRST_KEYCODE, LAST_KEYCODE - FIRST_KEYCODE + 1)
@@ -66,7 +69,7 @@ class Keyboard:
     def _assign(self, characters: list[str], keep: dict[str, None]) -> None:
         free = [code for code in self._spare if code not in self._lent.values()]
         if len(free) < len(characters):
-            self._rest()
+            self._rest(TAKEN)
             for old in [lent for lent in self._lent if lent not in keep][: len(characters) - len(free)]:
                 free.append(self._lent.pop(old))
         lent = dict(zip(sorted(free), characters, strict=False))
