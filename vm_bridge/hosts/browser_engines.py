@@ -43,6 +43,13 @@ class Engines:
 
     async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
         """A session in the process that has the fewest. Raises BrowserFailed."""
+        try:
+            return await self._open(scene, seed=seed, clock=clock)
+        except BrowserEnded:
+            # That a process has died may be known only once something is asked of it.
+            return await self._open(scene, seed=seed, clock=clock)
+
+    async def _open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
         exact = clock is Clock.EXACT
         engine = await self._least(exact=exact)
         try:

@@ -11,8 +11,10 @@ import pytest
 
 from tests.integration.browser.machine.conftest import Do
 from tests.integration.browser.machine.pages import GO, PagesSuite, page_of, task
-from vm_bridge.browser import Engine
+from vm_bridge.browser import Clock, Engine
+from vm_bridge.drivers.browser_start import start_scene
 from vm_bridge.hosts.browser import BrowserHost, BrowserSandbox
+from vm_bridge.hosts.browser_engines import Engines
 from vocabulary.actions import Click
 
 ENGINES, MACHINES = 2, 4
@@ -64,6 +66,18 @@ async def test_a_process_that_is_killed_takes_its_own_sessions_and_no_others(
     for one in hit:
         events = {event.kind for event in page_of(await one.bind(7).observe()).events}
         assert "crashed" not in events
+
+
+async def test_a_process_that_died_unnoticed_is_replaced_when_it_is_asked(tmp_path: Path) -> None:
+    engines = Engines(tmp_path / "engines", most=1)
+    try:
+        first = await engines.open(start_scene(), seed=0, clock=Clock.EXACT)
+        os.kill(first.engine.pid, signal.SIGKILL)  # and nothing is awaited before the next one is opened
+        again = await engines.open(start_scene(), seed=0, clock=Clock.EXACT)
+        assert again.engine is not first.engine
+        assert await again.evaluate("document.readyState") == "complete"
+    finally:
+        await engines.close()
 
 
 async def test_pages_of_one_machine_share_its_process_and_its_storage(several: list[BrowserSandbox], do: Do) -> None:
