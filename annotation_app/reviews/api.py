@@ -14,15 +14,18 @@ from annotation_app.episodes.selectors import episode_of, episode_summary
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.schemas import (
     Agreement,
+    Attempt,
     DecisionWord,
     Duplicates,
     JobOut,
+    Meetings,
     ReviewQueue,
     Sheet,
     SideBySide,
 )
 from annotation_app.reviews.selectors.agreement import agreement, comparison
 from annotation_app.reviews.selectors.jobs import duplicates, job_of
+from annotation_app.reviews.selectors.meetings import attempts, meetings
 from annotation_app.reviews.selectors.queue import Direction, QueueFilters, review_queue
 from annotation_app.reviews.selectors.sheet import sheet_of
 from vocabulary.actions import Action
@@ -200,6 +203,18 @@ def reviews_agreement(
 def reviews_comparison(request: HttpRequest, one: UUID, other: UUID) -> SideBySide:
     """Two attempts at one task beside each other."""
     return comparison(user=user_of(request), one=one, other=other)
+
+
+@router.get("/reviews/attempts", response=list[Attempt])
+def reviews_attempts(request: HttpRequest, of: UUID) -> list[Attempt]:
+    """The finished attempts at an episode's task."""
+    return list(attempts(user=user_of(request), episode_id=of))
+
+
+@router.get("/reviews/meetings", response=Meetings)
+def reviews_meetings(request: HttpRequest, one: Plain | None = None, other: Plain | None = None) -> Meetings:
+    """The tasks that two policies, named as `NAME REVISION`, both were given."""
+    return meetings(user=user_of(request), one=one, other=other)
 
 
 @router.post("/reviews/adjudications", response={204: None})

@@ -183,6 +183,22 @@ class SideBySide(Frozen):
     adjudicator: str
 
 
+class Meeting(Frozen):
+    """A task that two policies were given, with the newest attempt of each."""
+
+    task: int
+    one: Attempt
+    other: Attempt
+
+
+class Meetings(Frozen):
+    """The revisions there are attempts of, and where two of them met; `more`: there are further tasks."""
+
+    revisions: tuple[str, ...]
+    items: tuple[Meeting, ...] = ()
+    more: bool = False
+
+
 class TaskAgreement(Frozen):
     """A task that several people did: how far the two furthest apart agree."""
 

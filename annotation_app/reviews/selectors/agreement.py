@@ -1,36 +1,44 @@
 """How far people agree: over the attempts several made at one task, the verdicts several gave, and gold tasks."""
 
 from collections import defaultdict
+from collections.abc import Collection
 from itertools import combinations
 from statistics import fmean
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Count, F, Max, QuerySet
 
 from annotation_app.accounts.models import User
 from annotation_app.episodes.models import Episode, Review
-from annotation_app.episodes.selectors import NO_EPISODE, episode_summaries, steps_of
+from annotation_app.episodes.models import Step as StepRow
+from annotation_app.episodes.selectors import NO_EPISODE
 from annotation_app.errors import Conflict, NotFound
-from annotation_app.reviews.models import Adjudication, Remark
-from annotation_app.reviews.schemas import Agreement, Attempt, GoldScore, SideBySide, TaskAgreement
+from annotation_app.reviews.models import Adjudication, Cut, Remark
+from annotation_app.reviews.schemas import Agreement, GoldScore, SideBySide, TaskAgreement
+from annotation_app.reviews.selectors.meetings import attempts_of
 from annotation_app.reviews.selectors.queue import readers_check
-from annotation_app.reviews.selectors.views import reviews_of
-from annotation_app.tasks.models import Task
 from vocabulary.agreement import aligned, alpha, step_agreement
-from vocabulary.steps import Step, policies_of, standing
+from vocabulary.steps import Step
 
 TASKS = 100
-"""Tasks that are compared for one answer: those finished last."""
+"""Tasks that are compared for one answer: the last ones that several people did."""
+PEOPLE = 6
+"""People whose attempts at one task are compared, each with each: those who did it last."""
+JUDGED = 20_000
+"""Steps that several reviewers judged which make up alpha: the last ones."""
+GOLD = 500
+"""Attempts at gold tasks that are scored: the last ones."""
 
 
 def agreement(*, user: User, pool_id: int | None = None) -> Agreement:
     """How far people agree, in one pool or in all. Raises Forbidden."""
     readers_check(user)
     units = _verdicts(pool_id)
-    tasks = tuple(filter(None, map(_task_agreement, _tasks_done_twice(pool_id))))
+    tasks = _tasks(pool_id)
     return Agreement(
         alpha=alpha(units),
-        steps_judged_together=sum(len(unit) > 1 for unit in units),
+        steps_judged_together=len(units),
         mean_agreement=fmean(task.agreement for task in tasks) if tasks else None,
         tasks=tuple(sorted(tasks, key=lambda task: task.agreement)),
         gold=_gold(pool_id),
@@ -49,13 +57,15 @@ def comparison(*, user: User, one: UUID, other: UUID) -> SideBySide:
         raise Conflict("These are attempts at two tasks.", code="two_tasks")
     if {left.status, right.status} != {"finished"}:
         raise Conflict("Only finished attempts are compared.", code="episode_running")
-    steps, beside = counting_steps(left), counting_steps(right)
+    counted = counting_steps([one, other])
+    steps, beside = counted[one], counted[other]
     pairs = aligned(steps, beside)
+    sides = {side.episode.id: side for side in attempts_of([one, other])}
     ruling = Adjudication.objects.select_related("adjudicator").filter(task_id=left.task_id).first()
     return SideBySide(
         task=left.task_id,
-        one=_attempt(left, steps),
-        other=_attempt(right, beside),
+        one=sides[one],
+        other=sides[other],
         pairs=pairs,
         divergence=next((place for place, pair in enumerate(pairs) if not pair.same), None),
         agreement=step_agreement(steps, beside),
@@ -65,31 +75,31 @@ def comparison(*, user: User, one: UUID, other: UUID) -> SideBySide:
     )
 
 
-def counting_steps(episode: Episode) -> tuple[Step, ...]:
-    """The steps that count as they were executed: nothing taken back, nothing cut away."""
-    reviewed = reviews_of([episode.pk]).get(episode.pk)
-    parts = reviewed.segments if reviewed else ()
-    return tuple(
-        step
-        for step in standing(steps_of(episode))
-        if not parts or any(part.first <= step.index <= part.last for part in parts)
-    )
-
-
-def _attempt(episode: Episode, steps: tuple[Step, ...]) -> Attempt:
-    (summary,) = episode_summaries(ids=[episode.pk])
-    return Attempt(episode=summary, policies=tuple(f"{policy.name} {policy.revision}" for policy in policies_of(steps)))
+def counting_steps(ids: Collection[UUID]) -> dict[UUID, tuple[Step, ...]]:
+    """The steps of each of these episodes that count, as they were executed: nothing taken back, nothing cut away."""
+    cuts = Cut.objects.filter(episode__in=ids, undone_at__isnull=True).order_by("revision")
+    parts = {cut.episode_id: cut.segments for cut in cuts}
+    found: dict[UUID, list[Step]] = {key: [] for key in ids}
+    for row in StepRow.objects.filter(episode__in=ids, undoing__isnull=True).order_by("index"):
+        segments = parts.get(row.episode_id, ())
+        if not segments or any(part.first <= row.index <= part.last for part in segments):
+            found[row.episode_id].append(row.document)
+    return {key: tuple(steps) for key, steps in found.items()}
 
 
 def _verdicts(pool_id: int | None) -> list[list[str]]:
-    """For each step, what each reviewer called it last."""
-    said = Remark.objects.exclude(verdict="").order_by("round", "id")
+    """For each step that several reviewers judged, what each of them called it last."""
+    said = Remark.objects.exclude(verdict="")
     if pool_id is not None:
         said = said.filter(episode__task__pool_id=pool_id)
-    by_step: defaultdict[tuple[UUID, int], dict[int, str]] = defaultdict(dict)
-    for episode, index, reviewer, verdict in said.values_list("episode_id", "index", "reviewer_id", "verdict"):
-        by_step[episode, index][reviewer] = verdict
-    return [list(verdicts.values()) for verdicts in by_step.values()]
+    by_step = said.order_by().values("episode", "index").annotate(people=Count("reviewer", distinct=True))
+    units = by_step.filter(people__gt=1).annotate(
+        reviewers=ArrayAgg("reviewer", order_by=("round", "id")),
+        verdicts=ArrayAgg("verdict", order_by=("round", "id")),
+        last=Max("id"),
+    )
+    rows = units.order_by("-last").values_list("reviewers", "verdicts")[:JUDGED]
+    return [list(dict(zip(reviewers, verdicts, strict=True)).values()) for reviewers, verdicts in rows]
 
 
 def _finished(pool_id: int | None) -> QuerySet[Episode]:
@@ -98,54 +108,57 @@ def _finished(pool_id: int | None) -> QuerySet[Episode]:
     return found if pool_id is None else found.filter(task__pool_id=pool_id)
 
 
-def _tasks_done_twice(pool_id: int | None) -> list[int]:
+def _tasks(pool_id: int | None) -> list[TaskAgreement]:
+    """The tasks that several people did last, and how far the two attempts at each that are furthest apart agree."""
     by_task = _finished(pool_id).order_by().values("task").annotate(people=Count("annotator", distinct=True))
-    return list(by_task.filter(people__gt=1).order_by("-task").values_list("task", flat=True)[:TASKS])
+    several = list(by_task.filter(people__gt=1).order_by("-task").values_list("task", flat=True)[:TASKS])
+    ruled = set(Adjudication.objects.filter(task__in=several).values_list("task", flat=True))
+    latest: defaultdict[int, dict[int, Episode]] = defaultdict(dict)
+    rows = _finished(None).filter(task__in=several).select_related("task__pool", "annotator")
+    for row in rows.order_by("-created_at"):
+        people = latest[row.task_id]
+        if len(people) < PEOPLE:
+            people.setdefault(row.annotator_id, row)
+    steps = counting_steps([row.pk for people in latest.values() for row in people.values()])
+    return [_furthest(list(people.values()), steps, ruled) for people in latest.values() if len(people) > 1]
 
 
-def _task_agreement(task_id: int) -> TaskAgreement | None:
-    """How far the two attempts furthest apart agree; the last one of each person counts."""
-    rows = _finished(None).filter(task_id=task_id).select_related("task__pool", "annotator").order_by("created_at")
-    latest = {row.annotator_id: row for row in rows}
-    if len(latest) < 2:
-        return None
-    attempts = list(latest.values())
-    steps = {row.pk: counting_steps(row) for row in attempts}
-    worst = min(combinations(attempts, 2), key=lambda pair: step_agreement(steps[pair[0].pk], steps[pair[1].pk]))
-    pair = (*worst, *(row for row in attempts if row not in worst))
+def _furthest(attempts: list[Episode], steps: dict[UUID, tuple[Step, ...]], ruled: set[int]) -> TaskAgreement:
+    shares = {(one, other): step_agreement(steps[one.pk], steps[other.pk]) for one, other in combinations(attempts, 2)}
+    worst = min(shares, key=shares.__getitem__)
+    row, pair = attempts[0], (*worst, *(row for row in attempts if row not in worst))
     return TaskAgreement(
-        task=task_id,
-        instruction=attempts[0].task.definition.instruction,
-        pool=attempts[0].task.pool.name,
+        task=row.task_id,
+        instruction=row.task.definition.instruction,
+        pool=row.task.pool.name,
         episodes=tuple(row.pk for row in pair),
         annotators=tuple(row.annotator.username for row in pair),
-        agreement=step_agreement(steps[worst[0].pk], steps[worst[1].pk]),
+        agreement=shares[worst],
         outcomes_agree=len({row.outcome for row in attempts}) == 1,
-        adjudicated=Adjudication.objects.filter(task_id=task_id).exists(),
+        adjudicated=row.task_id in ruled,
     )
 
 
 def _gold(pool_id: int | None) -> tuple[GoldScore, ...]:
     """How each person did at tasks whose right way is known, the reference's own maker left out."""
-    tasks = Task.objects.filter(gold__isnull=False).select_related("gold__task")
+    found = Episode.objects.filter(status="finished", task__gold__isnull=False).exclude(
+        annotator=F("task__gold__annotator")
+    )
     if pool_id is not None:
-        tasks = tasks.filter(pool_id=pool_id)
+        found = found.filter(task__pool_id=pool_id)
+    rows = list(found.select_related("annotator", "task__gold").order_by("-created_at")[:GOLD])
+    steps = counting_steps({key for row in rows for key in (row.pk, row.task.gold_id) if key is not None})
     scores: defaultdict[str, list[tuple[float, bool]]] = defaultdict(list)
-    for task in tasks:
-        reference = task.gold
-        if reference is None:
-            continue
-        right = counting_steps(reference)
-        attempts = Episode.objects.filter(Q(task=task) & ~Q(pk=reference.pk), status="finished")
-        for row in attempts.exclude(annotator_id=reference.annotator_id).select_related("annotator"):
-            same_end = row.outcome == reference.outcome
-            scores[row.annotator.username].append((step_agreement(counting_steps(row), right), same_end))
+    for row in rows:
+        if (reference := row.task.gold) is not None:
+            share = step_agreement(steps[row.pk], steps[reference.pk])
+            scores[row.annotator.username].append((share, row.outcome == reference.outcome))
     return tuple(
         GoldScore(
             annotator=name,
-            episodes=len(found),
-            agreement=fmean(score for score, _ in found),
-            outcomes=fmean(ended for _, ended in found),
+            episodes=len(made),
+            agreement=fmean(score for score, _ in made),
+            outcomes=fmean(ended for _, ended in made),
         )
-        for name, found in sorted(scores.items())
+        for name, made in sorted(scores.items())
     )

@@ -22,6 +22,7 @@ import type {
   MoveTo,
   Navigate,
   NavigateBack,
+  NoAction,
   OpenApp,
   PolicyRef,
   Press,
@@ -77,6 +78,7 @@ export type {
   MoveTo,
   Navigate,
   NavigateBack,
+  NoAction,
   Observation,
   OfferedFile,
   OpenApp,
@@ -131,9 +133,46 @@ export interface Health {
  */
 export interface Check {
   name: string;
-  ok: boolean;
+  kind:
+    | "web"
+    | "worker"
+    | "beat"
+    | "bridge"
+    | "gateway"
+    | "host"
+    | "model"
+    | "database"
+    | "redis"
+    | "queue"
+    | "disk"
+    | "backup";
+  subject: string;
+  state: "ok" | "warn" | "down";
+  problem:
+    | (
+        | "unreachable"
+        | "too_slow"
+        | "refused"
+        | "no_heartbeat"
+        | "not_known"
+        | "queue_long"
+        | "queue_old"
+        | "disk_full"
+        | "disk_filling"
+        | "connections_short"
+        | "memory_short"
+        | "draining"
+        | "not_heard"
+        | "no_backup"
+        | "backup_old"
+      )
+    | null;
   detail: string;
+  figures: {
+    [k: string]: number;
+  };
   seconds: number;
+  since: string;
 }
 /**
  * Every part, asked at this moment.
@@ -1208,26 +1247,63 @@ export interface TrainedIn {
   revision: string;
 }
 /**
+ * An import job; `progress` runs from 0 to 1.
+ */
+export interface ImportOut {
+  id: string;
+  name: string;
+  format: "" | "canonical" | "atif" | "agentnet";
+  pool_id: number | null;
+  pool: string;
+  status: "queued" | "running" | "done" | "failed" | "cancelled";
+  progress: number;
+  imported: number;
+  steps: number;
+  known: number;
+  refused: number;
+  code: string;
+  error: string;
+  requested_by: string | null;
+  created_at: string;
+  finished_at: string | null;
+}
+/**
+ * A row that did not come in, and why; lines count from 1.
+ */
+export interface RefusalOut {
+  file: string;
+  line: number;
+  code: string;
+  message: string;
+}
+/**
+ * Refused rows, in order; `next` asks for what follows.
+ */
+export interface RefusalPage {
+  items: RefusalOut[];
+  next: number | null;
+}
+/**
  * Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found.
  */
 export interface Query {
   /**
    * Words of the instruction, the thoughts and the actions
    */
-  text: string;
-  pool: number | null;
-  decisions: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[];
-  policy: string | null;
-  application: string | null;
-  outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
-  review: ("pending" | "accepted" | "returned" | "rejected") | null;
-  annotator: string | null;
-  reward_min: number | null;
-  reward_max: number | null;
-  steps_min: number | null;
-  steps_max: number | null;
-  since: string | null;
-  until: string | null;
+  text?: string;
+  pool?: number | null;
+  decisions?: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[];
+  policy?: string | null;
+  application?: string | null;
+  outcome?: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
+  review?: ("pending" | "accepted" | "returned" | "rejected") | null;
+  annotator?: string | null;
+  reward_min?: number | null;
+  reward_max?: number | null;
+  steps_min?: number | null;
+  steps_max?: number | null;
+  since?: string | null;
+  until?: string | null;
 }
 /**
  * A line of the browser: a line of episodes, and what it was found by.
@@ -1299,6 +1375,24 @@ export interface SavedQueryIn {
   query: Query;
 }
 /**
+ * A trajectory, and when it became ready: finished, or decided on where the query asks for a decision.
+ */
+export interface FeedItem {
+  id: string;
+  ready_at: string;
+}
+/**
+ * A page, the oldest first; `next` asks for the following one of this round, if any.
+ *
+ * Nothing that became ready before `settled` will be told that was not: the next round begins there. What became ready
+ * after it is told again.
+ */
+export interface FeedPage {
+  items: FeedItem[];
+  next: string | null;
+  settled: string;
+}
+/**
  * A judge that believes from a threshold on, against people. A rate is None where nothing was there to count.
  */
 export interface Calibration {
@@ -1367,7 +1461,7 @@ export interface JudgeRow {
   run: RunOut | null;
 }
 /**
- * A pool a judge may judge in.
+ * A pool a rule may be for.
  */
 export interface PoolName {
   id: number;
@@ -1505,6 +1599,7 @@ export interface Said {
     | CallTool
     | Finish
     | CallUser
+    | NoAction
     | Gesture;
 }
 /**
@@ -1572,6 +1667,7 @@ export interface FixOut {
     | CallTool
     | Finish
     | CallUser
+    | NoAction
     | Gesture;
   reason: string;
   author: string;
@@ -1711,6 +1807,7 @@ export interface FixIn {
     | CallTool
     | Finish
     | CallUser
+    | NoAction
     | Gesture;
   reason?: string;
 }
@@ -1790,6 +1887,22 @@ export interface SideBySide {
   chosen: string | null;
   reason: string;
   adjudicator: string;
+}
+/**
+ * A task that two policies were given, with the newest attempt of each.
+ */
+export interface Meeting {
+  task: number;
+  one: Attempt;
+  other: Attempt;
+}
+/**
+ * The revisions there are attempts of, and where two of them met; `more`: there are further tasks.
+ */
+export interface Meetings {
+  revisions: string[];
+  items: Meeting[];
+  more: boolean;
 }
 /**
  * Which attempt counts, and why.
@@ -2022,4 +2135,46 @@ export interface QuotaIn {
   scope: "user" | "pool";
   name: string;
   limit: number | null;
+}
+/**
+ * What a rule would delete at this moment.
+ */
+export interface Preview {
+  at: string;
+  items: number;
+  files: number;
+  bytes: number;
+  spared: number;
+}
+/**
+ * Every rule, and the pools there are.
+ */
+export interface RetentionPage {
+  rules: RuleOut[];
+  pools: PoolName[];
+}
+/**
+ * A rule, what it would delete when somebody looked, and what it has deleted.
+ */
+export interface RuleOut {
+  id: number;
+  what: "practice" | "left" | "unaccepted" | "recordings" | "exports" | "audit";
+  pool_id: number | null;
+  pool: string | null;
+  days: number;
+  active: boolean;
+  preview: Preview | null;
+  ran_at: string | null;
+  removed: number;
+  freed: number;
+  error: string;
+  created_by: string;
+}
+/**
+ * A rule that is wanted; without a pool it is for all of them.
+ */
+export interface RuleIn {
+  what: "practice" | "left" | "unaccepted" | "recordings" | "exports" | "audit";
+  pool?: number | null;
+  days: number;
 }

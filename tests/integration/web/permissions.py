@@ -20,6 +20,7 @@ from annotation_app.exports.models import Export
 from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
+from annotation_app.retention.models import Rule
 from annotation_app.reviews.models import Job, JobKind
 from tests.integration.web.conftest import PASSWORD, World
 from tests.unit.annotation_app.test_gate import report
@@ -204,6 +205,8 @@ ROUTES: dict[str, Rule] = {
     "POST /api/reviews/next": reviewing(),
     "GET /api/reviews/agreement": staff(),
     "GET /api/reviews/comparison": staff(path="?one={episode_id}&other={episode_id}", absent=True),
+    "GET /api/reviews/attempts": staff(path="?of={episode_id}"),
+    "GET /api/reviews/meetings": staff(),
     "POST /api/reviews/adjudications": reviewing(
         body=lambda things: {"chosen": str(things.episode.pk), "reason": "It."}
     ),
@@ -217,6 +220,8 @@ ROUTES: dict[str, Rule] = {
     "GET /api/episodes/{episode_id}/apps": seen(),
     "POST /api/episodes/{episode_id}/uploads": Rule(frozenset({"owner"}), frozenset({"annotator"})),
     "GET /api/episodes/{episode_id}/programs": seen(),
+    "GET /api/feed": only("researcher", "admin"),
+    "GET /api/feed/{episode_id}": only("researcher", "admin", absent=True),
     "GET /api/trajectories": staff(),
     "GET /api/trajectories/facets": staff(),
     "GET /api/queries": staff(),
@@ -244,6 +249,12 @@ ROUTES: dict[str, Rule] = {
     "GET /api/pools/{pool_id}/judges/{judge_id}/sweep": only("admin"),
     "POST /api/pools/{pool_id}/judges/{judge_id}/runs": only("admin"),
     "POST /api/judge-runs/{run_id}/cancel": only("admin"),
+    "GET /api/retention": only("admin"),
+    "POST /api/retention/rules": only("admin", body=body_of(what="practice", days=30)),
+    "POST /api/retention/rules/{rule_id}/preview": only("admin"),
+    "POST /api/retention/rules/{rule_id}/active": only("admin"),
+    "DELETE /api/retention/rules/{rule_id}/active": only("admin"),
+    "DELETE /api/retention/rules/{rule_id}": only("admin"),
     "GET /api/fleet": only("admin"),
     "GET /api/fleet/machines/{machine_id}/thumbnail": only("admin"),
     "POST /api/fleet/machines/{machine_id}/tickets": only("admin", body=body_of(kind="webrtc")),
@@ -257,6 +268,11 @@ ROUTES: dict[str, Rule] = {
 def _job(things: Things) -> object:
     asked = {"pool": things.world.pool, "requested_by": things.admin}
     return Job.objects.get_or_create(kind=JobKind.DUPLICATES, defaults=asked)[0].pk
+
+
+def _rule(things: Things) -> object:
+    made = {"days": 30, "created_by": things.admin, "previewed_at": timezone.now()}
+    return Rule.objects.get_or_create(what="exports", pool=None, defaults=made)[0].pk
 
 
 def _run(things: Things) -> object:
@@ -311,6 +327,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "task_id": lambda things: things.episode.task_id,
     "revision_id": lambda things: things.revision.pk,
     "judge_id": lambda things: things.judged.judge_id,
+    "rule_id": _rule,
     "run_id": _run,
     "export_id": _export,
     "query_id": _query,

@@ -13,9 +13,11 @@ from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.live.threads import in_database
+from annotation_app.policies.services import policy_ensure
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.models import Claim
 from annotation_app.reviews.searching import duplicates_do
+from annotation_app.reviews.selectors import agreement
 from annotation_app.reviews.selectors.queue import QueueFilters
 from annotation_app.reviews.selectors.views import trajectories_reviewed
 from annotation_app.tasks.models import Assignment, Pool, Task
@@ -259,6 +261,47 @@ def test_two_attempts_are_compared_where_they_part_and_one_is_chosen(
     (task,) = rosa.get(f"/reviews/agreement?pool={world.pool.pk}")["tasks"]
     assert (task["agreement"], task["outcomes_agree"], task["adjudicated"]) == (0.8, False, True)
     assert set(map(UUID, task["episodes"])) == {one.id, other.id}
+
+
+def test_two_policies_meet_at_the_tasks_both_had(world: World, rosa: Reviewer) -> None:
+    first, second = (
+        policy_ensure(name="nano", revision=revision, dialect="ui_tars_1_5", base_url="http://127.0.0.1:9/v1")
+        for revision in ("r1", "r2")
+    )
+    Pool.objects.filter(pk=world.pool.pk).update(overlap=2, policy=first)
+    old, alone = finished(world.ada, HELLO, DONE), finished(world.ada, DONE)
+    Pool.objects.filter(pk=world.pool.pk).update(policy=second)
+    new = finished(world.ben, BESIDE, HELLO, DONE)
+    assert set(rosa.get("/reviews/meetings")["revisions"]) == {"nano r1", "nano r2"}
+    found = rosa.get("/reviews/meetings?one=nano r1&other=nano r2")
+    (met,) = found["items"]
+    assert (met["task"], met["one"]["episode"]["id"], met["other"]["episode"]["id"]) == (
+        old.task_id,
+        str(old.id),
+        str(new.id),
+    )
+    assert found["more"] is False
+    assert rosa.get("/reviews/meetings?one=nano r1&other=nano r9")["code"] == "not_found"
+    assert [line["episode"]["id"] for line in rosa.get(f"/reviews/attempts?of={old.id}")] == [str(new.id), str(old.id)]
+    assert [line["episode"]["id"] for line in rosa.get(f"/reviews/attempts?of={alone.id}")] == [str(alone.id)]
+    world.ada.work_removed = True
+    world.ada.save(update_fields=["work_removed"])
+    assert rosa.get("/reviews/meetings")["revisions"] == ["nano r2"], "what was withdrawn is not told"
+
+
+def test_agreement_is_over_the_last_ones_only(
+    world: World, rosa: Reviewer, rita: Reviewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episode = finished(world.ada, BESIDE, HELLO, DONE)
+    for reviewer, verdicts in ((rosa, ("redundant", "right", "right")), (rita, ("right", "right", "right"))):
+        for index, verdict in enumerate(verdicts):
+            reviewer.says(episode, index, verdict)
+        reviewer.client.delete(f"/api/episodes/{episode.id}/review/claim")
+    rosa.says(episode, 0, "right")
+    rosa.client.delete(f"/api/episodes/{episode.id}/review/claim")
+    assert rosa.get("/reviews/agreement")["alpha"] is None, "the last word of each counts, and all said the same"
+    monkeypatch.setattr(agreement, "JUDGED", 2)
+    assert rosa.get("/reviews/agreement")["steps_judged_together"] == 2
 
 
 def test_who_did_it_does_not_adjudicate(world: World, twice: tuple[Episode, Episode]) -> None:

@@ -1,7 +1,7 @@
 /** Reviewing over HTTP: what waits, an episode's sheet and everything that changes it, comparing, agreement, searches. */
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Agreement, SideBySide, CutIn, Duplicates, EpisodeSummary, FixIn, JobOut, PoolSummary, RemarkIn, ReviewIn, ReviewQueue, Sheet } from "@/generated/api";
+import type { Agreement, Attempt, SideBySide, CutIn, Duplicates, EpisodeSummary, FixIn, JobOut, Meetings, PoolSummary, RemarkIn, ReviewIn, ReviewQueue, Sheet } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 import { toSearch, type Filters } from "./filters";
@@ -109,6 +109,23 @@ export const comparisonQuery = (one: string, other: string) =>
     queryKey: ["reviews", "comparison", one, other],
     queryFn: () => request<SideBySide>("GET", `/reviews/comparison?one=${one}&other=${other}`),
   });
+
+/** The finished attempts at the task of an episode, the newest first. */
+export const attemptsQuery = (of: string) =>
+  queryOptions({
+    queryKey: ["reviews", "attempts", of],
+    queryFn: () => request<Attempt[]>("GET", `/reviews/attempts?of=${of}`),
+  });
+
+/** The revisions there are, and the tasks that two of them both were given. */
+export const meetingsQuery = (one: string | null, other: string | null) => {
+  const asked = one && other && one !== other ? `?${new URLSearchParams({ one, other }).toString()}` : "";
+  return queryOptions({
+    queryKey: ["reviews", "meetings", asked],
+    queryFn: () => request<Meetings>("GET", `/reviews/meetings${asked}`),
+    placeholderData: keepPreviousData,
+  });
+};
 
 export function useAdjudicate() {
   const client = useQueryClient();

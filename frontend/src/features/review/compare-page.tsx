@@ -1,181 +1,38 @@
-/** Two attempts at one task side by side, from the place where they part; one of them is chosen. */
-import { Button, TextInput } from "@mantine/core";
+/** What two attempts at one task are chosen by: both named, one of them, or two policies. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
-import { Link, useSearchParams } from "react-router";
+import { Navigate, useSearchParams } from "react-router";
 
-import type { Attempt, SideBySide, Pair } from "@/generated/api";
-import type { Step } from "@/generated/vocabulary";
-import { hasRole, useUser } from "@/shared/account/account";
-import { actionInWords } from "@/shared/actions/words";
-import { blobUrlOf, trajectoryQuery } from "@/shared/api/episodes";
-import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
-import { standing } from "@/shared/standing";
-import { ActionText } from "@/shared/ui/action-text";
-import { Badge, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
-import { Frame } from "@/shared/ui/frame";
-import { CommandKey } from "@/shared/ui/key-hint";
-import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { comparisonQuery, sheetQuery, useAdjudicate } from "./api";
-import { compareCommands } from "./commands";
-import styles from "./review.module.css";
+import { attemptsQuery } from "./api";
+import { Beside } from "./beside";
+import { MeetingList } from "./meeting-list";
 
 export default function ComparePage() {
   const { t } = useI18n();
   const [search] = useSearchParams();
-  const one = search.get("one") ?? "";
-  const other = search.get("other") ?? "";
-  const comparison = useQuery(comparisonQuery(one, other));
-  const left = useSteps(one);
-  const right = useSteps(other);
-  if (comparison.isError) return <ErrorState error={comparison.error} onRetry={() => void comparison.refetch()} />;
-  if (!comparison.data || !left || !right) return <Loading />;
+  const [one, other] = [search.get("one"), search.get("other")];
   return (
     <>
       <PagePath crumbs={[{ label: t("nav.agreement"), to: "/agreement" }, { label: t("compare.title") }]} />
-      <Beside key={`${one} ${other}`} comparison={comparison.data} left={left} right={right} />
+      {one && other && <Beside key={`${one} ${other}`} one={one} other={other} />}
+      {one && !other && <Partner one={one} />}
+      {!one && <MeetingList />}
     </>
   );
 }
 
-/** The steps of an attempt that count: nothing taken back, nothing cut away. */
-function useSteps(episodeId: string): readonly Step[] | null {
-  const trajectory = useQuery(trajectoryQuery(episodeId));
-  const sheet = useQuery(sheetQuery(episodeId));
-  if (!trajectory.data || !sheet.data) return null;
-  const { segments } = sheet.data;
-  return standing(trajectory.data.steps).filter(({ index }) => segments.length === 0 || segments.some((part) => part.first <= index && index <= part.last));
-}
-
-type BesideProps = { comparison: SideBySide; left: readonly Step[]; right: readonly Step[] };
-
-function Beside({ comparison, left, right }: BesideProps) {
-  const { t, percent } = useI18n();
-  const { pairs, divergence } = comparison;
-  const [row, setRow] = useState(divergence ?? 0);
-  const [reason, setReason] = useState("");
-  const adjudicate = useAdjudicate();
-  const decides = hasRole(useUser(), "reviewer") && !adjudicate.isPending;
-  const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() });
-  const pair = pairs[row];
-  const go = (to: number) => setRow(Math.min(Math.max(to, 0), Math.max(pairs.length - 1, 0)));
-  useCommands([
-    { command: compareCommands.next, run: () => go(row + 1) },
-    { command: compareCommands.previous, run: () => go(row - 1) },
-    { command: compareCommands.divergence, enabled: divergence !== null, run: () => go(divergence ?? 0) },
-    { command: compareCommands.one, enabled: decides, run: () => choose(comparison.one.episode.id) },
-    { command: compareCommands.other, enabled: decides, run: () => choose(comparison.other.episode.id) },
-  ]);
-  return (
-    <div className={styles.compare}>
-      <div className={styles.compareHead}>
-        <strong>{comparison.one.episode.instruction}</strong>
-        <span>{t("compare.agreement", { share: percent(comparison.agreement) })}</span>
-        {divergence === null ? (
-          <Badge tone="ok">{t("compare.same")}</Badge>
-        ) : (
-          <Button size="compact-sm" variant="default" onClick={() => go(divergence)} rightSection={<CommandKey command={compareCommands.divergence} />}>
-            {t("compare.parts", { number: divergence + 1 })}
-          </Button>
-        )}
-        {decides && (
-          <TextInput
-            aria-label={t("compare.reason")}
-            placeholder={t("compare.reason")}
-            w={240}
-            maxLength={2_000}
-            value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
-        )}
-        <Problem error={adjudicate.error} />
-      </div>
-      {(["one", "other"] as const).map((name) => (
-        <Side
-          key={name}
-          name={name}
-          attempt={comparison[name]}
-          comparison={comparison}
-          step={(name === "one" ? left : right)[pair?.[name] ?? -1]}
-          {...(decides ? { onChoose: () => choose(comparison[name].episode.id) } : {})}
-        />
-      ))}
-      <Rows pairs={pairs} left={left} right={right} current={row} onSelect={go} />
-    </div>
-  );
-}
-
-type SideProps = { name: "one" | "other"; attempt: Attempt; comparison: SideBySide; step: Step | undefined; onChoose?: () => void };
-
-function Side({ name, attempt: { episode, policies }, comparison, step, onChoose }: SideProps) {
+/** An attempt that was named alone is set beside the newest one by another policy, else by anybody else. */
+function Partner({ one }: { one: string }) {
   const { t } = useI18n();
-  const chosen = comparison.chosen === episode.id;
-  return (
-    <section className={styles.side} aria-label={episode.annotator}>
-      <div className={styles.sideHead}>
-        <Link to={`/episodes/${episode.id}`}>{episode.annotator}</Link>
-        <OutcomeBadge outcome={episode.outcome} />
-        <VerdictBadge verdict={episode.verdict} />
-        <span className={styles.note}>{policies.join(", ")}</span>
-        {chosen && <Badge tone="ok" title={comparison.reason}>{t("compare.chosen_by", { name: comparison.adjudicator })}</Badge>}
-        {onChoose && (
-          <Button size="compact-sm" variant={chosen ? "subtle" : "default"} onClick={onChoose} rightSection={<CommandKey command={compareCommands[name]} />}>
-            {t(`compare.${name}`)}
-          </Button>
-        )}
-      </div>
-      {step ? (
-        <Frame
-          observation={step.before}
-          blobUrl={blobUrlOf(episode.id)}
-          alt={t("replay.frame_before", { number: step.index + 1 })}
-          marks={[{ key: step.command_id, action: step.action, tone: "done" }]}
-        />
-      ) : (
-        <Empty title={t("compare.nothing")} />
-      )}
-      <div className={styles.sideFoot}>
-        {step?.thought && <p>{step.thought}</p>}
-        {step && <ActionText action={step.action} />}
-      </div>
-    </section>
-  );
-}
-
-type RowsProps = { pairs: readonly Pair[]; left: readonly Step[]; right: readonly Step[]; current: number; onSelect: (row: number) => void };
-
-function Rows({ pairs, left, right, current, onSelect }: RowsProps) {
-  const i18n = useI18n();
-  const { t } = i18n;
-  const list = useRef<HTMLOListElement>(null);
-  useEffect(() => list.current?.children[current]?.scrollIntoView({ block: "nearest" }), [current]);
-  const words = (steps: readonly Step[], place: number | null) => {
-    const step = place === null ? undefined : steps[place];
-    return step ? actionInWords(step.action, i18n) : "—";
-  };
-  return (
-    <nav className={styles.rows} aria-label={t("compare.rows")}>
-      <ol ref={list}>
-        {pairs.map((pair, place) => (
-          <li key={place}>
-            <button
-              type="button"
-              className={styles.row}
-              data-differs={!pair.same || undefined}
-              aria-current={place === current ? "step" : undefined}
-              onClick={() => onSelect(place)}
-            >
-              <span>{place + 1}</span>
-              <span>{words(left, pair.one)}</span>
-              <span>{words(right, pair.other)}</span>
-            </button>
-          </li>
-        ))}
-      </ol>
-    </nav>
-  );
+  const attempts = useQuery(attemptsQuery(one));
+  if (attempts.isError) return <ErrorState error={attempts.error} onRetry={() => void attempts.refetch()} />;
+  if (!attempts.data) return <Loading />;
+  const own = attempts.data.find(({ episode }) => episode.id === one);
+  const others = attempts.data.filter(({ episode }) => episode.id !== one);
+  const partner = others.find(({ policies }) => policies.join() !== own?.policies.join()) ?? others[0];
+  if (!partner || !own) return <Empty title={t("compare.alone")}>{t("compare.alone.help")}</Empty>;
+  return <Navigate replace to={`/compare?one=${one}&other=${partner.episode.id}`} />;
 }
