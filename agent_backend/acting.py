@@ -15,9 +15,10 @@ from agent_backend.ports import EpisodeStore, Intent
 from agent_backend.record import Record
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
-from vocabulary.actions import CONTROL_KINDS
+from vocabulary.actions import CONTROL_KINDS, MAX_TEXT, NoAction
 from vocabulary.messages import TakeoverInput
-from vocabulary.observations import BrowserPage, Observation
+from vocabulary.observations import ActionError, BrowserPage, Observation
+from vocabulary.proposals import Proposal
 from vocabulary.steps import Step
 
 
@@ -87,6 +88,20 @@ class Acting:
         deed = await self.held.act(intent.command_id, intent.action, self._record.seen, settle=settle)
         self.running = None
         await self.write(intent, deed)
+
+    async def lapse(self, said: Proposal, error: ActionError) -> None:
+        """Store a step in which nothing was done, since what the policy said was no action."""
+        intent = self.intent(
+            command_id=f"auto-{said.id}",
+            actor="policy",
+            decision="auto",
+            proposal_id=said.id,
+            thought=said.thought,
+            action=NoAction(said=said.raw_text[:MAX_TEXT]),
+        )
+        await self._record.write(self._store.begin_act(intent, said.id))
+        seen = self._record.seen
+        await self.write(intent, Deed(seen, seen, intent.started_at, datetime.now(UTC), error))
 
     async def complete(self, intent: Intent) -> None:
         """Store what came of an intent that a crash left open."""

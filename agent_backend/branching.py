@@ -1,10 +1,13 @@
 """Doing the steps of an earlier attempt again, so that an episode begins at the state they led to."""
 
 import asyncio
+from datetime import UTC, datetime
 from uuid import uuid4
 
+from agent_backend.deeds import Deed
 from agent_backend.hand import Hand
 from agent_backend.ports import EpisodeStore
+from vocabulary.actions import NoAction
 from vocabulary.observations import Observation
 from vocabulary.steps import Step
 
@@ -42,7 +45,11 @@ async def repeated(hand: Hand, store: EpisodeStore, start: Observation) -> tuple
 async def _again(hand: Hand, earlier: Step, seen: Observation, index: int) -> Step:
     """One act done anew; its id is new as well, or a machine would answer from memory."""
     command_id = f"again-{uuid4().hex}"
-    deed = await hand.act(command_id, earlier.action, seen)
+    if isinstance(earlier.action, NoAction):  # nothing was done, for the same reason
+        now = datetime.now(UTC)
+        deed = Deed(seen, seen, now, now, earlier.error)
+    else:
+        deed = await hand.act(command_id, earlier.action, seen)
     return Step(
         index=index,
         command_id=command_id,

@@ -2,13 +2,14 @@
 
 import asyncio
 import itertools
+from dataclasses import replace
 from typing import Literal
 
 from agent_backend.errors import CommandRefused
 from agent_backend.memory_store import MemoryStore
 from agent_backend.opening import OpenMachine
 from agent_backend.ports import EpisodeCommand
-from agent_backend.refusals import check_steering, page_of
+from agent_backend.refusals import check_steering, lapse_of, lapses, no_room, page_of
 from agent_backend.runner import CurrentPolicy, EpisodeRunner, Limits
 from vocabulary.actions import Finish
 from vocabulary.messages import (
@@ -26,11 +27,16 @@ from vocabulary.messages import (
 
 PAGE_DONE, TIME_OVER = "the page has ended by itself", "the time of the page's task is over"
 RESAMPLES = 3
-"""How often in a row a policy may offer nothing that can be done."""
+"""How often in a row a policy may be silent."""
+LAPSES = 3
+"""How often in a row it may say what is no action; each is a step that did nothing, and the policy reads why."""
 
 
 async def fly(start: EpisodeState, open_machine: OpenMachine, policy: CurrentPolicy, limits: Limits) -> MemoryStore:
-    """Run one episode to its end without a person. Returns its store; a lost machine leaves it `left` with an error."""
+    """Run one episode to its end without a person. Returns its store; a lost machine leaves it `left` with an error.
+
+    Where nobody is there to take the wheel back, a reply that is no action is a step that did nothing.
+    """
     stirred = asyncio.Event()
     pilot = Pilot()
 
@@ -40,7 +46,7 @@ async def fly(start: EpisodeState, open_machine: OpenMachine, policy: CurrentPol
         stirred.set()
 
     store = MemoryStore(start, hear)
-    runner = EpisodeRunner(store, open_machine, policy, hear, limits)
+    runner = EpisodeRunner(store, open_machine, policy, hear, replace(limits, lapses=LAPSES))
     running = asyncio.create_task(runner.run())
     running.add_done_callback(lambda _: stirred.set())
     try:
@@ -95,12 +101,13 @@ class Pilot:
         best = min(state.proposals, key=lambda proposal: proposal.rank)
         if isinstance(best.action, Finish):
             return Accept(command_id=command_id, proposal_id=best.id, base_version=len(state.steps))
-        if len(state.steps) >= state.task.max_steps:
+        if no_room(state):
             return FinishEpisode(command_id=command_id, outcome="failure", reason="out of steps")
         try:
             check_steering(state, best)
         except CommandRefused as error:
-            return self._again(command_id, str(error))
+            if lapses(state) >= LAPSES or lapse_of(state, best) is None:
+                return FinishEpisode(command_id=command_id, outcome="failure", reason=str(error))
         return Autopilot(command_id=command_id, on=True)
 
     def _again(self, command_id: str, why: str) -> EpisodeCommand:

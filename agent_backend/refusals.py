@@ -1,10 +1,11 @@
 """Why a command cannot be taken in a given state: pure rules, each with its stable code."""
 
 from collections.abc import Collection
+from itertools import takewhile
 
 from agent_backend.errors import CommandRefused
 from agent_backend.ports import EpisodeCommand
-from vocabulary.actions import CONTROL_KINDS, Action, off_screen
+from vocabulary.actions import CONTROL_KINDS, Action, CallUser, Finish, NoAction, off_screen
 from vocabulary.base import Frozen
 from vocabulary.messages import (
     Accept,
@@ -24,7 +25,7 @@ from vocabulary.messages import (
     TakeoverInput,
     Undo,
 )
-from vocabulary.observations import BrowserPage
+from vocabulary.observations import ActionError, BrowserPage
 from vocabulary.proposals import Proposal
 from vocabulary.steps import standing
 
@@ -109,6 +110,29 @@ def check_steering(state: EpisodeState, best: Proposal) -> None:
     check_possible(state, best.action)
 
 
+def lapse_of(state: EpisodeState, best: Proposal) -> ActionError | None:
+    """What was wrong with a reply that nobody could do anything by, where that is the policy's own fault; None where it
+    ends the episode or nothing can be done any more."""
+    page = page_of(state)
+    if isinstance(best.action, Finish) or (page is not None and page.over) or no_room(state):
+        return None
+    if best.action is None:
+        why = best.error
+        return ActionError(code=why.code, message=why.message) if why else None
+    if isinstance(best.action, CallUser):
+        return ActionError(code="nobody_there", message="nobody is there to be asked")
+    try:
+        check_possible(state, best.action)
+    except CommandRefused as refusal:
+        return ActionError(code=refusal.code, message=str(refusal))
+    return None
+
+
+def lapses(state: EpisodeState) -> int:
+    """How many of the last steps in a row were no action."""
+    return len(list(takewhile(lambda step: isinstance(step.action, NoAction), reversed(standing(state.steps)))))
+
+
 def check_takeover(state: EpisodeState, command: Takeover) -> None:
     """A takeover needs a machine that takes gestures; a gesture that is open when it ends needs its thought."""
     if command.on:
@@ -152,9 +176,14 @@ def page_of(state: EpisodeState) -> BrowserPage | None:
     return state.observation.page if state.observation else None
 
 
+def no_room(state: EpisodeState) -> bool:
+    """Whether the task allows no further step."""
+    return len(standing(state.steps)) >= state.task.max_steps
+
+
 def check_room(state: EpisodeState) -> None:
     """The task allows so many steps."""
-    if len(standing(state.steps)) >= state.task.max_steps:
+    if no_room(state):
         raise CommandRefused("step_limit", f"this task allows {state.task.max_steps} steps")
 
 

@@ -18,7 +18,7 @@ from agent_backend.errors import CommandRefused, PolicyError
 from agent_backend.opening import Opening, OpenMachine
 from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Policy, Rememberer
 from agent_backend.record import Record
-from agent_backend.refusals import check, check_steering
+from agent_backend.refusals import check, check_steering, lapse_of, lapses
 from agent_backend.remembering import Remembering
 from agent_backend.thinking import Patience, Question, Thinking
 from vocabulary.actions import CONTROL_KINDS, CallTool, CallUser, Finish, RunCode, RunCommand
@@ -59,11 +59,13 @@ INPUT_BATCH = 16
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one runner: commands that may wait, seconds until a machine is asked for again, and those of its
-    parts."""
+    """Bounds of one runner: commands that may wait, seconds until a machine is asked for again, how many replies in a
+    row that are no action become steps of the autopilot (where a person is there, it gives the wheel back at once), and
+    those of its parts."""
 
     inbox: int = 32
     warm_again: float = 2.0
+    lapses: int = 0
     acting: ActingLimits = field(default_factory=ActingLimits)
     patience: Patience = field(default_factory=Patience)
 
@@ -445,12 +447,15 @@ class EpisodeRunner:
         await self._record.tell("idle")
 
     async def _steer(self) -> None:
-        """Do what the policy ranks first; where that is no plain act, give the wheel back."""
+        """Do what the policy ranks first; where that is no plain act, give the wheel back, or note that it was none."""
         best = min(self.state.proposals, key=lambda proposal: proposal.rank)
         try:
             check_steering(self.state, best)
         except CommandRefused:
-            return await self._record.change(autopilot=False)
+            lapse = lapse_of(self.state, best) if lapses(self.state) < self._limits.lapses else None
+            if lapse is None:
+                return await self._record.change(autopilot=False)
+            return await self._acting.lapse(best, lapse)
         said = {"thought": best.thought, "action": best.action, "proposal_id": best.id}
         intent = self._acting.intent(command_id=f"auto-{best.id}", actor="policy", decision="auto", **said)
         await self._acting.begin(intent, best.id)

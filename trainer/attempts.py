@@ -121,6 +121,7 @@ def attempt_of(
             renderer,
             read=lambda picture: folder.image(picture).read_bytes(),
             prompts=folder.prompt,
+            failures=True,
         )
     )
     if not any(one.logprobs is not None for one in steps):

@@ -25,8 +25,9 @@ CLASS_WEIGHTS: Mapping[Role, float] = {"demonstration": 10.0, "own": 1.0, "befor
 """Sirius's fixed weights."""
 
 
-def roles_of(trajectory: Trajectory, *, window: int = BEFORE) -> tuple[Role, ...]:
-    """The role of each step that stands; `window` steps before a correction are `before`."""
+def roles_of(trajectory: Trajectory, *, window: int = BEFORE) -> tuple[Role | None, ...]:
+    """The role of each step that stands; `window` steps before a correction are `before`. None where nothing is
+    learned: the act failed, or was an earlier attempt's, done again."""
     roles = [_role(step) for step in trajectory_standing(trajectory).steps]
     for onset, starts in enumerate(onsets_of(trajectory)):
         for place in range(max(0, onset - window), onset) if starts else ():
@@ -83,10 +84,10 @@ def class_weights(roles: Sequence[Role], weights: Mapping[Role, float] = CLASS_W
 def step_weights(
     trajectories: Iterable[Trajectory], weighting: Weighting, classes: Mapping[Role, float] = CLASS_WEIGHTS
 ) -> dict[str, dict[int, float]]:
-    """Over a whole data set, the weight of each step that stands, by its attempt and its index; their mean is 1 but
+    """Over a whole data set, the weight of each step that has a role, by its attempt and its index; their mean is 1 but
     for `classes`, whose numbers are taken as they are."""
-    told = [(one.id, [step.index for step in trajectory_standing(one).steps], roles_of(one)) for one in trajectories]
-    roles = [role for _, _, each in told for role in each]
+    told = [(one.id, {index: role for index, role in enumerate(roles_of(one)) if role}) for one in trajectories]
+    roles = [role for _, each in told for role in each.values()]
     weights: Iterator[float]
     match weighting:
         case "interventions":
@@ -97,10 +98,12 @@ def step_weights(
             weights = iter(class_weights(roles, classes))
         case "none":
             weights = iter((1.0,) * len(roles))
-    return {name: {index: next(weights) for index in indexes} for name, indexes, _ in told}
+    return {name: {index: next(weights) for index in each} for name, each in told}
 
 
-def _role(step: Step) -> Role:
+def _role(step: Step) -> Role | None:
+    if step.decision == "again" or step.error is not None:
+        return None
     if step.decision in ("accept", "auto"):
         return "own"
     return "demonstration" if step.policy is None else "correction"

@@ -199,13 +199,16 @@ def rendered_of(
     prompts: Callable[[BlobRef], Asked | None] = lambda _: None,
     weights: Mapping[int, float] | None = None,
     left_out: Counter[str] | None = None,
+    failures: bool = False,
 ) -> Iterator[Rendered]:
     """Every sample of an attempt as tokens; a step's weight is its sample's times what `weights` has by its index.
 
+    With `failures` what the policy drew is told whatever came of it, replies that are no action among it.
     Raises SampleError at one that cannot be used; where `left_out` is given, it is counted there by its code instead.
     """
     own = {said.index: said for said in sampled_of(trajectory) if said.policy.dialect == dialect.name}
-    for sample in samples_of(trajectory, dialect, budget=budget, language=language, prompts=prompts):
+    drawn = own if failures else ()
+    for sample in samples_of(trajectory, dialect, budget=budget, language=language, prompts=prompts, drawn=drawn):
         weight = sample.weight * (weights or {}).get(sample.index, 1.0)
         said = own.get(sample.index)
         try:

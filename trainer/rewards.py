@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trainer.corrections import onsets_of
+from vocabulary.actions import NoAction
 from vocabulary.steps import Step
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
@@ -18,6 +19,8 @@ class Shaping:
     """Whether a score between failure and success is worth something."""
     format: float = 0.0
     """The share of the policy's replies that could be read (ARPO: 0.5)."""
+    lapse: float = 0.0
+    """What a step costs whose reply was no action; it falls on that very reply."""
     length: float = 0.0
     """What a reply as long as may be costs (DAPO: 1)."""
     longest: int = 1024
@@ -41,6 +44,7 @@ class Shaped:
     steps: tuple[float, ...]
     outcome: float
     format: float
+    lapse: float
     length: float
     budget: float
     onset: float
@@ -60,13 +64,14 @@ def shaped(trajectory: Trajectory, shaping: Shaping) -> Shaped | None:
     punished = [
         shaping.length * length_penalty(length, longest=shaping.longest, buffer=shaping.buffer) for length in lengths
     ]
+    lapses = [-shaping.lapse if isinstance(step.action, NoAction) else 0.0 for step in standing.steps]
     onsets = [-shaping.onset if onset else 0.0 for onset in onsets_of(standing)]
     outcome = shaping.outcome * result
     format_ = shaping.format * (readable_share(trajectory) or 0.0)
     budget = shaping.budget * budget_penalty(len(standing.steps), free=shaping.free_steps, most=shaping.most_steps)
-    steps = [length + onset for length, onset in zip(punished, onsets, strict=True)]
+    steps = [sum(terms) for terms in zip(lapses, punished, onsets, strict=True)]
     steps[-1] += outcome + format_ + budget
-    return Shaped(tuple(steps), outcome, format_, sum(punished), budget, sum(onsets))
+    return Shaped(tuple(steps), outcome, format_, sum(lapses), sum(punished), budget, sum(onsets))
 
 
 def outcome_reward(trajectory: Trajectory, *, partial: bool = False) -> float | None:

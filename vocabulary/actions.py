@@ -337,6 +337,14 @@ class CallUser(Frozen):
     message: Text = ""
 
 
+class NoAction(Frozen):
+    """What a policy said that nobody could do, word for word: nothing was done. The step's error says what was wrong;
+    nobody may ask for it, and no dialect writes it as a call."""
+
+    kind: Literal["no_action"] = "no_action"
+    said: Text = ""
+
+
 InputEvent = Annotated[MoveTo | MouseDown | MouseUp | Press | Release | Scroll, Field(discriminator="kind")]
 """The primitive inputs a takeover sends."""
 
@@ -395,6 +403,7 @@ Action = Annotated[
     | CallTool
     | Finish
     | CallUser
+    | NoAction
     | Gesture,
     Field(discriminator="kind"),
 ]

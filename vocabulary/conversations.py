@@ -27,6 +27,12 @@ def plain(text: str) -> str:
     return _SPECIAL_TOKEN.sub(r"< |\1| >", text)
 
 
+def shortened(text: str) -> str:
+    """Text without its middle, where it is too long."""
+    half = MAX_NOTE // 2
+    return text if len(text) <= MAX_NOTE else f"{text[:half]}\n…\n{text[-half:]}"
+
+
 def conversation(
     prompt: str,
     steps: tuple[Step, ...],
@@ -67,7 +73,7 @@ def _look(observation: Observation, last: Step | None) -> ChatMessage:
     notes = [] if last is None else _notes(last)
     said = last is not None and last.after is not None and last.after.text
     if observation.screenshot is None and observation.text and observation.text != said:
-        notes.append(f"The terminal shows:\n{_shortened(plain(observation.text))}")
+        notes.append(f"The terminal shows:\n{shortened(plain(observation.text))}")
     if observation.page is not None:
         notes += _page_notes(observation.page)
     parts: list[TextPart | ImagePart] = [TextPart(text="\n".join(notes))] if notes else []
@@ -81,7 +87,7 @@ def _notes(step: Step) -> list[str]:
     if step.error is not None:
         notes.append(f"The last action failed: {plain(step.error.message)}")
     if step.after is not None and step.after.text:
-        notes.append(f"Output of the last action:\n{_shortened(plain(step.after.text))}")
+        notes.append(f"Output of the last action:\n{shortened(plain(step.after.text))}")
     return notes
 
 
@@ -90,14 +96,9 @@ def _page_notes(page: BrowserPage) -> list[str]:
     notes = [f"The browser reports: {plain(event.text)}" for event in page.events[-MOST_EVENTS:]]
     if len(page.tabs) > 1:
         tabs = (f"{tab.id}{' (in front)' if tab.active else ''}: {plain(tab.title or tab.url)}" for tab in page.tabs)
-        notes.append(_shortened("Open pages:\n" + "\n".join(tabs)))
+        notes.append(shortened("Open pages:\n" + "\n".join(tabs)))
     if page.chooser is not None:
         few = "files" if page.chooser.several else "one file"
         files = ", ".join(f"{plain(file.name)} ({file.size} bytes)" for file in page.chooser.files)
-        notes.append(_shortened(f"The page asks for {few}. It may have: {files or 'nothing, there is no file'}"))
+        notes.append(shortened(f"The page asks for {few}. It may have: {files or 'nothing, there is no file'}"))
     return notes
-
-
-def _shortened(text: str) -> str:
-    half = MAX_NOTE // 2
-    return text if len(text) <= MAX_NOTE else f"{text[:half]}\n…\n{text[-half:]}"

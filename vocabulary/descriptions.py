@@ -126,6 +126,10 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
         lambda w: f"Ask the user{w.after_colon(': ', 'message')}",
         lambda w: f"询问用户{w.after_colon('：', 'message')}",
     ),
+    "no_action": (
+        lambda w: f"Say what nobody can do{w.after_colon(': ', 'said')}",
+        lambda w: f"给出无法执行的回复{w.after_colon('：', 'said')}",
+    ),
     "gesture": (
         lambda w: f"Work by hand, {len(w.action.inputs)} inputs",
         lambda w: f"手动操作，{len(w.action.inputs)} 个输入",

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from vocabulary.actions import Action, Point
+from vocabulary.actions import Action, NoAction, Point
 from vocabulary.calls import Unreadable
-from vocabulary.conversations import conversation, plain
+from vocabulary.conversations import conversation, plain, shortened
 from vocabulary.descriptions import describe
 from vocabulary.dialect import ChatMessage, Parsed, Screen, Unparsed
 from vocabulary.episodic import Memory
@@ -150,7 +150,10 @@ class FamilyDialect:
         return other(action) if other else None
 
     def _turn(self, step: Step, language: str) -> str:
-        """A step as the assistant's own turn, in the grid of the screen it acted on."""
+        """A step as the assistant's own turn, in the grid of the screen it acted on; what was no action, as it was
+        said."""
+        if isinstance(step.action, NoAction):
+            return shortened(plain(step.action.said))
         screen = Screen.of(step.before)
         said = self.sayable(step.action)
         if said is not None:

@@ -4,7 +4,7 @@ The dialect and the memory that serve a policy make its samples too, so that tra
 apart. One sample a step: consumers differ in whether they can weigh the turns of one conversation.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from vocabulary.actions import CONTROL_KINDS
@@ -40,18 +40,22 @@ def samples_of(
     budget: Budget = SERVED,
     language: str = "English",
     prompts: Callable[[BlobRef], Prompt | None] = lambda _: None,
+    drawn: Collection[int] = (),
 ) -> Iterator[Sample]:
     """A sample for each step that stands, that the dialect can say, and whose act is known to have worked; a step that
     was done again is history, since the attempt it was decided in has the sample.
 
-    Where `prompts` has what a policy of this dialect was asked at a step, that very conversation is the sample's.
+    Steps that are `drawn` have one whatever came of them: who learns from what a policy drew learns from its failures,
+    too. What no dialect can say has no target. Where `prompts` has what a policy of this dialect was asked at a step,
+    that very conversation is the sample's.
     """
     trajectory = trajectory_standing(trajectory)
     offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
     asked = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
     for index, step in enumerate(trajectory.steps):
         said = dialect.sayable(step.action)
-        if said is None or step.error is not None or step.decision == "again":
+        worked = said is not None and step.error is None and step.decision != "again"
+        if not worked and step.index not in drawn:
             continue
         yield Sample(
             trajectory_id=trajectory.id,
@@ -69,7 +73,7 @@ def samples_of(
                 tools=trajectory.tools,
                 language=language,
             ),
-            target=dialect.write(step.thought, said, Screen.of(step.before)),
+            target=dialect.write(step.thought, said, Screen.of(step.before)) if said else "",
             actor=step.actor,
             decision=step.decision,
         )

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from agent_backend.memory_store import MemoryStore
-from agent_backend.pilot import fly
+from agent_backend.pilot import LAPSES, fly
 from agent_backend.ports import Policy
-from agent_backend.refusals import page_of
+from agent_backend.refusals import lapses, page_of
 from agent_backend.runner import Limits
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError
@@ -68,12 +68,14 @@ async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: Polic
 
 
 def trajectory_of(store: MemoryStore) -> Trajectory:
-    """The finished attempt. It terminated when the policy itself said that it was done, or the page ended by itself;
-    every decision was the policy's own, its finish too, which the pilot had to accept."""
+    """The finished attempt. It terminated when the policy itself said that it was done, when the page ended by itself,
+    or when the policy said too often what is no action; every decision was the policy's own, its finish too, which the
+    pilot had to accept."""
     state = store.state
     steps = tuple(step.model_copy(update={"actor": "policy", "decision": "auto"}) for step in state.steps)
     page = page_of(state)
-    terminated = bool(steps) and (isinstance(steps[-1].action, Finish) or (page is not None and page.done))
+    ended = (page is not None and page.done) or lapses(state) >= LAPSES
+    terminated = bool(steps) and (isinstance(steps[-1].action, Finish) or ended)
     return Trajectory(
         id=state.id,
         task=state.task,

@@ -10,7 +10,7 @@ from agent_backend.acting import ActingLimits
 from agent_backend.errors import PolicyUnavailable
 from agent_backend.folders import FolderUnusable, FolderWriter
 from agent_backend.memory_store import MemoryStore
-from agent_backend.pilot import RESAMPLES, fly
+from agent_backend.pilot import LAPSES, fly
 from agent_backend.policy.fake import Answer, FakePolicy
 from agent_backend.rollout.attempt import trajectory_of
 from agent_backend.runner import Limits
@@ -19,10 +19,11 @@ from tests.unit.agent_backend.conftest import warming
 from trainer.trajectories import folder_open
 from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import CallUser, Finish, TypeText
+from vocabulary.actions import CallUser, Finish, NoAction, OpenApp, TypeText
 from vocabulary.messages import EpisodeState
 
 LIMITS = Limits(acting=ActingLimits(reach=0.5), patience=Patience(first=0.01, longest=0.01, tries=2))
+OPENED = OpenApp(name="Clock")
 SAID: tuple[Answer, ...] = ((("I type it.", TypeText(text="hello")),), (("Done.", Finish()),))
 
 
@@ -54,11 +55,36 @@ async def test_out_of_steps_is_a_failure() -> None:
     assert (trajectory.terminated, trajectory.truncated) == (False, True)
 
 
-@pytest.mark.parametrize("answer", [(("?", None),), (("help", CallUser()),)])
-async def test_a_policy_that_offers_nothing_to_do_is_asked_again_a_few_times(answer: Answer) -> None:
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ((("?", None),), "no_action"),
+        ((("help", CallUser()),), "nobody_there"),
+        ((("up", OPENED),), "unsupported_action"),
+    ],
+)
+async def test_what_is_no_action_is_a_step_that_did_nothing(answer: Answer, code: str) -> None:
     policy = FakePolicy([answer] * 20)
-    assert (await flown(policy)).state.outcome == "failure"
-    assert len(policy.asked) == 1 + RESAMPLES
+    store = await flown(policy)
+    trajectory = trajectory_of(store)
+    assert (trajectory.outcome, trajectory.terminated, trajectory.truncated) == ("failure", True, False)
+    assert len(trajectory.steps) == LAPSES
+    assert len(policy.asked) == LAPSES + 1, "what it said last of all is offered, and nobody waits for more"
+    for step, offers in zip(trajectory.steps, trajectory.proposals, strict=True):
+        assert step.error is not None
+        assert (step.action.kind, step.error.code, step.decision) == ("no_action", code, "auto")
+        assert (step.before, step.proposal_id) == (step.after, offers[0].id)
+        assert isinstance(step.action, NoAction)
+        assert step.action.said == offers[0].raw_text
+
+
+async def test_what_is_no_action_counts_as_a_step_and_is_read_by_the_policy() -> None:
+    policy = FakePolicy([(("?", None),), (("I type it.", TypeText(text="hello")),)] * 9)
+    store = await flown(policy, max_steps=4)
+    assert [step.action.kind for step in store.state.steps] == ["no_action", "type_text"] * 2
+    assert store.state.outcome == "failure"
+    assert not trajectory_of(store).terminated, "out of steps, not of words"
+    assert [asked[0].error is not None for asked in policy.asked if len(asked) == 1] == [True]
 
 
 async def test_one_bad_reply_does_not_end_it() -> None:

@@ -73,6 +73,15 @@ def test_weights_are_over_the_whole_data_set() -> None:
     assert sum(weight for each in shares.values() for weight in each.values()) == pytest.approx(4)
 
 
+def test_what_nothing_is_learned_from_has_no_role_and_no_share() -> None:
+    whole = decided("again", "auto", "auto", "override")
+    failed = whole.steps[1].model_copy(update={"error": ActionError(code="no_action", message="?")})
+    left = whole.model_copy(update={"steps": (whole.steps[0], failed, *whole.steps[2:])})
+    assert roles_of(left) == (None, None, "before", "correction")
+    assert step_weights([left], "interventions") == {left.id: {2: 1.0, 3: 1.0}}
+    assert onsets_of(left) == (False, False, False, True)
+
+
 def test_what_was_taken_back_has_no_role() -> None:
     whole = decided("auto", "override", "auto")
     undone = whole.steps[1].model_copy(update={"undone": True})

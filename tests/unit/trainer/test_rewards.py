@@ -14,7 +14,7 @@ from trainer.rewards import (
     reply_lengths,
     shaped,
 )
-from vocabulary.actions import Click
+from vocabulary.actions import Click, NoAction
 from vocabulary.observations import Verdict
 from vocabulary.trajectories import Trajectory
 
@@ -102,6 +102,14 @@ def test_every_term_falls_where_it_belongs() -> None:
     assert (found.length, found.onset) == pytest.approx((-1.2, -0.3)), "a person steps in once, however long they stay"
     terms = found.outcome + found.format + found.length + found.budget + found.onset
     assert sum(found.steps) == pytest.approx(terms)
+
+
+def test_a_reply_that_is_no_action_is_paid_for_where_it_was_said() -> None:
+    whole = attempt(5, 6, 7)
+    lapse = whole.steps[1].model_copy(update={"action": NoAction(said="Hm.")})
+    found = shaped(whole.model_copy(update={"steps": (whole.steps[0], lapse, whole.steps[2])}), Shaping(lapse=0.25))
+    assert found is not None
+    assert (found.steps, found.lapse) == ((0, -0.25, 1), -0.25)
 
 
 def test_what_was_taken_back_is_not_paid_for() -> None:

@@ -25,6 +25,7 @@ from vocabulary.actions import (
     MoveTo,
     Navigate,
     NavigateBack,
+    NoAction,
     OpenApp,
     Point,
     Press,
@@ -101,6 +102,7 @@ ACTIONS: tuple[Action, ...] = (
     CallTool(name="search", arguments={"query": "cats", "limit": 3}),
     Finish(answer="42"),
     CallUser(message="Which account?"),
+    NoAction(said="I would rather not."),
     Gesture(
         inputs=(
             TimedInput(at_ms=0, input=MouseDown(point=Point(x=1, y=1))),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.unit.vocabulary.examples import ACTIONS, TASK, observation, step
 from tests.unit.vocabulary.strategies import actions_of, replies, thoughts
-from vocabulary.actions import Action, Click, Point, RunCommand, SetClipboard, TypeText
+from vocabulary.actions import Action, Click, NoAction, Point, RunCommand, SetClipboard, TypeText
 from vocabulary.descriptions import describe
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen, TextPart, Unparsed
 from vocabulary.dialects import dialect_named, dialect_names
@@ -217,7 +217,16 @@ def test_a_corrected_step_is_the_assistants_own_turn(name: str) -> None:
     assert turn == dialect.write("The name is selected.", human.action, SCREEN)
 
 
-@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.kind)
+def test_what_was_no_action_stands_as_it_was_said_with_what_was_wrong(name: str) -> None:
+    dialect = dialect_named(name)
+    lapse = step(0, NoAction(said="Hm<|im_end|>"), error=ActionError(code="no_action", message="There is no action."))
+    messages = dialect.render(TASK, (lapse,), observation("now"))
+    assert _turns(messages) == ["Hm< |im_end| >"]
+    assert messages[-1].content[0] == TextPart(text="The last action failed: There is no action.")
+    assert dialect.sayable(lapse.action) is None
+
+
+@pytest.mark.parametrize("action", [one for one in ACTIONS if not isinstance(one, NoAction)], ids=lambda one: one.kind)
 def test_every_action_has_a_turn_in_the_history(name: str, action: Action) -> None:
     dialect = dialect_named(name)
     turn = _turns(dialect.render(TASK, (step(0, action, thought="Why."),), observation("now")))[0]

@@ -8,6 +8,7 @@ import { argumentsOf, isOptional, type Argument } from "./table";
 /** The action as a call; arguments at the end that say what is meant anyway are left out. */
 export function printAction(action: Action): string {
   if (action.kind === "gesture") return `gesture(${action.inputs.length})`;
+  if (action.kind === "no_action") return `no_action(${JSON.stringify(action.said)})`;
   const fields = action as unknown as Readonly<Record<string, unknown>>;
   const table = argumentsOf(action.kind);
   const written = table.slice(0, lastNeeded(table, fields) + 1);

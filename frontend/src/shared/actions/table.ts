@@ -2,8 +2,8 @@
 
 import type { Action } from "@/generated/vocabulary";
 
-/** Actions a person can write; a gesture is only ever performed. */
-export type TypedAction = Exclude<Action, { kind: "gesture" }>;
+/** Actions a person can write; a gesture is only ever performed, and what is no action only ever said by a policy. */
+export type TypedAction = Exclude<Action, { kind: "gesture" | "no_action" }>;
 export type TypedKind = TypedAction["kind"];
 export type ActionOf<K extends TypedKind> = Extract<TypedAction, { kind: K }>;
 

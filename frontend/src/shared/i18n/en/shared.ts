@@ -89,6 +89,8 @@ export const sharedMessages = {
   "action.finish_with": "Finish with the answer “{text}”",
   "action.call_user": "Ask for help",
   "action.call_user_with": "Ask: “{text}”",
+  "action.no_action": "No action: an empty reply",
+  "action.no_action_with": "No action: “{text}”",
   "action.gesture": { one: "Gesture of {count} input over {duration}", other: "Gesture of {count} inputs over {duration}" },
   "action.run_command_title": "Run a command",
   "action.type_terminal_title": "Type into the session {session}",
@@ -138,4 +140,7 @@ export const sharedMessages = {
   "error.too_large": "That is too large.",
   "error.server": "The server had a problem. It has been logged.",
   "error.code": "Code: {code}",
+  "rate.interval": "{low}–{high}, {count} of {all}",
+  "rate.help": "95 % interval {low} to {high}, {count} of {all}",
+  "error.changed_from_to": "{before} became {now}",
 } as const satisfies Record<string, Message>;

@@ -90,6 +90,8 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "action.finish_with": "完成，答案为“{text}”",
   "action.call_user": "请求帮助",
   "action.call_user_with": "询问：“{text}”",
+  "action.no_action": "无动作：空回复",
+  "action.no_action_with": "无动作：“{text}”",
   "action.gesture": "手势：{duration} 内 {count} 个输入",
   "action.run_command_title": "运行命令",
   "action.type_terminal_title": "在会话 {session} 中输入",
@@ -139,4 +141,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "error.too_large": "内容过大。",
   "error.server": "服务器出现问题，已记录。",
   "error.code": "代码：{code}",
+  "rate.interval": "{low}–{high}，{count}/{all}",
+  "rate.help": "95% 区间 {low} 至 {high}，{count}/{all}",
+  "error.changed_from_to": "{before} 变为 {now}",
 };
