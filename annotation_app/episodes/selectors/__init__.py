@@ -14,6 +14,7 @@ from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, 
 from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
+from annotation_app.moment import one_moment
 from annotation_app.policies.selectors import PolicyServer, policy_server
 from annotation_app.tasks.models import AssignmentState
 from annotation_app.tasks.selectors import blind_to, may_annotate, revision_of
@@ -132,15 +133,17 @@ def episodes_recent(*, user: User, most: int = 10) -> tuple[EpisodeSummary, ...]
 
 
 def episode_state(*, episode_id: UUID) -> EpisodeState:
-    """All the desk shows of an episode. Raises NotFound."""
-    episode = Episode.objects.select_related("task__pool", "assignment").filter(pk=episode_id).first()
-    if episode is None:
-        raise NotFound(NO_EPISODE)
-    return state_of(
-        episode,
-        steps=steps_of(episode),
-        proposals=tuple(told(_marked(row)) for row in episode.proposals.filter(open=True)),
-    )
+    """All the desk shows of an episode: its row, steps and offers belong together, for what happens from then on is
+    applied to them. Raises NotFound."""
+    with one_moment():
+        episode = Episode.objects.select_related("task__pool", "assignment").filter(pk=episode_id).first()
+        if episode is None:
+            raise NotFound(NO_EPISODE)
+        return state_of(
+            episode,
+            steps=steps_of(episode),
+            proposals=tuple(told(_marked(row)) for row in episode.proposals.filter(open=True)),
+        )
 
 
 def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple[Proposal, ...] = ()) -> EpisodeState:

@@ -1,5 +1,6 @@
 """The store's contract over PostgreSQL, and what only a database can promise."""
 
+import asyncio
 from uuid import UUID
 
 import pytest
@@ -7,12 +8,13 @@ from django.db import IntegrityError, connection, transaction
 
 from agent_backend.errors import CommandRefused, EpisodeFenced
 from agent_backend.ports import EpisodeStore
-from annotation_app.episodes import services
+from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode, Proposal, Step
 from annotation_app.live.store import DjangoStore
 from annotation_app.live.threads import in_database
-from tests.contract.test_store import DIGEST, POLICY, NewStore, StoreContract, Writer, intent, proposal, step
+from tests.contract.test_store import DIGEST, POLICY, NewStore, StoreContract, Writer, intent, look, proposal, step
 from tests.integration.web.conftest import World
+from vocabulary.steps import Step as StepValue
 
 
 def driven(world: World) -> tuple[UUID, int]:
@@ -92,6 +94,24 @@ class TestDjangoStore(StoreContract):
         await write(lambda s: s.begin_act(intent(), DIGEST))
         await write(lambda s: s.append_step(odd))
         assert (await write.store.load()).steps == (odd,)
+
+    async def test_a_state_is_of_one_moment(self, write: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+        await write(lambda s: s.begin_act(intent(), DIGEST))
+        await write(lambda s: s.append_step(step()))
+        before = await write.store.load()
+        loop, steps_of = asyncio.get_running_loop(), selectors.steps_of
+
+        def overtaken(episode: Episode) -> tuple[StepValue, ...]:
+            """What is done between the reading of the episode's row and that of its steps."""
+            undone = asyncio.run_coroutine_threadsafe(write.store.undo_step(0, look("before")), loop)
+            undone.result(timeout=60)
+            return steps_of(episode)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(selectors, "steps_of", overtaken)
+            assert await write.store.load() == before
+        after = await write.store.load()
+        assert (after.observation, after.steps[0].undone) == (look("before"), True)
 
 
 @pytest.mark.django_db(transaction=True)
