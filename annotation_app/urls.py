@@ -10,6 +10,7 @@ from annotation_app.catalogue.api import router as catalogue
 from annotation_app.endpoint import api_make
 from annotation_app.episodes.api import router as episodes
 from annotation_app.exports.api import router as exports
+from annotation_app.feed.api import router as feed
 from annotation_app.fleet.api import router as fleet
 from annotation_app.health.api import router as health
 from annotation_app.judges.api import router as judges
@@ -26,7 +27,7 @@ from annotation_app.web.views import admin_sign_in, page
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(catalogue, judges, reviews, reports, fleet),
+    *(catalogue, feed, judges, reviews, reports, fleet),
 )
 for router in ROUTERS:
     api.add_router("", router)

@@ -64,7 +64,7 @@ def found_page(*, user: User, query: Query, after: str | None = None) -> FoundPa
     reader_check(user)
     found = entries_matching(query).order_by("-created_at", "-episode_id")
     if after:
-        moment, key = _cursor_read(after)
+        moment, key = cursor_read(after)
         found = found.filter(Q(created_at__lt=moment) | Q(created_at=moment, episode_id__lt=key))
     rows = list(found[: PAGE + 1])
     shown = rows[:PAGE]
@@ -79,7 +79,7 @@ def found_page(*, user: User, query: Query, after: str | None = None) -> FoundPa
         )
         for summary in episode_summaries(ids=[row.pk for row in shown])
     )
-    return FoundPage(items=items, next=_cursor(shown[-1]) if len(rows) > PAGE else None)
+    return FoundPage(items=items, next=cursor_write(shown[-1].created_at, shown[-1].pk) if len(rows) > PAGE else None)
 
 
 def facets(*, user: User, query: Query) -> Facets:
@@ -149,11 +149,13 @@ def _counted(found: QuerySet[Entry], column: str, *, many: bool = False) -> tupl
     return tuple(Facet(value=str(row["value"]), count=row["count"]) for row in rows if row["value"] not in (None, ""))
 
 
-def _cursor(row: Entry) -> str:
-    return base64.urlsafe_b64encode(f"{row.created_at.isoformat()} {row.pk}".encode()).decode()
+def cursor_write(moment: datetime, key: UUID) -> str:
+    """A place in a list that is ordered by time."""
+    return base64.urlsafe_b64encode(f"{moment.isoformat()} {key}".encode()).decode()
 
 
-def _cursor_read(text: str) -> tuple[datetime, UUID]:
+def cursor_read(text: str) -> tuple[datetime, UUID]:
+    """The place. Raises Invalid for a cursor nobody gave."""
     try:
         moment, key = base64.urlsafe_b64decode(text.encode()).decode().split(" ")
         return datetime.fromisoformat(moment), UUID(key)

@@ -3,7 +3,8 @@
 from typing import Annotated
 from uuid import UUID
 
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from ninja import Path, Router, Status
 from pydantic import Field
 
@@ -80,14 +81,29 @@ def export_get(request: HttpRequest, export_id: UUID) -> ExportOut:
     return selectors.export_out(selectors.export_of(user=user_of(request), export_id=export_id))
 
 
-@router.get("/exports/{uuid:export_id}/download", response={200: None})
-def export_download(request: HttpRequest, export_id: UUID) -> StreamingHttpResponse:
-    """The whole folder as one zip file."""
-    folder = selectors.export_folder_of(user=user_of(request), export_id=export_id)
+@router.get("/exports/{uuid:export_id}/download", response={200: None, 206: None, 416: None})
+def export_download(request: HttpRequest, export_id: UUID) -> HttpResponseBase:
+    """The whole folder as one zip file; its tag is the manifest's SHA-256, and a broken download goes on (`Range`)."""
+    folder, sha256 = selectors.export_finished_of(user=user_of(request), export_id=export_id)
+    zipped, tag = archive.archive_of(folder), f'"{sha256}"'
+    same = request.headers.get("If-Range", tag) == tag
+    begin = archive.range_begin(request.headers.get("Range")) if same else None
+    size = len(zipped)
+    if begin is not None and begin >= size:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
+    headers = {
+        "Content-Disposition": f'attachment; filename="pilothouse-{export_id}.zip"',
+        "Content-Length": str(size - (begin or 0)),
+        "Accept-Ranges": "bytes",
+        "ETag": tag,
+    }
+    if begin is not None:
+        headers["Content-Range"] = f"bytes {begin}-{size - 1}/{size}"
     return StreamingHttpResponse(
-        archive.zip_stream(folder),
+        archive.zip_stream(zipped, begin or 0),
+        status=200 if begin is None else 206,
         content_type="application/zip",
-        headers={"Content-Disposition": f'attachment; filename="pilothouse-{export_id}.zip"'},
+        headers=headers,
     )
 
 

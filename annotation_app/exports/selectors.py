@@ -77,12 +77,12 @@ def export_folder(export_id: UUID) -> Path:
     return folder
 
 
-def export_folder_of(*, user: User, export_id: UUID) -> Path:
-    """A finished export's folder. Raises Forbidden, NotFound and Conflict."""
+def export_finished_of(*, user: User, export_id: UUID) -> tuple[Path, str]:
+    """A finished export's folder, and the SHA-256 of its manifest. Raises Forbidden, NotFound and Conflict."""
     export = export_of(user=user, export_id=export_id)
     if export.status != ExportState.DONE:
         raise Conflict("This export is not finished.", code="not_finished")
-    return export_folder(export.id)
+    return export_folder(export.id), export.manifest_sha256
 
 
 def version_of(*, user: User, name: str, number: int) -> Version:

@@ -1,0 +1,183 @@
+"""`python -m annotation_app.client`: find, export and follow trajectories, register revisions; one JSON a line."""
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import get_origin
+from uuid import UUID
+
+from pydantic import BaseModel, ValidationError
+
+from annotation_app.client.answers import ExportOut, FeedItem, Query
+from annotation_app.client.client import Pilothouse
+from annotation_app.client.errors import PilothouseError, ServerFailed, Unreachable
+from annotation_app.client.inbox import following
+
+EVERY = 5.0
+"""Seconds between two rounds of `stream`."""
+
+
+class Brought(FeedItem):
+    """What became of a trajectory: `new`, or the reason's code why it cannot be had."""
+
+    became: str
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what was asked; 1 where it was refused, with the reason's code."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    try:
+        with Pilothouse(asked.url) as client:
+            run: Callable[[Pilothouse, argparse.Namespace], int] = asked.run
+            return run(client, asked)
+    except PilothouseError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+    except ValidationError as error:
+        print(f"invalid: {error.errors()[0]['msg']}", file=sys.stderr)
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return 130
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m annotation_app.client",
+        description="Find trajectories, export them, follow them, register revisions. The token is the one of"
+        " PILOTHOUSE_TOKEN, or of the file PILOTHOUSE_TOKEN_FILE names.",
+    )
+    parser.add_argument("--url", help="the server; PILOTHOUSE_URL by default")
+    commands = parser.add_subparsers(required=True)
+
+    listing = commands.add_parser("list", help="kept queries, exports or policies")
+    listing.add_argument("what", choices=("queries", "exports", "policies"))
+    listing.set_defaults(run=_list)
+
+    query = commands.add_parser("query", help="trajectories, newest first")
+    _query_arguments(query)
+    query.add_argument("--most", type=int, help="stop after so many")
+    query.set_defaults(run=_query)
+
+    show = commands.add_parser("show", help="one finished trajectory")
+    show.add_argument("id", type=UUID)
+    show.set_defaults(run=_show)
+
+    export = commands.add_parser("export", help="have trajectories written to a folder")
+    export.add_argument("folder", type=Path)
+    _query_arguments(export)
+    export.add_argument("--format", default="canonical")
+    export.add_argument("--plan", type=json.loads, default={}, help="more of the plan, as JSON")
+    export.add_argument("--id", type=UUID, help="download this export, and ask for none")
+    export.set_defaults(run=_export, review="accepted")
+
+    stream = commands.add_parser("stream", help="put trajectories into a trainer's inbox as they become ready")
+    stream.add_argument("inbox", type=Path)
+    _query_arguments(stream)
+    stream.add_argument("--once", action="store_true", help="bring in what is ready, and end")
+    stream.add_argument("--every", type=float, default=EVERY, help="seconds between two looks")
+    stream.set_defaults(run=_stream, review="accepted")
+
+    register = commands.add_parser("register", help="register a revision of a policy")
+    for name in ("name", "revision", "dialect", "base-url", "model"):
+        register.add_argument(f"--{name}", required=True)
+    for name in ("checkpoint", "weight-version"):
+        register.add_argument(f"--{name}", default="")
+    for name in ("sampling", "memory"):
+        register.add_argument(f"--{name}", type=json.loads, default={}, help="JSON")
+    register.set_defaults(run=_register)
+    return parser
+
+
+def _query_arguments(parser: argparse.ArgumentParser) -> None:
+    """A flag for each field of a query."""
+    parser.add_argument("--saved", metavar="QUERY", help="a kept query, by number or name; the flags change it")
+    for name, field in Query.model_fields.items():
+        several = get_origin(field.annotation) is tuple
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            nargs="*" if several else None,
+            metavar=name.upper(),
+            default=argparse.SUPPRESS,
+        )
+
+
+def _query_of(client: Pilothouse, asked: argparse.Namespace) -> Query:
+    """The kept query that was named, changed by the flags; what is given as "any" is not asked for."""
+    base = client.query(asked.saved).model_dump(exclude_defaults=True) if asked.saved else {}
+    given = {name: getattr(asked, name) for name in Query.model_fields if hasattr(asked, name)}
+    return Query.model_validate({**base, **{name: value for name, value in given.items() if value != "any"}})
+
+
+def _list(client: Pilothouse, asked: argparse.Namespace) -> int:
+    return _print({"queries": client.queries, "exports": client.exports, "policies": client.policies}[asked.what]())
+
+
+def _query(client: Pilothouse, asked: argparse.Namespace) -> int:
+    found = client.trajectories(_query_of(client, asked))
+    return _print(one for _, one in zip(range(asked.most or sys.maxsize), found, strict=False))
+
+
+def _show(client: Pilothouse, asked: argparse.Namespace) -> int:
+    return _print([client.trajectory(asked.id)])
+
+
+def _export(client: Pilothouse, asked: argparse.Namespace) -> int:
+    if asked.id is None:
+        filters = _query_of(client, asked).model_dump(mode="json", exclude_defaults=True)
+        started = client.export_start({"review": None, **filters}, {**asked.plan, "format": asked.format})
+    else:
+        started = client.export(asked.id)
+    _tell(f"export {started.id}")
+    client.export_wait(started.id, _progress)
+    client.export_download(started.id, asked.folder)
+    return _print([client.export(started.id)])
+
+
+def _progress(export: ExportOut) -> None:
+    _tell(f"{export.status} {export.progress:.0%}")
+
+
+def _stream(client: Pilothouse, asked: argparse.Namespace) -> int:
+    ended = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: ended.set())
+    with following(client, asked.inbox, _query_of(client, asked)) as follower:
+        while True:
+            try:
+                for item, became in follower.round():
+                    _print([Brought(id=item.id, ready_at=item.ready_at, became=became)])
+                    if ended.is_set():
+                        return 0
+            except (Unreachable, ServerFailed) as error:
+                if asked.once:
+                    raise
+                _tell(f"{error.code}: {error}")
+            if asked.once or ended.wait(asked.every):
+                return 0
+
+
+def _register(client: Pilothouse, asked: argparse.Namespace) -> int:
+    named = ("name", "revision", "dialect", "base_url", "model", "checkpoint", "weight_version", "sampling", "memory")
+    return _print([client.policy_register(**{name: getattr(asked, name) for name in named})])
+
+
+def _print(rows: Iterable[BaseModel]) -> int:
+    for row in rows:
+        print(row.model_dump_json(), flush=True)
+    return 0
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""Pilothouse as a program sees it: find trajectories, have them exported, follow them, register revisions."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from annotation_app.client.answers import (
+    ENDED,
+    ExportOut,
+    FeedPage,
+    Found,
+    FoundPage,
+    Query,
+    RevisionOut,
+    RevisionSummary,
+    SavedQueryOut,
+)
+from annotation_app.client.connection import Connection, token_read, url_read
+from annotation_app.client.errors import Damaged, ExportFailed, NotFound, ServerFailed
+from annotation_app.client.folders import fetch, unpack
+from vocabulary.exports import TRAJECTORIES, Manifest
+from vocabulary.trajectories import Trajectory
+
+Kind = TypeVar("Kind", bound=BaseModel)
+LOOK_EVERY = 1.0
+"""Seconds between two looks at an export that is being written."""
+EVERYTHING = Query()
+SAVED = TypeAdapter(tuple[SavedQueryOut, ...])
+EXPORTS = TypeAdapter(tuple[ExportOut, ...])
+REVISIONS = TypeAdapter(tuple[RevisionSummary, ...])
+
+
+class Pilothouse:
+    """A server, and what the token's person may do there; a context manager. Every method raises what `errors` lists.
+
+    Without arguments, address and token are the environment's.
+    """
+
+    def __init__(self, url: str | None = None, token: str | None = None) -> None:
+        self._connection = Connection(url or url_read(), token or token_read())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def trajectories(self, query: Query = EVERYTHING) -> Iterator[Found]:
+        """What a query finds, newest first, page by page as it is read."""
+        after: str | None = None
+        while True:
+            page = _read(FoundPage, self._connection.get("/trajectories", _params(query, after=after)))
+            yield from page.items
+            if (after := page.next) is None:
+                return
+
+    def queries(self) -> tuple[SavedQueryOut, ...]:
+        """The queries that people keep."""
+        return SAVED.validate_python(self._connection.get("/queries"))
+
+    def query(self, name: str) -> Query:
+        """A kept query, by its number or its name. Raises NotFound."""
+        for kept in self.queries():
+            if name in (str(kept.id), kept.name):
+                return _read(Query, kept.query)
+        raise NotFound(f"There is no query {name!r}.")
+
+    def trajectory(self, episode_id: UUID) -> Trajectory:
+        """A finished trajectory, without its pictures."""
+        with TemporaryDirectory() as aside:
+            folder = Path(aside) / "one"
+            self.parcel(episode_id, folder)
+            return Trajectory.model_validate_json((folder / TRAJECTORIES).read_bytes())
+
+    def feed(self, query: Query, *, ready_since: datetime | None, after: str | None = None) -> FeedPage:
+        """A page of what became ready, the oldest first."""
+        told = self._connection.get("/feed", _params(query, ready_since=ready_since, after=after))
+        return _read(FeedPage, told)
+
+    def parcel(self, episode_id: UUID, target: Path) -> Manifest:
+        """A finished trajectory as a folder of its own, checked."""
+        archive = target.with_name(target.name + ".zip")
+        try:
+            fetch(self._connection, f"/feed/{episode_id}", archive)
+            return unpack(archive, target)
+        finally:
+            archive.unlink(missing_ok=True)
+
+    def exports(self) -> tuple[ExportOut, ...]:
+        """The newest hundred exports."""
+        return EXPORTS.validate_python(self._connection.get("/exports"))
+
+    def export(self, export_id: UUID) -> ExportOut:
+        """How far an export is."""
+        return _read(ExportOut, self._connection.get(f"/exports/{export_id}"))
+
+    def export_start(
+        self, filters: dict[str, Any] | None = None, plan: dict[str, Any] | None = None, *, destination: str = ""
+    ) -> ExportOut:
+        """Ask for an export; filters and plan are as docs/exports.md says."""
+        body = {"filters": filters or {}, "plan": plan or {}, "destination": destination or None}
+        return _read(ExportOut, self._connection.post("/exports", body))
+
+    def export_wait(self, export_id: UUID, progress: Callable[[ExportOut], None] = lambda _: None) -> ExportOut:
+        """The export when it is done; `progress` hears how far it is. Raises ExportFailed."""
+        while True:
+            export = self.export(export_id)
+            progress(export)
+            if export.status == "done":
+                return export
+            if export.status in ENDED:
+                raise ExportFailed(export.error or f"The export was {export.status}.")
+            time.sleep(LOOK_EVERY)
+
+    def export_cancel(self, export_id: UUID) -> None:
+        """Stop an export."""
+        self._connection.post(f"/exports/{export_id}/cancel", repeatable=True)
+
+    def export_download(self, export_id: UUID, target: Path) -> Manifest:
+        """A finished export's folder, under `target` when every file is what the manifest says. A download that broke
+        off goes on, also that of an earlier process."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        archive = target.with_name(f"{target.name}.{export_id}.zip")
+        if target.exists():
+            raise Damaged(f"{target} is there already")
+        tag = fetch(self._connection, f"/exports/{export_id}/download", archive)
+        try:
+            return unpack(archive, target, manifest_sha256=tag.strip('"') or None)
+        finally:
+            archive.unlink(missing_ok=True)
+
+    def policies(self) -> tuple[RevisionSummary, ...]:
+        """Every registered revision."""
+        return REVISIONS.validate_python(self._connection.get("/policies"))
+
+    def policy_register(self, **revision: Any) -> RevisionOut:
+        """Register a revision; the very same one again changes nothing. Fields: docs/policies.md."""
+        return _read(RevisionOut, self._connection.post("/policies", revision, repeatable=True))
+
+
+def _params(query: Query, **more: Any) -> dict[str, Any]:
+    asked = query.model_dump(mode="json", exclude_defaults=True)
+    extra = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in more.items()}
+    return {**asked, **{name: value for name, value in extra.items() if value is not None}}
+
+
+def _read(kind: type[Kind], told: object) -> Kind:
+    try:
+        return kind.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ServerFailed(
+            f"The server's answer is not understood: {first['loc']}: {first['msg']}", code="answer_unknown"
+        ) from None

@@ -1,0 +1,125 @@
+"""Calls to the web app with a token: answers checked, refusals typed, what may be repeated repeated."""
+
+import json
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from annotation_app.client.errors import NotConfigured, Unreachable, refused
+
+URL, TOKEN, TOKEN_FILE = "PILOTHOUSE_URL", "PILOTHOUSE_TOKEN", "PILOTHOUSE_TOKEN_FILE"
+DEFAULT_URL = "http://127.0.0.1:8000"
+PAUSES = (0.2, 0.8, 3.2)
+"""Before each further try of a call that may be repeated (seconds)."""
+LONGEST_PAUSE = 30.0
+"""The most of what a server's `Retry-After` asks for (seconds)."""
+BUSY = frozenset({429, 502, 503, 504})
+BOUNDS = httpx.Timeout(60, connect=5)
+REFUSAL_BYTES = 64 * 1024
+
+
+class Connection:
+    """A server and a token. Reading is repeated after a lost connection or where the server is busy; what changes
+    something is not, unless the caller says that it may be."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._http = httpx.Client(
+            base_url=f"{url.rstrip('/')}/api",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=BOUNDS,
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        self._http.close()
+
+    def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
+        """What is at this address. Raises Refused and Unreachable."""
+        return self._call("GET", path, params=params, repeatable=True)
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None, *, repeatable: bool = False) -> Any:
+        """What became of a change. Raises Refused and Unreachable."""
+        return self._call("POST", path, json=body if body is not None else {}, repeatable=repeatable)
+
+    @contextmanager
+    def stream(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:
+        """An answer that is read bit by bit; once, since how far it got is the caller's to know. Raises Refused and
+        Unreachable."""
+        try:
+            with self._http.stream("GET", path, headers=headers) as response:
+                if response.is_error and response.status_code != 416:
+                    raise refused(response.status_code, _read(response))
+                yield response
+        except httpx.TransportError as error:
+            raise Unreachable(f"{self._http.base_url.host}: {error or type(error).__name__}") from error
+
+    def _call(self, method: str, path: str, *, repeatable: bool, **call: Any) -> Any:
+        pauses = iter(PAUSES if repeatable else ())
+        while True:
+            wait = next(pauses, None)
+            try:
+                response = self._http.request(method, path, **call)
+            except httpx.TransportError as error:
+                if wait is None:
+                    raise Unreachable(f"{self._http.base_url.host}: {error or type(error).__name__}") from error
+            else:
+                if response.status_code not in BUSY or wait is None:
+                    return _answer(response)
+                wait = _asked_for(response, wait)
+            time.sleep(wait)
+
+
+def token_read(environment: Mapping[str, str] = os.environ) -> str:
+    """The token of `PILOTHOUSE_TOKEN`, or of the file that `PILOTHOUSE_TOKEN_FILE` names and nobody else may read.
+    Raises NotConfigured."""
+    if token := environment.get(TOKEN, "").strip():
+        return token
+    named = environment.get(TOKEN_FILE, "")
+    if not named:
+        raise NotConfigured(f"set {TOKEN}, or {TOKEN_FILE} to a file of mode 600")
+    path = Path(named)
+    try:
+        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise NotConfigured(f"others may read {path}: `chmod 600` it, and make another token")
+        return path.read_text().strip()
+    except OSError as error:
+        raise NotConfigured(f"{path}: {error.strerror}") from None
+
+
+def url_read(environment: Mapping[str, str] = os.environ) -> str:
+    """The server's address, `PILOTHOUSE_URL`."""
+    return environment.get(URL, DEFAULT_URL)
+
+
+def _answer(response: httpx.Response) -> Any:
+    if response.is_error:
+        raise refused(response.status_code, _json(response.content))
+    return _json(response.content) if response.content else None
+
+
+def _read(response: httpx.Response) -> object:
+    """The body of a refusal, as far as it can be one."""
+    content = b""
+    for chunk in response.iter_bytes():
+        content += chunk
+        if len(content) > REFUSAL_BYTES:
+            return None
+    return _json(content)
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
+
+
+def _asked_for(response: httpx.Response, pause: float) -> float:
+    given = response.headers.get("Retry-After", "")
+    return min(float(given), LONGEST_PAUSE) if given.isdigit() else pause

@@ -1,0 +1,113 @@
+"""What can go wrong in a program that uses Pilothouse.
+
+PilothouseError           every error of this package; `code` is stable
+├── NotConfigured         no token, or one that others can read
+├── Unreachable           no answer, however often it was asked
+├── Refused               the server said no; `code`, `message` and `extra` are its own
+│   ├── NotSignedIn       401: the token has ended, or never was one
+│   ├── Forbidden         403: not for this person, or not within the token's scopes
+│   ├── NotFound          404
+│   ├── Conflict          409
+│   ├── Invalid           422
+│   ├── TooMany           429
+│   └── ServerFailed      5xx
+├── ExportFailed          an export ended without a folder
+├── Damaged               what was downloaded is not what its manifest says
+├── OtherPosition         an inbox is being filled by another program, or from another query
+└── SignatureWrong        a webhook's message that we did not send, or not now
+"""
+
+from typing import Any, ClassVar
+
+
+class PilothouseError(Exception):
+    """Base of all."""
+
+    code: str = "pilothouse_error"
+
+
+class NotConfigured(PilothouseError):
+    code = "not_configured"
+
+
+class Unreachable(PilothouseError):
+    code = "unreachable"
+
+
+class Refused(PilothouseError):
+    code = "refused"
+    status: ClassVar[int] = 0
+
+    def __init__(self, message: str, *, code: str | None = None, extra: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.extra = extra or {}
+
+
+class NotSignedIn(Refused):
+    status = 401
+    code = "not_signed_in"
+
+
+class Forbidden(Refused):
+    status = 403
+    code = "forbidden"
+
+
+class NotFound(Refused):
+    status = 404
+    code = "not_found"
+
+
+class Conflict(Refused):
+    status = 409
+    code = "conflict"
+
+
+class Invalid(Refused):
+    status = 422
+    code = "invalid"
+
+
+class TooMany(Refused):
+    status = 429
+    code = "too_many"
+
+
+class ServerFailed(Refused):
+    status = 500
+    code = "server_failed"
+
+
+class ExportFailed(PilothouseError):
+    code = "export_failed"
+
+
+class Damaged(PilothouseError):
+    code = "damaged"
+
+
+class OtherPosition(PilothouseError):
+    code = "other_position"
+
+
+class SignatureWrong(PilothouseError):
+    code = "signature_wrong"
+
+
+REFUSALS: dict[int, type[Refused]] = {
+    kind.status: kind for kind in (NotSignedIn, Forbidden, NotFound, Conflict, Invalid, TooMany)
+}
+
+
+def refused(status: int, body: object) -> Refused:
+    """The refusal that an answer says."""
+    told = body if isinstance(body, dict) else {}
+    kind = REFUSALS.get(status, ServerFailed if status >= 500 else Refused)
+    code, extra = told.get("code"), told.get("extra")
+    return kind(
+        str(told.get("message") or f"The server answered {status}."),
+        code=code if isinstance(code, str) else None,
+        extra=extra if isinstance(extra, dict) else None,
+    )

@@ -1,0 +1,35 @@
+"""The feed over HTTP, for researchers and admins and their programs."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Query, Router
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.catalogue import schemas as catalogue
+from annotation_app.endpoint import Plain
+from annotation_app.feed import selectors
+from annotation_app.feed.schemas import FeedPage
+
+router = Router(tags=["feed"], auth=SIGNED_IN_OR_TOKEN)
+
+
+@router.get("/feed", response=FeedPage)
+def feed_list(
+    request: HttpRequest,
+    query: Annotated[catalogue.Query, Query()],
+    ready_since: datetime | None = None,
+    after: Plain | None = None,
+) -> FeedPage:
+    """What became ready since, the oldest first."""
+    return selectors.feed_page(user=user_of(request), query=query, ready_since=ready_since, after=after)
+
+
+@router.get("/feed/{uuid:episode_id}", response={200: None})
+def feed_get(request: HttpRequest, episode_id: UUID) -> StreamingHttpResponse:
+    """One trajectory as a zip file: a folder as exports have it, with its manifest."""
+    folder = selectors.parcel_write(user=user_of(request), episode_id=episode_id)
+    return StreamingHttpResponse(selectors.parcel_stream(folder), content_type="application/zip")

@@ -1,0 +1,95 @@
+"""Reading what became ready, and one trajectory as a folder."""
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+from django.db.models import F, Min, Q
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.catalogue.schemas import Query
+from annotation_app.catalogue.selectors import cursor_read, cursor_write, entries_matching
+from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import ENDED_STATUSES
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.exports.archive import archive_of, zip_stream
+from annotation_app.exports.folder import MissingBlobs, Order, folder_write
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.exports.selectors import exporter_check
+from annotation_app.feed.schemas import FeedItem, FeedPage
+
+PAGE = 100
+SETTLING = timedelta(minutes=1)
+"""A change that was made so long ago has been stored, and its episode entered."""
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: str | None) -> FeedPage:
+    """Finished trajectories that a query means, in the order they became ready. Raises Forbidden, and Invalid for a
+    cursor nobody gave."""
+    exporter_check(user)
+    settled = min(timezone.now() - SETTLING, _entered_until())
+    moment = "episode__finished_at" if query.review in (None, "pending") else "episode__reviewed_at"
+    found = entries_matching(query).filter(episode__status="finished").annotate(ready_at=F(moment))
+    found = found.filter(ready_at__gte=ready_since or BEGINNING)
+    if after:
+        at, key = cursor_read(after)
+        found = found.filter(Q(ready_at__gt=at) | Q(ready_at=at, episode_id__gt=key))
+    rows = list(found.order_by("ready_at", "episode_id").values_list("episode_id", "ready_at")[: PAGE + 1])
+    items = tuple(FeedItem(id=key, ready_at=at) for key, at in rows[:PAGE])
+    more = len(rows) > PAGE
+    return FeedPage(
+        items=items,
+        next=cursor_write(items[-1].ready_at, items[-1].id) if more else None,
+        settled=min(settled, items[-1].ready_at) if more else settled,
+    )
+
+
+def _entered_until() -> datetime:
+    """Every episode that ended before is in the catalogue."""
+    waiting = Episode.objects.filter(status__in=ENDED_STATUSES, entry__isnull=True)
+    first: datetime | None = waiting.aggregate(first=Min("finished_at"))["first"]
+    return first or timezone.now()
+
+
+def parcel_write(*, user: User, episode_id: UUID) -> Path:
+    """A finished trajectory as a folder of its own in the canonical format; whoever sends it removes it. Raises
+    Forbidden, NotFound, and Conflict where a picture of it is lost."""
+    exporter_check(user)
+    known = entries_matching(Query()).filter(pk=episode_id, episode__status="finished")
+    entry = known.select_related("episode", "pool").first()
+    if entry is None:
+        raise NotFound("There is no such finished trajectory.")
+    aside = Path(tempfile.mkdtemp(prefix="parcel-"))
+    target = aside / str(episode_id)
+    order = Order(
+        target=target,
+        filters=ExportFilters(review=None),
+        plan=ExportPlan(),
+        pool=entry.pool.name,
+        created_at=entry.episode.finished_at or entry.created_at,
+        chosen=lambda: [(episode_id, "train")],
+    )
+    with ExitStack() as undone:
+        undone.callback(shutil.rmtree, aside, ignore_errors=True)
+        try:
+            folder_write(order)
+        except MissingBlobs as error:
+            lost = {"first": error.first}
+            raise Conflict("Pictures of this trajectory are lost.", code="pictures_missing", extra=lost) from None
+        undone.pop_all()
+    return target
+
+
+async def parcel_stream(folder: Path) -> AsyncIterator[bytes]:
+    """The folder as one zip file; it is removed behind it."""
+    try:
+        async for chunk in zip_stream(archive_of(folder)):
+            yield chunk
+    finally:
+        shutil.rmtree(folder.parent, ignore_errors=True)
