@@ -1,0 +1,142 @@
+"""The nano policy as the servers know it: tokens, prompts, and the trainer's own forward pass."""
+
+import base64
+import io
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from trainer.checkpoints import Checkpoint
+from trainer.errors import CheckpointMismatched
+from trainer.nano import clicking, reading
+from trainer.nano.asked import Decision, Speller, batch_of, decision_draw
+from trainer.nano.asking import conversation, dialect
+from trainer.nano.checkpoint import start_make
+from trainer.nano.clicking import passed
+from trainer.nano.forward import patches_of
+from trainer.nano.screens import screen_draw
+from trainer.nano.tokenizer import phrases
+from trainer.serve.protocol import Message
+from trainer.serve.reader import Reader
+from vocabulary.dialect import Parsed, Screen, TextPart
+
+REPLY = "Thought: \"Größe 中文\" is at the top left.\nAction: click(point='<point>123 45</point>')"
+
+
+def test_any_text_comes_back_and_points_are_two_tokens(nano: Checkpoint) -> None:
+    tokenizer = nano.tokenizer
+    ids = tokenizer.encode(REPLY, add_special_tokens=False)
+    assert tokenizer.decode(ids) == REPLY
+    words = [tokenizer.decode([token]) for token in ids]
+    assert words[-3:] == ["<point>123", " 45</point>", "')"]
+    assert tokenizer.encode("12 apples", add_special_tokens=False)[0] < 256  # a number elsewhere is spelled
+
+
+def test_every_phrase_is_one_token(nano: Checkpoint) -> None:
+    assert all(len(nano.tokenizer.encode(phrase, add_special_tokens=False)) == 1 for phrase in phrases())
+
+
+def test_what_is_asked_is_short_but_for_the_instruction(nano: Checkpoint) -> None:
+    before, after = Speller(nano.tokenizer).around(conversation("?", (336, 252)))
+    assert len(before) < 24
+    assert len(after) < 8
+
+
+def test_a_server_reads_the_same_tokens_and_pixels(nano: Checkpoint) -> None:
+    (one,) = _decisions(nano, 1)
+    data = io.BytesIO()
+    Image.fromarray(one.pixels).save(data, "PNG")
+    link = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
+    told = [
+        Message.model_validate({"role": message.role, "content": [_part(part, link) for part in message.content]})
+        for message in _asked(4)
+    ]
+    prompt = Reader(nano, max_images=5, context=4096).read(told)
+    speller = Speller(nano.tokenizer)
+    assert prompt.ids == (*one.before, *(speller.picture,) * 108, *one.after)
+    assert torch.allclose(
+        prompt.pictures[0].pixels, patches_of(torch.from_numpy(one.pixels[None].copy()))[0], atol=1e-6
+    )
+
+
+def test_replies_are_read_as_a_click_within_the_target(nano: Checkpoint) -> None:
+    for one in _decisions(nano, 8):
+        height, width, _ = one.pixels.shape
+        said = nano.tokenizer.decode(one.reply, skip_special_tokens=True)
+        parsed = dialect().parse(said, Screen(width=width, height=height))
+        assert isinstance(parsed, Parsed)
+        assert parsed.action.kind == "click"
+        assert one.target is not None
+        left, top, right, bottom = one.target
+        assert left - 1 <= parsed.action.x <= right + 1
+        assert top - 1 <= parsed.action.y <= bottom + 1
+
+
+def test_the_batched_forward_pass_is_that_of_transformers(nano: Checkpoint) -> None:
+    speller, model = Speller(nano.tokenizer), nano.model
+    batch = batch_of(_decisions(nano, 3), speller)
+    _, height, width, _ = batch.pixels.shape
+    with torch.no_grad():
+        *_, logits, _ = passed(model, batch)
+        whole = model(
+            input_ids=batch.ids,
+            attention_mask=torch.ones_like(batch.ids),
+            pixel_values=patches_of(batch.pixels).flatten(0, 1),
+            image_grid_thw=torch.tensor([[1, height // 14, width // 14]] * 3),
+            mm_token_type_ids=(batch.ids == speller.picture).int(),
+        ).logits
+        other = passed(model, batch_of([_grey(one) for one in _decisions(nano, 3)], speller))[2]
+    theirs = whole.flatten(0, 1)[batch.said_at]
+    assert torch.allclose(logits, theirs, atol=1e-3)
+    assert (logits - other).abs().max() > 0.1  # the picture matters, or this would show nothing
+
+
+@pytest.mark.parametrize("stage", [reading, clicking])
+def test_a_stage_learns_and_ends_the_same_when_it_is_ended_in_between(
+    stage: object, start: Path, tmp_path: Path
+) -> None:
+    told = {"checkpoint": start, "batch": 2, "warmup": 1, "keep_every": 2}
+    stage.run(stage.Config(**told, out=tmp_path / "parts", updates=2))  # type: ignore[attr-defined]
+    parts = stage.run(stage.Config(**told, out=tmp_path / "parts", updates=4))  # type: ignore[attr-defined]
+    whole = stage.run(stage.Config(**told, out=tmp_path / "whole", updates=4))  # type: ignore[attr-defined]
+    one, other = ((folder / "model.safetensors").read_bytes() for folder in (parts, whole))
+    assert one == other != (start / "model.safetensors").read_bytes()
+    with pytest.raises(CheckpointMismatched):
+        stage.run(stage.Config(**told, seed=1, out=tmp_path / "whole", updates=6))  # type: ignore[attr-defined]
+
+
+def test_the_same_seed_gives_the_same_weights(start: Path, tmp_path: Path) -> None:
+    again = start_make(tmp_path / "again", seed=0)
+    assert (again / "model.safetensors").read_bytes() == (start / "model.safetensors").read_bytes()
+    assert sum(file.stat().st_size for file in again.iterdir()) < 30e6
+
+
+def _decisions(nano: Checkpoint, count: int) -> list[Decision]:
+    speller = Speller(nano.tokenizer)
+    seeds = range(4, 4 + count)
+    return [
+        decision_draw(speller, Random(seed), screen_draw(Random(seed), page=(320, 240), dense=True)) for seed in seeds
+    ]
+
+
+def _asked(seed: int) -> tuple:  # type: ignore[type-arg]
+    from trainer.nano.sentences import asked
+
+    screen, random = screen_draw(Random(seed), page=(320, 240), dense=True), Random(seed)
+    return conversation(asked(random, screen.widgets[random.randrange(len(screen.widgets))]), screen.image.size)
+
+
+def _part(part: object, link: str) -> dict[str, object]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    return {"type": "image_url", "image_url": {"url": link}}
+
+
+def _grey(one: Decision) -> Decision:
+    from dataclasses import replace
+
+    return replace(one, pixels=np.full_like(one.pixels, 128))

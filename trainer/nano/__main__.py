@@ -1,0 +1,50 @@
+"""The recipe: `python -m trainer.nano start FOLDER`, then its stages `reading` and `clicking`."""
+
+import argparse
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from trainer.config import config_read, fields_told
+from trainer.errors import TrainerError
+
+STAGES = ("reading", "clicking")
+"""Modules of this package, each with `Config`, its settings, and `run(config)`, which returns what it made."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do one of them: 0 when it was done, 1 with a coded error."""
+    parser = argparse.ArgumentParser(
+        prog="python -m trainer.nano", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    start = commands.add_parser("start", help="a policy that has learned nothing")
+    start.add_argument("folder", type=Path)
+    start.add_argument("--seed", type=int, default=0)
+    for name in STAGES:
+        module = import_module(f"trainer.nano.{name}")
+        stage = commands.add_parser(
+            name,
+            help=(module.__doc__ or "").split("\n")[0],
+            epilog=fields_told(module.Config),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        stage.add_argument("--config", type=Path, metavar="FILE", help="settings as a JSON object")
+        stage.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="one more; it wins")
+    given = parser.parse_args(arguments)
+    try:
+        if given.command == "start":
+            from trainer.nano.checkpoint import start_make
+
+            print(start_make(given.folder, seed=given.seed))
+        else:
+            module = import_module(f"trainer.nano.{given.command}")
+            print(module.run(config_read(module.Config, given.config, given.set)))
+    except TrainerError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+"""Decisions as the model takes them, many at once: text, one picture of the same size, and the reply."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from trainer.nano.asking import clicking, conversation
+from trainer.nano.screens import Screen
+from trainer.nano.sentences import PLACES, asked, thought
+from trainer.nano.targets import CELL, NOWHERE, Seen, seen_of
+from trainer.nano.tokenizer import ACROSS
+from vocabulary.dialect import ChatMessage, TextPart
+
+Ids = tuple[int, ...]
+SPREAD = 2.5
+"""Pixels around a point that are nearly as right."""
+EASY, SPELLED, TELLING = 0.1, 0.3, 1.0
+"""What tokens of a reply weigh: what always stands there, letters, and where something is."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One screen, what is asked about it, and what should be said."""
+
+    pixels: np.ndarray[Any, np.dtype[np.uint8]]
+    """The picture as the model gets it; shape (height, width, 3)."""
+    before: Ids
+    """All that stands before the picture's places, and after them."""
+    after: Ids
+    reply: Ids
+    point: tuple[int, int] | None
+    """Where is clicked, if that is what is done."""
+    target: tuple[float, float, float, float] | None
+    """Where a click counts."""
+    seen: Seen | None
+    """What is known of the screen."""
+    chosen: int = NOWHERE
+    """The number of the widget that is meant."""
+
+
+class Speller:
+    """Conversations and replies as the tokens of one tokenizer."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self.picture: int = tokenizer.convert_tokens_to_ids("<|image_pad|>")
+        self.end: int = tokenizer.eos_token_id
+        self.across = torch.tensor([tokenizer.convert_tokens_to_ids(f"<point>{x}") for x in range(ACROSS)])
+        self.down = torch.tensor([tokenizer.convert_tokens_to_ids(f" {y}</point>") for y in range(ACROSS)])
+        places = {tokenizer.convert_tokens_to_ids(place) for place in PLACES}
+        self._telling = places | set(self.across.tolist()) | set(self.down.tolist())
+
+    def around(self, messages: Sequence[ChatMessage]) -> tuple[Ids, Ids]:
+        """A conversation with one picture: what stands before and after it, as a server's template has it."""
+        told = [{"role": message.role, "content": _templated(message)} for message in messages]
+        text = self._tokenizer.apply_chat_template(told, tokenize=False, add_generation_prompt=True)
+        ids = self._tokenizer.encode(text, add_special_tokens=False)
+        place = ids.index(self.picture)
+        return tuple(ids[:place]), tuple(ids[place + 1 :])
+
+    def reply(self, text: str) -> Ids:
+        """A turn, and its end."""
+        return (*self._tokenizer.encode(text, add_special_tokens=False), self.end)
+
+    def weight(self, token: int) -> float:
+        """What a token of a reply counts."""
+        return TELLING if token in self._telling else SPELLED if token < 256 else EASY
+
+
+def decision_draw(speller: Speller, random: Random, screen: Screen) -> Decision:
+    """Something is asked for on a drawn screen."""
+    number = random.randrange(len(screen.widgets))
+    widget, size = screen.widgets[number], screen.image.size
+    before, after = speller.around(conversation(asked(random, widget), size))
+    x, y = map(round, widget.point)
+    return Decision(
+        pixels=np.asarray(screen.image),
+        before=before,
+        after=after,
+        reply=speller.reply(clicking(thought(screen, widget), (x, y), size)),
+        point=(x, y),
+        target=widget.target,
+        seen=seen_of(screen),
+        chosen=number,
+    )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Decisions side by side: B of them, the longest of L tokens, C cells each, T tokens of replies in all."""
+
+    pixels: torch.Tensor
+    ids: torch.Tensor
+    """Shape (B, L)."""
+    places: torch.Tensor
+    """Shape (3, B, L)."""
+    begins: torch.Tensor
+    """Where the picture begins; shape (B,)."""
+    said_at: torch.Tensor
+    """From which token, of B * L, the next is told; shape (T,)."""
+    said: torch.Tensor
+    weights: torch.Tensor
+    across: torch.Tensor
+    """Of a token that names a column, which; else NOWHERE; shape (T,)."""
+    down: torch.Tensor
+    targets: torch.Tensor
+    """How much of the click a cell has: 1 shared by the cells of what is clicked; shape (B, C)."""
+    points: torch.Tensor
+    """Where the widget of a cell is clicked, NOWHERE where it is not known; shape (B, C, 2)."""
+    seen: list[Seen]
+    """Of those of which it is known."""
+
+
+def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
+    """Decisions about pictures of one size."""
+    height, width, _ = decisions[0].pixels.shape
+    rows, columns = height // CELL, width // CELL
+    cells = rows * columns
+    length = max(len(one.before) + cells + len(one.after) + len(one.reply) for one in decisions)
+    ids = np.zeros((len(decisions), length), np.int64)
+    places = np.zeros((3, len(decisions), length), np.int64)
+    targets, points = np.zeros((len(decisions), cells), np.float32), np.full((len(decisions), cells, 2), NOWHERE)
+    at, said = list[int](), list[int]()
+    for number, one in enumerate(decisions):
+        whole = (*one.before, *(speller.picture,) * cells, *one.after, *one.reply)
+        ids[number, : len(whole)] = whole
+        places[:, number] = places_of(len(one.before), rows, columns, length)
+        begin = number * length + len(whole) - len(one.reply) - 1
+        at += range(begin, begin + len(one.reply))
+        said += one.reply
+        targets[number], points[number] = _meant(one, rows, columns)
+    across, down = speller.across.tolist(), speller.down.tolist()
+    by_x, by_y = ({token: pixel for pixel, token in enumerate(axis)} for axis in (across, down))
+    return Batch(
+        pixels=torch.from_numpy(np.stack([one.pixels for one in decisions])),
+        ids=torch.from_numpy(ids),
+        places=torch.from_numpy(places),
+        begins=torch.tensor([len(one.before) for one in decisions]),
+        said_at=torch.tensor(at),
+        said=torch.tensor(said),
+        weights=torch.tensor([speller.weight(token) for token in said]),
+        across=torch.tensor([by_x.get(token, NOWHERE) for token in said]),
+        down=torch.tensor([by_y.get(token, NOWHERE) for token in said]),
+        targets=torch.from_numpy(targets),
+        points=torch.from_numpy(points),
+        seen=[one.seen for one in decisions if one.seen is not None],
+    )
+
+
+@cache
+def _grid(rows: int, columns: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.stack([np.zeros(rows * columns, np.int64), *np.divmod(np.arange(rows * columns), columns)])
+
+
+def places_of(before: int, rows: int, columns: int, length: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The three places of each token, as the model family counts them; shape (3, length)."""
+    cells = rows * columns
+    places = np.empty((3, length), np.int64)
+    places[:, :before] = np.arange(before)
+    places[:, before : before + cells] = before + _grid(rows, columns)
+    places[:, before + cells :] = before + max(rows, columns) + np.arange(length - before - cells)
+    return places
+
+
+def soft(pixels: torch.Tensor, count: int) -> torch.Tensor:
+    """How right each of `count` pixels is where these are meant; shape (T, count), each row sums to 1."""
+    away = (torch.arange(count)[None] - pixels[:, None]) / SPREAD
+    return functional.softmax(-0.5 * away * away, -1)
+
+
+def _meant(one: Decision, rows: int, columns: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The share of the click that each cell has, and where the widget of each cell is clicked."""
+    targets, points = np.zeros(rows * columns, np.float32), np.full((rows * columns, 2), NOWHERE)
+    if one.seen is not None:
+        points[one.seen.widgets >= 0] = one.seen.points[one.seen.widgets >= 0]
+        targets[one.seen.widgets == one.chosen] = 1.0
+    if one.point is not None and not targets.any():
+        cell = min(one.point[1] // CELL, rows - 1) * columns + min(one.point[0] // CELL, columns - 1)
+        targets[cell], points[cell] = 1.0, one.point
+    return targets / max(targets.sum(), 1.0), points
+
+
+def _templated(message: ChatMessage) -> list[dict[str, str]]:
+    return [
+        {"type": "text", "text": part.text} if isinstance(part, TextPart) else {"type": "image"}
+        for part in message.content
+    ]

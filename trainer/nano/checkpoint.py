@@ -1,0 +1,97 @@
+"""The nano policy's folder: an ordinary Qwen2.5-VL of four million weights in the Hugging Face layout."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import torch
+from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+
+from trainer.nano.targets import CELL, PATCH
+from trainer.nano.tokenizer import tokenizer_make
+from vocabulary.resize import MAX_PIXELS, MIN_PIXELS
+
+THETA = 20.0
+"""The base of the text's rotary embedding: with the family's 10,000 a screen's columns are hardly told apart."""
+CONTEXT = 4_096
+WINDOW = 40 * CELL
+"""Wider than any picture it gets: attention is over all of it in every block."""
+IMAGES = {
+    "image_processor_type": "Qwen2VLImageProcessor",
+    "processor_class": "Qwen2_5_VLProcessor",
+    "min_pixels": MIN_PIXELS,
+    "max_pixels": MAX_PIXELS,
+    "patch_size": PATCH,
+    "temporal_patch_size": 2,
+    "merge_size": 2,
+    "image_mean": [0.5, 0.5, 0.5],
+    "image_std": [0.25, 0.25, 0.25],
+}
+
+
+def start_make(folder: Path, *, seed: int) -> Path:
+    """A policy that has learned nothing, written beside `folder` and renamed; the same seed gives the same weights."""
+    making = folder.with_name(folder.name + ".making")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir(parents=True)
+    tokenizer = tokenizer_make()
+    tokenizer.save_pretrained(making)
+    (making / "preprocessor_config.json").write_text(json.dumps(IMAGES, indent=2))
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = Qwen2_5_VLForConditionalGeneration(config_make(tokenizer.get_vocab()))
+    model.generation_config.eos_token_id = model.config.text_config.eos_token_id
+    model.generation_config.pad_token_id = model.config.text_config.pad_token_id
+    model.save_pretrained(making)
+    os.rename(making, folder)
+    return folder
+
+
+def config_make(vocabulary: dict[str, int]) -> Qwen2_5_VLConfig:
+    """Its shape: a tower of 160 by 4, a decoder of 192 by 5."""
+    special = {name: vocabulary[f"<|{name}|>"] for name in ("endoftext", "im_end", "image_pad", "video_pad")}
+    around = {name: vocabulary[f"<|{name}|>"] for name in ("vision_start", "vision_end")}
+    rotary = {"rope_type": "default", "rope_theta": THETA, "mrope_section": [8, 12, 12]}
+    text = {
+        "vocab_size": -(-len(vocabulary) // 64) * 64,
+        "hidden_size": 192,
+        "intermediate_size": 576,
+        "num_hidden_layers": 5,
+        "num_attention_heads": 3,
+        "num_key_value_heads": 1,
+        "max_position_embeddings": CONTEXT,
+        "rope_theta": THETA,
+        "rope_parameters": rotary,
+        "rope_scaling": {**rotary, "type": "mrope"},
+        "tie_word_embeddings": True,
+        "bos_token_id": None,
+        "eos_token_id": special["im_end"],
+        "pad_token_id": special["endoftext"],
+    }
+    vision = {
+        "depth": 4,
+        "hidden_size": 160,
+        "intermediate_size": 400,
+        "num_heads": 5,
+        "out_hidden_size": 192,
+        "patch_size": PATCH,
+        "spatial_merge_size": 2,
+        "temporal_patch_size": 2,
+        "window_size": WINDOW,
+        "fullatt_block_indexes": [0, 1, 2, 3],
+        "in_channels": 3,
+        "in_chans": 3,
+    }
+    return Qwen2_5_VLConfig(
+        text_config=text,
+        vision_config=vision,
+        image_token_id=special["image_pad"],
+        video_token_id=special["video_pad"],
+        vision_start_token_id=around["vision_start"],
+        vision_end_token_id=around["vision_end"],
+        eos_token_id=special["im_end"],
+        pad_token_id=special["endoftext"],
+        tie_word_embeddings=True,
+        architectures=["Qwen2_5_VLForConditionalGeneration"],
+    )

@@ -1,0 +1,125 @@
+"""The second stage: what is asked for is found on the screen and clicked, with heads where the answer forms."""
+
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+from pydantic import Field
+from torch import nn
+from torch.nn import functional
+
+from trainer.curves import curves_open
+from trainer.nano.asked import Batch, Speller, batch_of, decision_draw, soft
+from trainer.nano.forward import looked, patches_of, thought, turns_of
+from trainer.nano.heads import read_of, reading_heads, reading_loss
+from trainer.nano.learning import Learning, run_open
+from trainer.nano.screens import PAGES, Screen, screen_draw
+from trainer.nano.targets import CELL, NOWHERE
+
+MIDDLE = 3
+"""The layer of the decoder after which cells are asked; the instruction stands before them, so that they know it."""
+BIN = 4
+"""Pixels that a cell's heads do not tell apart."""
+BINS = 88
+
+
+class Config(Learning):
+    """What it is told."""
+
+    dense: float = Field(default=0.25, ge=0, le=1)
+    """The share of screens that are full of writing."""
+
+
+def run(config: Config) -> Path:
+    """Click until all updates are done. Returns the last checkpoint's folder."""
+    stage = run_open(config, heads_make)
+    speller, began = Speller(stage.checkpoint.tokenizer), time.process_time()
+    with curves_open(config.out, stage.state.update) as curves:
+        for update in stage.updates():
+            screens = [Random(f"{config.seed} {update} {number}") for number in range(config.batch)]
+            page = Random(f"{config.seed} {update}").choice(PAGES)
+            decisions = [decision_draw(speller, random, _screen(random, page, config.dense)) for random in screens]
+            batch = batch_of(decisions, speller)
+            loss, figures = clicking_loss(stage.checkpoint.model, stage.heads, batch, speller, config.bfloat16)
+            loss.backward()
+            norm = stage.optimisers.step(update, config)
+            curves.write(update, {**figures, "gradient": norm, "cpu_seconds": time.process_time() - began})
+    return stage.newest
+
+
+def heads_make(model: Any) -> nn.ModuleDict:
+    """The heads of the first stage, and what the decoder is asked of each cell: whether it is meant, and where its
+    widget is clicked. All are drawn anew."""
+    heads, text = reading_heads(model), model.config.text_config.hidden_size
+    for name, width in (("meant", 1), ("across", BINS), ("down", BINS)):
+        heads[name] = nn.Linear(text, width)
+    return heads
+
+
+def clicking_loss(
+    model: Any, heads: nn.ModuleDict, batch: Batch, speller: Speller, bfloat16: bool = False
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """How wrong replies and heads are, and figures of it."""
+    with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        patches, cells, logits, middle = passed(model, batch)
+    said, figures = _said_loss(logits.float(), batch, speller)
+    told, more = _cells_loss(heads, middle.float(), batch)
+    loss, figures = said + told, figures | more
+    if len(batch.seen) == len(batch.ids):
+        read, reading = reading_loss(heads, patches, cells, read_of(batch.seen))
+        loss, figures = loss + read, figures | reading
+    return loss, figures
+
+
+def passed(model: Any, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """What the tower makes of patches and cells, the logits of what is said, and the cells after the middle layer."""
+    _, height, width, _ = batch.pixels.shape
+    patches, cells = looked(model, patches_of(batch.pixels), turns_of(model, height // CELL, width // CELL))
+    words = model.model.language_model.embed_tokens(batch.ids)
+    where = (batch.begins[:, None] + torch.arange(cells.shape[1]))[..., None].expand(-1, -1, words.shape[-1])
+    ended, between = thought(model, words.scatter(1, where, cells.to(words.dtype)), batch.places, MIDDLE)
+    return patches, cells, model.lm_head(ended.flatten(0, 1)[batch.said_at]), between.gather(1, where)
+
+
+def _screen(random: Random, page: tuple[int, int], dense: float) -> Screen:
+    while not (screen := screen_draw(random, page=page, dense=random.random() < dense)).widgets:
+        pass
+    return screen
+
+
+def _said_loss(logits: torch.Tensor, batch: Batch, speller: Speller) -> tuple[torch.Tensor, dict[str, float]]:
+    """Points are learned with their neighbours, all else as it is."""
+    logs = logits.log_softmax(-1)
+    each = -logs.gather(1, batch.said[:, None])[:, 0]
+    figures = {}
+    for name, pixels, tokens in (("x", batch.across, speller.across), ("y", batch.down, speller.down)):
+        named = pixels >= 0
+        if named.any():
+            among = logs[named][:, tokens]
+            near = -(soft(pixels[named], len(tokens)) * among).sum(-1)
+            each = each.index_put((named.nonzero()[:, 0],), near)
+            figures[f"{name}_within_6"] = ((among.argmax(-1) - pixels[named]).abs() <= 6).float().mean().item()
+    loss = (each * batch.weights).sum() / batch.weights.sum()
+    return loss, figures | {"said": loss.item()}
+
+
+def _cells_loss(heads: nn.ModuleDict, middle: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+    meant = heads["meant"](middle)[..., 0]
+    found = -(batch.targets * meant.log_softmax(-1)).sum(-1).mean()
+    known = batch.points[..., 0] > NOWHERE
+    points = batch.points[known].float() / BIN
+    across, down = (
+        -(soft_bins(points[:, axis]) * head(middle[known]).log_softmax(-1)).sum(-1).mean()
+        for axis, head in enumerate((heads["across"], heads["down"]))
+    )
+    right = (batch.targets.gather(1, meant.argmax(-1, keepdim=True)) > 0).float().mean()
+    figures = {"meant": found.item(), "meant_right": right.item(), "across": across.item(), "down": down.item()}
+    return found + 0.5 * (across + down), figures
+
+
+def soft_bins(bins: torch.Tensor) -> torch.Tensor:
+    """How right each bin is where these, with their fractions, are meant; shape (K, BINS)."""
+    away = (torch.arange(BINS)[None] + 0.5 - bins[:, None]) / 0.8
+    return functional.softmax(-0.5 * away * away, -1)

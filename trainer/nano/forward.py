@@ -1,0 +1,89 @@
+"""The model's own weights over many samples at once: the same numbers as its forward, for pictures of one size.
+
+transformers computes attention of pictures one by one and keeps a mask for text; where every sample has one picture of
+the same size neither is needed, and torch can compile all of it.
+"""
+
+from typing import Any
+
+import torch
+from torch.nn import functional
+from transformers.models.qwen2_5_vl.modeling_qwen2_5_vl import get_vision_position_ids
+
+from trainer.nano.targets import CELL, PATCH
+
+
+def patches_of(pictures: torch.Tensor) -> torch.Tensor:
+    """Pictures as the image processor prepares them; from (B, height, width, 3) bytes to (B, P, values of a patch)."""
+    count, height, width, _ = pictures.shape
+    rows, columns = height // CELL, width // CELL
+    scaled = (pictures.float() / 255 - 0.5) / 0.25
+    parted = scaled.view(count, rows, 2, PATCH, columns, 2, PATCH, 3).permute(0, 1, 4, 2, 5, 7, 3, 6)
+    still = parted.reshape(count, rows * columns * 4, 3, 1, PATCH * PATCH).expand(-1, -1, -1, 2, -1)
+    return still.reshape(count, rows * columns * 4, -1)
+
+
+def turns_of(model: Any, rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cosines and sines of the places of a picture of so many cells, for `looked`."""
+    tower = model.model.visual
+    places = get_vision_position_ids(torch.tensor([[1, 2 * rows, 2 * columns]]), 2)
+    with torch.no_grad():
+        cosines, sines = tower.rotary_pos_emb(torch.zeros(4 * rows * columns, 1), places)
+    return cosines.float(), sines.float()
+
+
+def looked(
+    model: Any, patches: torch.Tensor, turns: tuple[torch.Tensor, torch.Tensor]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the tower makes of pictures: of patches in its last block (B, P, tower), and of cells (B, C, text)."""
+    tower = model.model.visual
+    count, places, _ = patches.shape
+    x = functional.linear(patches, tower.patch_embed.proj.weight.flatten(1))
+    cosines, sines = (turn.to(x.dtype) for turn in turns)
+    for block in tower.blocks:
+        split = block.attn.qkv(_normed(block.norm1, x)).view(count, places, 3, model.config.vision_config.num_heads, -1)
+        query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
+        query, key = (one * cosines + _rotated(one) * sines for one in (query, key))
+        attended = functional.scaled_dot_product_attention(query, key, value)
+        x = x + block.attn.proj(attended.transpose(1, 2).reshape(count, places, -1))
+        x = x + _gated(block.mlp, _normed(block.norm2, x))
+    merger = tower.merger
+    return x, merger.mlp(_normed(merger.ln_q, x).reshape(count, places // 4, -1))
+
+
+def thought(model: Any, words: torch.Tensor, places: torch.Tensor, middle: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the decoder makes of embedded words (B, L, text) at these places (3, B, L): at its end, and after layer
+    `middle`. Nothing is masked but what comes later, so that padding stands at the end."""
+    decoder, shape = model.model.language_model, model.config.text_config
+    count, length, _ = words.shape
+    heads, kept = shape.num_attention_heads, shape.num_key_value_heads
+    cosines, sines = (turn[:, None].to(words.dtype) for turn in decoder.rotary_emb(words, places))
+    x = between = words
+    for number, layer in enumerate(decoder.layers, start=1):
+        normed, attention = _normed(layer.input_layernorm, x), layer.self_attn
+        query = attention.q_proj(normed).view(count, length, heads, -1).transpose(1, 2)
+        key = attention.k_proj(normed).view(count, length, kept, -1).transpose(1, 2)
+        value = attention.v_proj(normed).view(count, length, kept, -1).transpose(1, 2)
+        query, key = (one * cosines + _rotated(one) * sines for one in (query, key))
+        key, value = (one.repeat_interleave(heads // kept, 1) for one in (key, value))
+        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        x = x + attention.o_proj(attended.transpose(1, 2).reshape(count, length, -1))
+        x = x + _gated(layer.mlp, _normed(layer.post_attention_layernorm, x))
+        if number == middle:
+            between = x
+    return _normed(decoder.norm, x), between
+
+
+def _normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
+    epsilon = getattr(norm, "variance_epsilon", 1e-6)
+    return functional.rms_norm(x.float(), (x.shape[-1],), norm.weight, epsilon).to(x.dtype)
+
+
+def _gated(mlp: Any, x: torch.Tensor) -> torch.Tensor:
+    down: torch.Tensor = mlp.down_proj(functional.silu(mlp.gate_proj(x)) * mlp.up_proj(x))
+    return down
+
+
+def _rotated(x: torch.Tensor) -> torch.Tensor:
+    half = x.shape[-1] // 2
+    return torch.cat((-x[..., half:], x[..., :half]), -1)

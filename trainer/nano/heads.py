@@ -1,0 +1,78 @@
+"""Throw-away heads: what a small model is asked on the way to an answer, so that it learns to see. None is ever served.
+
+A large pre-trained model needs none of them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from trainer.nano.targets import BUCKETS, COLUMNS, LETTERS, Seen
+
+NOTHING = 0.1
+"""What a place without a letter weighs beside one with a letter."""
+
+
+def reading_heads(model: Any) -> nn.ModuleDict:
+    """What the tower is asked, drawn anew: letters and the widget's place of each patch, pairs of letters of cells."""
+    tower, text = model.config.vision_config.hidden_size, model.config.text_config.hidden_size
+    return nn.ModuleDict(
+        {
+            "letters": nn.Linear(tower, COLUMNS * LETTERS),
+            "offsets": nn.Linear(tower, 2),
+            "pairs": nn.Linear(text, BUCKETS),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Read:
+    """The targets of several screens, as tensors with the screens first; see `Seen`."""
+
+    letters: torch.Tensor
+    offsets: torch.Tensor
+    offered: torch.Tensor
+    pairs: torch.Tensor
+
+
+def read_of(seen: list[Seen]) -> Read:
+    """Targets of screens of one size."""
+    return Read(
+        letters=torch.from_numpy(np.stack([one.letters for one in seen])),
+        offsets=torch.from_numpy(np.stack([one.offsets for one in seen])),
+        offered=torch.from_numpy(np.stack([one.offered for one in seen])),
+        pairs=torch.from_numpy(np.stack([one.pairs for one in seen])),
+    )
+
+
+def reading_loss(
+    heads: nn.ModuleDict, patches: torch.Tensor, cells: torch.Tensor, read: Read
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """How wrong the heads are about what the tower made of patches and cells, and figures of it."""
+    weights = torch.ones(LETTERS)
+    weights[0] = NOTHING
+    said = heads["letters"](patches.float()).unflatten(-1, (COLUMNS, LETTERS))
+    letters = functional.cross_entropy(said.flatten(0, 2), read.letters.flatten(), weight=weights)
+    offsets = functional.smooth_l1_loss(
+        heads["offsets"](patches.float())[read.offered], read.offsets[read.offered], beta=0.1
+    )
+    told = heads["pairs"](cells.float())
+    pairs = functional.binary_cross_entropy_with_logits(told, read.pairs, reduction="sum")
+    pairs = pairs / read.pairs.sum().clamp(min=1)
+    with torch.no_grad():
+        written = read.letters > 0
+        right = (said.argmax(-1) == read.letters)[written].float().mean()
+        believed = told > 0
+        found = (believed & (read.pairs > 0)).sum() * 2 / (believed.sum() + (read.pairs > 0).sum()).clamp(min=1)
+    figures = {
+        "letters": letters.item(),
+        "offsets": offsets.item(),
+        "pairs": pairs.item(),
+        "letters_right": right.item(),
+        "pairs_f1": found.item(),
+    }
+    return letters + offsets + 0.3 * pairs, figures

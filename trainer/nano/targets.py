@@ -1,0 +1,117 @@
+"""What the throw-away heads learn of a screen: for each patch its letters, for each cell its label and its widget.
+
+A patch is 14 by 14 pixels, a cell two by two patches: one token of the language model. Both are numbered as the vision
+tower orders them, cell after cell.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer.nano.screens import Screen, Widget
+
+PATCH, CELL = 14, 28
+COLUMNS = 3
+"""So many times across a patch one looks which letter is there."""
+FIRST, LAST = 33, 126
+LETTERS = LAST - FIRST + 3
+"""Classes of letters: nothing, those of ASCII, and any other."""
+BUCKETS = 512
+"""Classes of pairs of letters: a label is known by the pairs in it, whichever word it is."""
+LEAST = 30.0
+"""Square pixels of a widget from which on a cell is its."""
+NOWHERE = -1
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is to be seen on a screen of P patches and C cells."""
+
+    letters: Ints
+    """Shape (P, COLUMNS)."""
+    offsets: Floats
+    """From a patch to where its widget is clicked, in cells; shape (P, 2)."""
+    offered: NDArray[np.bool_]
+    """Whether a patch is of a widget; shape (P,)."""
+    pairs: Floats
+    """Which pairs of letters the labels in a cell have; shape (C, BUCKETS)."""
+    widgets: Ints
+    """The widget that has most of a cell, by its number, or NOWHERE; shape (C,)."""
+    points: Ints
+    """Where that widget is clicked, in pixels; shape (C, 2)."""
+
+
+def seen_of(screen: Screen) -> Seen:
+    """The targets of a screen."""
+    rows, columns = screen.image.height // CELL, screen.image.width // CELL
+    patches, cells = centres(rows, columns)
+    count = len(cells)
+    letters = np.zeros((len(patches), COLUMNS), np.int64)
+    offsets, offered = np.zeros((len(patches), 2), np.float32), np.zeros(len(patches), np.bool_)
+    pairs, most = np.zeros((count, BUCKETS), np.float32), np.full(count, LEAST, np.float32)
+    widgets, points = np.full(count, NOWHERE, np.int64), np.zeros((count, 2), np.int64)
+    for number, widget in enumerate(screen.widgets):
+        _letters_put(letters, patches, widget)
+        inside = _overlaps(patches, PATCH, widget) >= PATCH * PATCH / 4
+        offered |= inside
+        offsets[inside] = (np.array(widget.point, np.float32) - patches[inside]) / CELL
+        share = _overlaps(cells, CELL, widget)
+        pairs[np.ix_(np.flatnonzero(share >= LEAST), np.array(pairs_of(widget.label)))] = 1.0
+        own = share > most
+        most[own], widgets[own], points[own] = share[own], number, np.array(widget.point, np.int64)
+    return Seen(letters, offsets, offered, pairs, widgets, points)
+
+
+@cache
+def centres(rows: int, columns: int) -> tuple[Floats, Floats]:
+    """The middles of patches and cells of so many rows and columns of cells; shapes (P, 2) and (C, 2)."""
+    cells = np.array([(column, row) for row in range(rows) for column in range(columns)], np.float32) * CELL
+    within = np.array([(0, 0), (1, 0), (0, 1), (1, 1)], np.float32) * PATCH + PATCH / 2
+    return (cells[:, None] + within[None]).reshape(-1, 2), cells + CELL / 2
+
+
+def letter_class(letter: str) -> int:
+    """The class of a letter; 0 is nothing."""
+    if letter.isspace():
+        return 0
+    return ord(letter) - FIRST + 1 if FIRST <= ord(letter) <= LAST else LETTERS - 1
+
+
+def pairs_of(label: str) -> list[int]:
+    """The classes of the pairs of letters in a label, each word with its begin and end."""
+    pairs = {word[at : at + 2] for word in (f"^{one}$" for one in label.split()) for at in range(len(word) - 1)}
+    return sorted({_bucket(pair) for pair in pairs})
+
+
+@cache
+def _bucket(pair: str) -> int:
+    return int.from_bytes(hashlib.blake2b(pair.encode(), digest_size=4).digest()) % BUCKETS
+
+
+def _letters_put(letters: Ints, patches: Floats, widget: Widget) -> None:
+    """Which letter stands at each place of the patches that the middle of a line goes through."""
+    writing = widget.writing
+    rows = (patches[:, 1] >= writing.top + 1) & (patches[:, 1] < writing.bottom - 1)
+    bounds = np.array(writing.bounds)
+    classes = np.array([letter_class(letter) for letter in writing.text])
+    for column in range(COLUMNS):
+        across = patches[:, 0] - PATCH / 2 + PATCH * (column + 0.5) / COLUMNS
+        here = rows & (across >= bounds[0]) & (across < bounds[-1])
+        place = np.searchsorted(bounds, across[here], "right") - 1
+        letters[here, column] = classes[np.clip(place, 0, len(classes) - 1)]
+
+
+def _overlaps(middles: Floats, side: int, widget: Widget) -> Floats:
+    """Square pixels that a widget has of each square around a middle."""
+    left, top, right, bottom = widget.box
+    half = side / 2
+    wide = np.minimum(middles[:, 0] + half, right) - np.maximum(middles[:, 0] - half, left)
+    high = np.minimum(middles[:, 1] + half, bottom) - np.maximum(middles[:, 1] - half, top)
+    shared: Floats = np.clip(wide, 0, None) * np.clip(high, 0, None)
+    return shared

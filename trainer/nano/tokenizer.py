@@ -1,0 +1,67 @@
+"""The nano policy's tokens: bytes, so that any label is spelled as it is; and whole what always stands alike.
+
+Every byte is a token and nothing is merged: a label looks the same wherever it stands, and what is read letter by
+letter on the screen can be found letter by letter in the instruction. What a dialect always says in the same words is
+one token each, or a prompt would be a thousand bytes long. A point is two tokens, `<point>12` and ` 34</point>`.
+"""
+
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from transformers import Qwen2TokenizerFast
+
+from trainer.nano.asking import conversation
+from trainer.nano.sentences import PLACES
+from vocabulary.dialect import TextPart
+
+SPECIALS = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
+ACROSS = 352
+"""Pixels that can be named on either axis; the pictures are at most 336 long."""
+REPLIES = (
+    *("Thought: ", "\nAction: "),
+    *(f"{kind}(point='" for kind in ("click", "left_double", "right_single", "scroll")),
+    *("drag(start_point='", "', end_point='", "', direction='up')", "', direction='down')"),
+    *("type(content='", "hotkey(key='", "finished(content='", "wait()", "')"),
+    *(f"hotkey(key='{key}')" for key in ("up", "down", "left", "right", "enter", "tab", "space", "esc", "backspace")),
+)
+MARK = "\N{REPLACEMENT CHARACTER}"
+TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
+    "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}"
+    "{% if part['type'] == 'text' %}{{ part['text'] }}{% else %}<|vision_start|><|image_pad|><|vision_end|>{% endif %}"
+    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def tokenizer_make() -> Qwen2TokenizerFast:
+    """Bytes, Qwen's special tokens, and what is one token each; the same every time."""
+    vocabulary = {symbol: number for number, symbol in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    core = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    core.add_special_tokens([f"<|{name}|>" for name in SPECIALS])
+    core.add_tokens([AddedToken(phrase, normalized=False) for phrase in phrases()])
+    tokenizer = Qwen2TokenizerFast(
+        tokenizer_object=core, eos_token="<|im_end|>", pad_token="<|endoftext|>", unk_token=None, bos_token=None
+    )
+    tokenizer.chat_template = TEMPLATE
+    return tokenizer
+
+
+def phrases() -> tuple[str, ...]:
+    """What is one token each, in a fixed order."""
+    points = (*(f"<point>{x}" for x in range(ACROSS)), *(f" {y}</point>" for y in range(ACROSS)))
+    known = ("user\n", "assistant\n", *_prompt_pieces(), *REPLIES, *PLACES, *points)
+    return tuple(dict.fromkeys(known))
+
+
+def _prompt_pieces() -> list[str]:
+    """The dialect's prompt around the instruction, in pieces: each line of what can be done is one."""
+    whole, bare = (_prompt(kinds) for kinds in (None, frozenset[str]()))
+    head = next(count for count in range(len(bare)) if bare[count] != whole[count])
+    lines = whole[head : len(whole) - (len(bare) - head)].splitlines(keepends=True)
+    return [bare[:head], *lines, bare[head:].removeprefix("\n")]
+
+
+def _prompt(kinds: frozenset[str] | None) -> str:
+    """All that stands before the instruction."""
+    first = conversation(MARK, (320, 240), kinds=kinds)[0]
+    return "".join(part.text for part in first.content if isinstance(part, TextPart)).split(MARK)[0]
