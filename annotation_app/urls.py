@@ -16,6 +16,7 @@ from annotation_app.health.api import router as health
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.inside import router as inside
+from annotation_app.notices.api import router as notices
 from annotation_app.pools.api import router as pools
 from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
@@ -23,11 +24,12 @@ from annotation_app.reports.api import router as reports
 from annotation_app.reviews.api import router as reviews
 from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, page
+from annotation_app.webhooks.api import router as webhooks
 
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(catalogue, feed, judges, reviews, reports, fleet),
+    *(catalogue, feed, judges, reviews, reports, fleet, notices, webhooks),
 )
 for router in ROUTERS:
     api.add_router("", router)

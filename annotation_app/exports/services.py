@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -21,8 +22,10 @@ from annotation_app.exports.models import Export, ExportState, Lineage, Version,
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.selectors import evaluated_kinds, export_folder, export_of, exporter_check, version_of
 from annotation_app.exports.splits import split_of
+from annotation_app.notices.services import notice_give
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
+from annotation_app.webhooks.services import event_emit
 
 SILENCE = timedelta(minutes=10)
 """A worker that did not get further for so long, or never began, is taken for dead."""
@@ -110,7 +113,11 @@ def exports_stale() -> tuple[UUID, ...]:
     """Exports nobody works on, queued again; one that broke every attempt has failed. Which are to be written."""
     silent = Export.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
     tired = silent.filter(attempts__gte=ATTEMPTS)
-    tired.update(status=ExportState.FAILED, finished_at=timezone.now(), error=f"It broke off {ATTEMPTS} times.")
+    for export in tired.select_related("requested_by").select_for_update(skip_locked=True, of=("self",)):
+        export.status, export.finished_at = ExportState.FAILED, timezone.now()
+        export.error = f"It broke off {ATTEMPTS} times."
+        export.save(update_fields=["status", "finished_at", "error"])
+        _export_tell(export)
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
     Export.objects.filter(pk__in=again).update(status=ExportState.QUEUED, heard_at=timezone.now())
     return again
@@ -186,9 +193,21 @@ def _told(made: Made) -> dict[str, object]:
     }
 
 
+@transaction.atomic(durable=True)
 def _export_close(export: Export, **fields: object) -> None:
     mine = Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
-    mine.update(finished_at=timezone.now(), **fields)
+    if mine.update(finished_at=timezone.now(), **fields):
+        _export_tell(Export.objects.select_related("requested_by").get(pk=export.pk))
+
+
+def _export_tell(export: Export) -> None:
+    """Say to programs and to who asked for it how it went, in the transaction in which it ends."""
+    kind: Literal["export.finished", "export.failed"]
+    kind = "export.finished" if export.status == ExportState.DONE else "export.failed"
+    told = {"id": str(export.pk), "status": export.status, "trajectories": export.trajectories}
+    event_emit(kind=kind, data={**told, "manifest_sha256": export.manifest_sha256, "error": export.error})
+    details = {"trajectories": export.trajectories, "reason": export.error}
+    notice_give(user=export.requested_by, kind=kind, subject=f"export:{export.pk}", details=details)
 
 
 @transaction.atomic(durable=True)

@@ -4,14 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
+from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
+from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.live.wiring import TICKET_TTL, stream_url
+from annotation_app.notices.services import notice_give
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, StaleLease, UnknownHost
 from vm_bridge.fleet import HostInfo, ImageInfo, Loss, MachineInfo, MachineKind, MachineState, Quota, Waiter
@@ -98,6 +101,7 @@ def reclaim(*, user: User, machine_id: str, reason: str) -> None:
 
     machine = _ask(user, take)
     _note(user, "machine.reclaim", machine.id, reason=reason, holder=machine.holder, session=machine.session)
+    _tell(machine.session, reason)
 
 
 def drain(*, user: User, host: str, draining: bool) -> None:
@@ -170,6 +174,17 @@ async def _found(fleet: FleetClient, machine_id: str) -> MachineInfo:
     if machine is None:
         raise NotFound("There is no such machine any more.")
     return machine
+
+
+def _tell(session: str | None, reason: str) -> None:
+    """Let the annotator of the episode that had the machine know why it is gone."""
+    try:
+        episode = Episode.objects.select_related("annotator").filter(pk=UUID(session or "")).first()
+    except ValueError:
+        return
+    if episode is not None:
+        subject, details = f"episode:{episode.pk}", {"reason": reason}
+        notice_give(user=episode.annotator, kind="machine.taken", subject=subject, details=details)
 
 
 def _note(user: User, verb: str, subject: str, **details: object) -> None:

@@ -13,6 +13,7 @@ from annotation_app.policies.selectors import evaluation_latest, policies_admin_
 from annotation_app.policies.services import evaluation_keep
 from annotation_app.promotions.models import GateDecision
 from annotation_app.tasks.models import Pool
+from annotation_app.webhooks.services import event_emit
 from vocabulary.evaluations import Evaluation as Report
 
 
@@ -121,6 +122,9 @@ def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None
     pool.save(update_fields=["policy", "canary", "canary_share"])
     details = {"before": str(before or ""), "after": str(revision or ""), **why}
     audit_record(actor=actor, verb="policy.activated", subject=f"pool:{pool.pk}", details=details)
+    if revision is not None and revision != before:
+        told = {"pool": pool.name, "policy": revision.name, "revision": revision.revision}
+        event_emit(kind="policy.promoted", data={**told, "by": "person" if actor else "gate"})
     return pool
 
 

@@ -35,8 +35,10 @@ INSTALLED_APPS = [
     "annotation_app.audit",
     "annotation_app.blobs",
     "annotation_app.health",
+    "annotation_app.notices",
     "annotation_app.policies",
     "annotation_app.tasks",
+    "annotation_app.webhooks",
     "annotation_app.promotions",
     "annotation_app.episodes",
     "annotation_app.recordings",
@@ -104,6 +106,8 @@ CELERY_BEAT_SCHEDULE = {
     "catalogue-refresh": {"task": "catalogue.refresh", "schedule": 10.0, "options": {"expires": 10}},
     "exports-again": {"task": "exports.again", "schedule": 60.0, "options": {"expires": 60}},
     "reviews-stale": {"task": "reviews.stale", "schedule": 60.0, "options": {"expires": 60}},
+    "webhooks-due": {"task": "webhooks.due", "schedule": 5.0, "options": {"expires": 5}},
+    "notices-mail": {"task": "notices.mail", "schedule": 30.0, "options": {"expires": 30}},
     "judges-again": {"task": "judges.again", "schedule": 60.0, "options": {"expires": 60}},
 }
 

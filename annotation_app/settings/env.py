@@ -55,6 +55,8 @@ class Environment(BaseModel):
     email_url: str = ""
     """Where mail is sent: `smtp://user:password@host:port`, `smtps://…` or `smtp+tls://…`. Empty: nothing is sent."""
     email_from: str = "pilothouse@localhost"
+    webhooks_private: bool = False
+    """Whether webhooks may lead into private networks, and go over plain http."""
     oidc_url: str = ""
     """Issuer of single sign-on by OpenID Connect. Empty: there is none."""
     oidc_name: str = "Single sign-on"

@@ -14,11 +14,13 @@ from annotation_app.episodes.models import Desk, Episode
 from annotation_app.episodes.services.branches import branch_close, branch_next
 from annotation_app.episodes.services.row import event_record, row_locked, stop_check
 from annotation_app.errors import Forbidden
+from annotation_app.notices.services import notice_give
 from annotation_app.policies.selectors import policy_ref
 from annotation_app.tasks.models import AssignmentState
 from annotation_app.tasks.need import counts_of
 from annotation_app.tasks.selectors import may_annotate, revision_of
 from annotation_app.tasks.services import assignment_claim, assignment_end, lease_end, tally_add
+from annotation_app.webhooks.services import event_emit
 from vocabulary.messages import (
     DurableEvent,
     EpisodeChanged,
@@ -85,6 +87,9 @@ def _end_assignment(episode: Episode) -> None:
     if state == AssignmentState.DONE and episode.desk.branch_of is not None:
         branch_close(branch=episode.desk.branch_of)
     audit_record(actor=episode.annotator, verb=f"episode.{episode.status}", subject=f"episode:{episode.id}")
+    if state == AssignmentState.DONE and not episode.task.pool.practice:
+        told = {"id": str(episode.id), "pool": episode.task.pool.name, "task": episode.task.definition.id}
+        event_emit(kind="episode.finished", data={**told, "outcome": episode.outcome})
 
 
 def _tally(episode: Episode) -> None:
@@ -144,6 +149,7 @@ def lease_expire(*, episode_id: UUID) -> bool:
     assignment_end(assignment=episode.assignment, state=AssignmentState.EXPIRED)
     _tally(episode)
     audit_record(actor=None, verb="lease.expired", subject=f"episode:{episode.id}")
+    notice_give(user=episode.annotator, kind="task.lost", subject=f"episode:{episode.id}", details={"reason": error})
     return True
 
 

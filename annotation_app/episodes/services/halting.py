@@ -11,6 +11,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.services.row import event_record, row_locked, stopped_because
+from annotation_app.notices.services import notice_give
 from annotation_app.tasks.models import Assignment, AssignmentState
 from annotation_app.tasks.selectors import may_annotate, pools_worked_by
 from annotation_app.tasks.services import assignment_end, lease_end
@@ -90,6 +91,7 @@ def episode_withdraw(episode_id: UUID, why: str) -> bool:
     )
     assignment_end(assignment=episode.assignment, state=AssignmentState.RELEASED)
     audit_record(actor=None, verb="episode.withdrawn", subject=f"episode:{episode.id}")
+    notice_give(user=episode.annotator, kind="task.lost", subject=f"episode:{episode.id}", details={"reason": why})
     return True
 
 

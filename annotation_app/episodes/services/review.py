@@ -11,7 +11,9 @@ from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.services.row import row_locked
 from annotation_app.errors import Conflict, Forbidden
+from annotation_app.notices.services import notice_give
 from annotation_app.tasks.services import assignment_return
+from annotation_app.webhooks.services import event_emit
 
 DECIDED: dict[str, Review] = {"accept": Review.ACCEPTED, "return": Review.RETURNED, "reject": Review.REJECTED}
 
@@ -42,7 +44,10 @@ def episode_review(
     episode.save(update_fields=["review", "review_reason", "reviewer", "reviewed_at"])
     if decision == "return":
         assignment_return(assignment=episode.assignment)
+        subject, details = f"episode:{episode.id}", {"reason": reason}
+        notice_give(user=episode.annotator, kind="review.returned", subject=subject, details=details)
     audit_record(
         actor=reviewer, verb=f"episode.{episode.review}", subject=f"episode:{episode.id}", details={"reason": reason}
     )
+    event_emit(kind="review.decided", data={"episode": str(episode.id), "decision": episode.review})
     return episode

@@ -22,6 +22,7 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.retention.models import Rule
 from annotation_app.reviews.models import Job, JobKind
+from annotation_app.webhooks.models import Webhook
 from tests.integration.web.conftest import PASSWORD, World
 from tests.unit.annotation_app.test_gate import report
 from vocabulary.blobs import BlobRef
@@ -222,6 +223,15 @@ ROUTES: dict[str, Rule] = {
     "GET /api/episodes/{episode_id}/programs": seen(),
     "GET /api/feed": only("researcher", "admin"),
     "GET /api/feed/{episode_id}": only("researcher", "admin", absent=True),
+    "GET /api/notices": everybody(),
+    "POST /api/notices/read": everybody(body=body_of(until=1)),
+    "GET /api/webhooks": only("admin"),
+    "POST /api/webhooks": only("admin", body=body_of(url="https://1.1.1.1/hook", events=["export.finished"])),
+    "PATCH /api/webhooks/{webhook_id}": only("admin", body=body_of(enabled=False)),
+    "DELETE /api/webhooks/{webhook_id}": only("admin"),
+    "POST /api/webhooks/{webhook_id}/secret": only("admin"),
+    "POST /api/webhooks/{webhook_id}/ping": only("admin"),
+    "GET /api/webhooks/{webhook_id}/deliveries": only("admin"),
     "GET /api/trajectories": staff(),
     "GET /api/trajectories/facets": staff(),
     "GET /api/queries": staff(),
@@ -284,6 +294,10 @@ def _query(things: Things) -> object:
     return SavedQuery.objects.get_or_create(owner=things.world.ravi, name="kept")[0].pk
 
 
+def _webhook(things: Things) -> int:
+    return Webhook.objects.get_or_create(url="https://1.1.1.1/hook", events=["export.finished"], secret="")[0].pk
+
+
 def _export(things: Things) -> object:
     return Export.objects.create(requested_by=things.world.ravi, filters={}).pk
 
@@ -331,6 +345,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "run_id": _run,
     "export_id": _export,
     "query_id": _query,
+    "webhook_id": _webhook,
     "machine_id": lambda things: "m-1",
     "host": lambda things: "here",
     "image": lambda things: "desktop",

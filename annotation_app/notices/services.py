@@ -1,0 +1,84 @@
+"""Telling people; the only writers of their table."""
+
+import logging
+from smtplib import SMTPException
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.utils import timezone
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.notices.models import Notice
+from annotation_app.notices.schemas import NoticeKind
+
+logger = logging.getLogger(__name__)
+
+KEPT = 200
+"""Notices somebody has at the most; older ones go."""
+MAILS = 50
+"""Mails of one go."""
+PREFERENCE = "mail_notices"
+"""Who set it in their preferences is told by mail too."""
+WORDS: dict[str, str] = {
+    "export.finished": "Your export is done",
+    "export.failed": "Your export failed",
+    "import.finished": "Your import is done",
+    "import.failed": "Your import failed",
+    "review.returned": "A reviewer sent your work back",
+    "task.lost": "A task of yours went back to its pool",
+    "machine.taken": "The machine of an episode of yours was taken back",
+    "webhook.disabled": "A webhook was switched off",
+}
+PAGES = {"export": "/exports", "import": "/imports", "episode": "/episodes/{id}", "webhook": "/webhooks"}
+
+
+def notice_give(*, user: User, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:
+    """Tell somebody something, in the transaction in which it happens."""
+    Notice.objects.create(user=user, kind=kind, subject=subject, details=details or {})
+    oldest = Notice.objects.filter(user=user).order_by("-id").values_list("pk", flat=True)[KEPT : KEPT + 1].first()
+    if oldest is not None:
+        Notice.objects.filter(user=user, pk__lte=oldest).delete()
+
+
+def admins_tell(*, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:
+    """Tell every admin, in the transaction in which it happens."""
+    for admin in User.objects.filter(is_active=True, roles__contains=[Role.ADMIN]):
+        notice_give(user=admin, kind=kind, subject=subject, details=details)
+
+
+def notices_read(*, user: User, until: int) -> None:
+    """Note that somebody has read theirs, up to this one."""
+    Notice.objects.filter(user=user, pk__lte=until, read_at__isnull=True).update(read_at=timezone.now())
+
+
+def notices_mail() -> int:
+    """Mail what has not been mailed, to who wants it; how many mails a server took. One that was not taken is not
+    tried again: it stands in the bar."""
+    sent = 0
+    for key in Notice.objects.filter(mailed_at__isnull=True).order_by("id").values_list("pk", flat=True)[:MAILS]:
+        with transaction.atomic(durable=True):
+            notice = Notice.objects.select_for_update(skip_locked=True).filter(pk=key, mailed_at__isnull=True).first()
+            if notice is None:
+                continue
+            notice.mailed_at = timezone.now()
+            notice.save(update_fields=["mailed_at"])
+        sent += _mail(notice)
+    return sent
+
+
+def _mail(notice: Notice) -> bool:
+    user = notice.user
+    if not (settings.EMAIL_HOST and user.email and user.is_active and user.preferences.get(PREFERENCE)):
+        return False
+    kind, _, subject_id = notice.subject.partition(":")
+    page = PAGES.get(kind, "/").format(id=subject_id)
+    origin = next(iter(settings.CSRF_TRUSTED_ORIGINS), "")
+    reason = str(notice.details.get("reason", ""))[:500]
+    text = "\n\n".join(part for part in (f"{WORDS[notice.kind]}.", reason, f"{origin}{page}") if part)
+    try:
+        return bool(send_mail(f"Pilothouse: {WORDS[notice.kind]}", text, settings.DEFAULT_FROM_EMAIL, [user.email]))
+    except (SMTPException, OSError):
+        logger.exception("notice %s was not mailed", notice.pk)
+        return False

@@ -1,0 +1,1 @@
+"""Telling other programs what happened, by signed messages to addresses that admins register."""

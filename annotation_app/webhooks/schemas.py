@@ -1,0 +1,88 @@
+"""What is said of webhooks, and what their messages hold."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, HttpUrl, StringConstraints, TypeAdapter
+
+from vocabulary.base import Frozen
+
+EventKind = Literal[
+    "export.finished",
+    "export.failed",
+    "import.finished",
+    "import.failed",
+    "episode.finished",
+    "review.decided",
+    "policy.promoted",
+]
+State = Literal["pending", "delivered", "failed"]
+PING: Literal["ping"] = "ping"
+HTTP_URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
+
+
+def _address(url: str) -> str:
+    parts = HTTP_URL.validate_python(url)
+    if parts.username or parts.password or parts.fragment:
+        raise ValueError("an address holds no name, password or fragment: pages show it")
+    return url
+
+
+Address = Annotated[str, StringConstraints(max_length=500, pattern=r"^[\x21-\x7e]+$"), AfterValidator(_address)]
+Events = Annotated[tuple[EventKind, ...], Field(min_length=1, max_length=20)]
+
+
+class WebhookIn(Frozen):
+    """An address, and what it is told of."""
+
+    url: Address
+    events: Events
+
+
+class WebhookChange(Frozen):
+    """What is to be different."""
+
+    url: Address | None = None
+    events: Events | None = None
+    enabled: bool | None = None
+
+
+class WebhookOut(Frozen):
+    """A webhook; `refusals` is how many attempts have failed one after the other."""
+
+    id: int
+    url: str
+    events: tuple[EventKind, ...]
+    enabled: bool
+    refusals: int
+    pending: int
+    created_at: datetime
+
+
+class WebhookMade(Frozen):
+    """A webhook with its secret, which is not shown again."""
+
+    webhook: WebhookOut
+    secret: str
+
+
+class DeliveryOut(Frozen):
+    """A message, and what became of it."""
+
+    id: UUID
+    event: str
+    state: State
+    attempts: int
+    status: int | None
+    error: str
+    took_ms: float | None
+    created_at: datetime
+    next_at: datetime | None
+
+
+class DeliveryPage(Frozen):
+    """A page, newest first."""
+
+    items: tuple[DeliveryOut, ...]
+    next: str | None

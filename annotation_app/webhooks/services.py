@@ -1,0 +1,176 @@
+"""Webhooks and their messages; the only writers of their tables."""
+
+import json
+import time
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.audit.services import audit_record
+from annotation_app.client.signatures import secret_make, signed_headers
+from annotation_app.errors import Conflict, Invalid
+from annotation_app.notices.services import admins_tell
+from annotation_app.tasks.sealing import seal, unseal
+from annotation_app.webhooks import sending
+from annotation_app.webhooks.models import Delivery, DeliveryState, Webhook
+from annotation_app.webhooks.schemas import PING, EventKind, WebhookChange, WebhookIn
+from annotation_app.webhooks.selectors import webhook_of
+
+PAUSES = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1_800, 7_200, 21_600))
+"""Between the attempts at a message; after the last one it has failed."""
+CLAIM = timedelta(minutes=2)
+"""A worker that took a message and says nothing for so long is taken for dead."""
+REFUSALS = 20
+"""Attempts that fail one after the other until a webhook is switched off."""
+GONE = 410
+MOST = 50
+"""Webhooks, and messages that are handed to workers in one go."""
+KEPT = timedelta(days=30)
+
+
+def event_emit(*, kind: EventKind, data: dict[str, Any]) -> None:
+    """Have every webhook told that asks for it, in the transaction that makes it true."""
+    for webhook in Webhook.objects.filter(enabled=True, events__contains=[kind]):
+        _message(webhook, kind, data)
+
+
+@transaction.atomic(durable=True)
+def webhook_add(*, user: User, given: WebhookIn) -> tuple[Webhook, str]:
+    """A webhook and its secret. Raises Forbidden, Invalid and Conflict."""
+    role_check(user, Role.ADMIN)
+    _address_check(given.url)
+    if Webhook.objects.count() >= MOST:
+        raise Conflict(f"There may be {MOST} webhooks; remove some first.", code="too_many_webhooks")
+    secret = secret_make()
+    webhook = Webhook.objects.create(url=given.url, events=sorted(set(given.events)), secret=seal(secret))
+    details = {"url": webhook.url, "events": webhook.events}
+    audit_record(actor=user, verb="webhook.added", subject=f"webhook:{webhook.pk}", details=details)
+    return webhook, secret
+
+
+@transaction.atomic(durable=True)
+def webhook_change(*, user: User, webhook_id: int, change: WebhookChange) -> Webhook:
+    """Set what is given; who is switched on again begins anew. Raises Forbidden, NotFound and Invalid."""
+    webhook = webhook_of(user=user, webhook_id=webhook_id)
+    given = change.model_dump(exclude_none=True, mode="json")
+    if change.url is not None:
+        _address_check(change.url)
+    for name, value in given.items():
+        setattr(webhook, name, sorted(set(value)) if name == "events" else value)
+    if change.enabled:
+        webhook.refusals = 0
+    webhook.save(update_fields=["url", "events", "enabled", "refusals"])
+    audit_record(actor=user, verb="webhook.changed", subject=f"webhook:{webhook.pk}", details=given)
+    return webhook
+
+
+@transaction.atomic(durable=True)
+def webhook_secret(*, user: User, webhook_id: int) -> tuple[Webhook, str]:
+    """Another secret; messages are signed with it from now on. Raises Forbidden and NotFound."""
+    webhook = webhook_of(user=user, webhook_id=webhook_id)
+    secret = secret_make()
+    webhook.secret = seal(secret)
+    webhook.save(update_fields=["secret"])
+    audit_record(actor=user, verb="webhook.secret_changed", subject=f"webhook:{webhook.pk}")
+    return webhook, secret
+
+
+@transaction.atomic(durable=True)
+def webhook_remove(*, user: User, webhook_id: int) -> None:
+    """Remove a webhook with its messages. Raises Forbidden and NotFound."""
+    webhook = webhook_of(user=user, webhook_id=webhook_id)
+    audit_record(actor=user, verb="webhook.removed", subject=f"webhook:{webhook.pk}", details={"url": webhook.url})
+    webhook.delete()
+
+
+@transaction.atomic(durable=True)
+def webhook_ping(*, user: User, webhook_id: int) -> Delivery:
+    """A message that says nothing, to try the address. Raises Forbidden, NotFound and Conflict."""
+    webhook = webhook_of(user=user, webhook_id=webhook_id)
+    if not webhook.enabled:
+        raise Conflict("This webhook is switched off.", code="switched_off")
+    return _message(webhook, PING, {})
+
+
+@transaction.atomic(durable=True)
+def deliveries_claim() -> tuple[UUID, ...]:
+    """The messages that are due, each for one worker; what is long over is forgotten."""
+    now = timezone.now()
+    Delivery.objects.filter(created_at__lt=now - KEPT).exclude(state=DeliveryState.PENDING).delete()
+    due = Delivery.objects.filter(state=DeliveryState.PENDING, next_at__lte=now, webhook__enabled=True)
+    chosen = due.select_for_update(skip_locked=True, of=("self",)).order_by("next_at")
+    keys = tuple(chosen.values_list("pk", flat=True)[:MOST])
+    Delivery.objects.filter(pk__in=keys).update(next_at=now + CLAIM)
+    return keys
+
+
+def delivery_send(*, delivery_id: UUID) -> None:
+    """Try to deliver a message, and note what came of it. A worker that dies meanwhile leaves it to the next: the
+    receiver may get it twice, under the same id."""
+    delivery = Delivery.objects.select_related("webhook").filter(pk=delivery_id, state=DeliveryState.PENDING).first()
+    if delivery is None or not delivery.webhook.enabled:
+        return
+    body = delivery.body.encode()
+    try:
+        secret = unseal(delivery.webhook.secret)
+    except ValueError:
+        sent = sending.Sent(None, "Its secret was sealed with another key; make another one.", 0)
+    else:
+        headers = signed_headers(secret, str(delivery.pk), body, at=int(time.time()))
+        sent = sending.send(delivery.webhook.url, body, headers, private=settings.ENV.webhooks_private)
+    _settle(delivery_id, sent)
+
+
+@transaction.atomic(durable=True)
+def _settle(delivery_id: UUID, sent: sending.Sent) -> None:
+    delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, state=DeliveryState.PENDING).first()
+    if delivery is None:
+        return
+    now = timezone.now()
+    delivery.attempts += 1
+    delivery.status, delivery.error, delivery.took_ms = sent.status, sent.error[:200], sent.took_ms
+    if not sent.error:
+        delivery.state, delivery.ended_at = DeliveryState.DELIVERED, now
+    elif delivery.attempts > len(PAUSES):
+        delivery.state, delivery.ended_at = DeliveryState.FAILED, now
+    else:
+        delivery.next_at = now + PAUSES[delivery.attempts - 1]
+    delivery.save()
+    _count(delivery, sent)
+
+
+def _count(delivery: Delivery, sent: sending.Sent) -> None:
+    """Switch a webhook off that takes nothing, or says that it is gone."""
+    mine = Webhook.objects.filter(pk=delivery.webhook_id)
+    if not sent.error:
+        mine.update(refusals=0)
+        return
+    mine.update(refusals=F("refusals") + 1)
+    webhook = mine.get()
+    if webhook.enabled and (webhook.refusals >= REFUSALS or sent.status == GONE):
+        mine.update(enabled=False)
+        subject, details = f"webhook:{webhook.pk}", {"url": webhook.url, "reason": sent.error}
+        audit_record(actor=None, verb="webhook.disabled", subject=subject, details=details)
+        admins_tell(kind="webhook.disabled", subject=subject, details=details)
+
+
+def _message(webhook: Webhook, kind: str, data: dict[str, Any]) -> Delivery:
+    body = json.dumps({"type": kind, "timestamp": timezone.now().isoformat(), "data": data})
+    return Delivery.objects.create(webhook=webhook, event=kind, body=body)
+
+
+def _address_check(url: str) -> None:
+    """Refuse at once what would never be sent to; it is checked again at each message. Raises Invalid."""
+    try:
+        sending.address_of(url, private=settings.ENV.webhooks_private)
+    except sending.Unsafe as error:
+        raise Invalid(str(error), code="address_private") from None
+    except OSError:
+        raise Invalid("The name of this address is unknown.", code="address_unknown") from None
