@@ -23,14 +23,16 @@ class Look:
     """What time it is there (game time, ms)."""
     display: bool = False
     """Whether all its frames must come to be on display: what WebGL draws is added to until it was shown."""
+    loaded: bool = False
+    """Whether it has all it began with."""
     title: str = ""
 
     @classmethod
     def read(cls, said: object) -> "Look | None":
         """What a document said; None where it said nothing of that kind."""
-        words = str(said).split(" ", 5)
+        words = str(said).split(" ", 6)
         try:
-            beats, workers, soon, now, display, title = words
-            return cls(int(beats), int(workers), float(soon), int(now), display == "1", title)
+            beats, workers, soon, now, display, loaded, title = words
+            return cls(int(beats), int(workers), float(soon), int(now), display == "1", loaded == "1", title)
         except ValueError:
             return None

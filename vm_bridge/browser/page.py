@@ -30,6 +30,7 @@ class Page:
         self.window = window
         """Whether another page has opened it; it may not say which."""
         self.loading = False
+        """By the browser, which tells it at a real time of its own."""
         self.leaving = False
         """Whether it was asked to go elsewhere and has not begun to."""
         self.fresh = True
@@ -52,8 +53,10 @@ class Page:
 
     @property
     def busy(self) -> bool:
-        """Whether it is on its way to another document."""
-        return self.loading or self.leaving or self.fresh
+        """Whether it is on its way to another document, or has not loaded its own. That the document itself says with
+        each frame it draws, so that what waits for it waits as long in every run."""
+        loading = not self.look.loaded if self.look.beats else self.loading
+        return loading or self.leaving or self.fresh
 
     def drew(self, look: Look) -> None:
         """Take note of what its document says, with a frame or because it was asked."""

@@ -282,11 +282,12 @@
 
   // -- What the engine asks of a document
   // How many frames it has drawn, how many workers wait to be moved, in how many ms the next single timer is due, what
-  // time it is, whether its frames must be on display, and its title.
+  // time it is, whether its frames must be on display, whether it has loaded, and its title.
   let soon = () => Infinity, beats = 0, display = 0, renew = () => {};
   const present = () => (faked ? now : native.date() - settings.start);
+  const loaded = () => (document.readyState === "complete" ? 1 : 0);
   const look = () =>
-    `${beats} ${workers.size} ${Math.min(soon(), 1e9)} ${present()} ${display} ${document.title.slice(0, 300)}`;
+    `${beats} ${workers.size} ${Math.min(soon(), 1e9)} ${present()} ${display} ${loaded()} ${document.title.slice(0, 300)}`;
   for (const canvas of [scope.HTMLCanvasElement, scope.OffscreenCanvas]) {
     const getContext = canvas?.prototype.getContext;
     if (getContext) named(canvas.prototype, "getContext", function (kind, ...told) {

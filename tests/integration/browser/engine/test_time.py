@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.browser.engine.conftest import BUTTON, START, click, hashed, opened, started
+from tests.integration.browser.engine.conftest import BUTTON, SIZE, START, Pages, click, hashed, opened, started
 from vm_bridge.browser import Clock, Engine, Session
 from vm_bridge.browser.keys import key_told
+from vm_bridge.browser.pipe import Listener
 
 GAME = """<!doctype html><style>
 @keyframes move { from { left: 0 } to { left: 500px } }
@@ -271,3 +272,20 @@ async def test_a_page_leaves_at_the_same_moment_where_nobody_sees_it(exact: Engi
         await session.close()
     assert seen[0] == seen[1]
     assert len(seen[0][0]) == 20
+
+
+async def test_a_page_has_loaded_when_it_says_so_however_late_the_browser_tells(exact: Engine) -> None:
+    page = "<h1>here</h1><script src=part.js></script>"
+    pages = {"/": page, "/part.js": "document.body.append('whole')"}
+    expected = (await opened(exact, pages)).now_ms
+    told = exact.pipe.listen
+
+    def withheld(session: str, listener: Listener) -> None:
+        told(session, lambda event, more: None if event == "Page.frameStoppedLoading" else listener(event, more))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(exact.pipe, "listen", withheld)
+        late = await exact.open(Pages(pages), size=SIZE, seed=7, start_time=START)
+    await late.go("http://site.test/")
+    assert late.now_ms == expected
+    assert "whole" in await late.evaluate("document.body.innerText")
