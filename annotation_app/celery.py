@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 from typing import Any
 
 from celery import Celery
@@ -9,6 +10,9 @@ from celery.signals import after_setup_logger, after_setup_task_logger, before_t
 from django.conf import settings
 
 from annotation_app.trace import JOB_HEADER, TraceFilter, formatter_of, trace_begin, trace_id
+
+QUEUED_HEADER = "pilothouse_queued"
+"""When a job was queued (seconds since 1970), by which it is known how long the oldest one waits."""
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")
 
@@ -27,8 +31,9 @@ def _log_the_trace(logger: logging.Logger, **_: Any) -> None:
 
 
 @before_task_publish.connect
-def _send_trace(headers: dict[str, Any], **_: Any) -> None:
+def _tell_origin(headers: dict[str, Any], **_: Any) -> None:
     headers[JOB_HEADER] = trace_id()
+    headers[QUEUED_HEADER] = time.time()
 
 
 @task_prerun.connect

@@ -21,6 +21,7 @@ from annotation_app.pools.api import router as pools
 from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
 from annotation_app.reports.api import router as reports
+from annotation_app.retention.api import router as retention
 from annotation_app.reviews.api import router as reviews
 from annotation_app.tasks.api import router as tasks
 from annotation_app.web.views import admin_sign_in, page
@@ -29,7 +30,7 @@ from annotation_app.webhooks.api import router as webhooks
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(catalogue, feed, judges, reviews, reports, fleet, notices, webhooks),
+    *(catalogue, feed, judges, reviews, reports, fleet, retention, notices, webhooks),
 )
 for router in ROUTERS:
     api.add_router("", router)

@@ -2,12 +2,19 @@
 
 import os
 import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+from django.db.models import Exists, ForeignObjectRel, OuterRef
 
 from annotation_app.blobs.models import Blob
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.errors import Invalid, TooLarge
 from vocabulary.blobs import BlobRef
 
+DELETION = 0x70696C6F74
+"""The lock that keeps blobs from being deleted while they are read."""
 BLOB_LIMIT = 32 * 1024 * 1024
 """Largest blob (bytes)."""
 SHOWN = frozenset({"image/jpeg", "image/png", "video/mp4"})
@@ -22,6 +29,10 @@ def blob_write(*, ref: BlobRef, data: bytes) -> None:
         raise TooLarge(f"A blob may have {BLOB_LIMIT} bytes.")
     if BlobRef.of(data, ref.media_type) != ref:
         raise Invalid("The bytes are not those of their digest.", code="digest_mismatch")
+    _file_write(ref, data)
+
+
+def _file_write(ref: BlobRef, data: bytes) -> None:
     path = blob_path(ref.sha256)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,8 +44,59 @@ def blob_write(*, ref: BlobRef, data: bytes) -> None:
         aside.replace(path)
 
 
-def blob_record(*, ref: BlobRef) -> None:
-    """Note that these bytes are kept. Runs inside the caller's transaction."""
+def blob_record(*, ref: BlobRef, data: bytes | None = None) -> None:
+    """Note that these bytes are kept, and let nobody delete them before the caller's transaction, inside which this
+    runs, has ended. Where they were being deleted they are written once more, from `data`."""
     media_type = ref.media_type if ref.media_type in SHOWN else BYTES
     blob = Blob(sha256=ref.sha256, media_type=media_type, size=ref.size)
     Blob.objects.bulk_create([blob], ignore_conflicts=True)
+    while not _locked(ref.sha256):  # it was deleted between the two
+        Blob.objects.bulk_create([blob], ignore_conflicts=True)
+    if data is not None:
+        _file_write(ref, data)
+
+
+def _locked(sha256: str) -> bool:
+    """Whether there is such a row; it stays until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM blobs_blob WHERE sha256 = %s FOR KEY SHARE", [sha256])
+        return cursor.fetchone() is not None
+
+
+@contextmanager
+def blobs_held() -> Iterator[None]:
+    """Nothing is deleted while this lasts, by whomever; as many as like may hold at once. A process that dies lets
+    go."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock_shared(%s)", [DELETION])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock_shared(%s)", [DELETION])
+
+
+def deletion_begin() -> bool:
+    """Whether blobs may be deleted in this transaction: not while somebody holds them."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [DELETION])
+        return bool(cursor.fetchone()[0])
+
+
+def blobs_delete(digests: Iterable[str]) -> tuple[int, int]:
+    """Delete those of these that nothing refers to any more; how many, and their bytes. Runs at the end of the caller's
+    transaction. Files go before it commits: who stores the same bytes meanwhile waits, and writes them again."""
+    locked = Blob.objects.filter(pk__in=list(digests)).order_by("pk").select_for_update(skip_locked=True)
+    free = Blob.objects.filter(pk__in=[blob.pk for blob in locked])  # asked again: now nobody refers to them any more
+    for relation in Blob._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ForeignObjectRel):
+            rows = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+            free = free.exclude(Exists(rows))
+    doomed = list(free)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('pilothouse.retention', 'blobs_blob', true)")
+        Blob.objects.filter(pk__in=[blob.pk for blob in doomed]).delete()
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    for blob in doomed:
+        blob_path(blob.pk).unlink(missing_ok=True)
+    return len(doomed), sum(blob.size for blob in doomed)

@@ -98,9 +98,9 @@ def facets(*, user: User, query: Query) -> Facets:
 
 
 def chosen(query: Query) -> Iterator[tuple[UUID, str]]:
-    """The finished episodes a query means, oldest first, each with the kind of its task."""
-    found = entries_matching(query).filter(episode__status="finished").order_by("created_at", "episode_id")
-    yield from found.values_list("episode_id", "kind").iterator(chunk_size=5_000)
+    """The finished episodes a query means that have their pictures, oldest first, each with the kind of its task."""
+    found = entries_matching(query).filter(episode__status="finished", episode__emptied_at__isnull=True)
+    yield from found.order_by("created_at", "episode_id").values_list("episode_id", "kind").iterator(chunk_size=5_000)
 
 
 def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:

@@ -70,6 +70,7 @@ class Episode(models.Model):
     desk: DocumentField[Desk] = DocumentField(Desk)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
+    emptied_at = models.DateTimeField(null=True, help_text="When a rule of retention deleted its pictures")
 
     pending = models.OneToOneField("Command", null=True, on_delete=models.PROTECT, related_name="+")
 

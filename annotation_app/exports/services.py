@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.blobs.services import blobs_held
 from annotation_app.catalogue.selectors import chosen
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.errors import Conflict, Forbidden, NotFound
@@ -93,7 +94,8 @@ def export_write(*, export_id: UUID) -> None:
         return
     export = Export.objects.select_related("pool").get(pk=export_id)
     try:
-        made = folder_write(_order(export))
+        with blobs_held():
+            made = folder_write(_order(export))
         _pushed(export)
     except Stopped:
         return
@@ -129,16 +131,16 @@ def export_to(*, target: Path, pool_name: str | None, filters: ExportFilters, pl
     if pool_name and pool is None:
         raise NotFound(f"There is no pool {pool_name!r}.")
     asked, shape = _narrowed(filters, pool), plan or ExportPlan()
-    return folder_write(
-        Order(
-            target=target,
-            filters=filters,
-            plan=shape,
-            pool=pool_name,
-            created_at=timezone.now(),
-            chosen=_chosen(asked, shape),
-        )
+    order = Order(
+        target=target,
+        filters=filters,
+        plan=shape,
+        pool=pool_name,
+        created_at=timezone.now(),
+        chosen=_chosen(asked, shape),
     )
+    with blobs_held():
+        return folder_write(order)
 
 
 def _order(export: Export) -> Order:
@@ -213,6 +215,7 @@ def _export_tell(export: Export) -> None:
 @transaction.atomic(durable=True)
 def version_freeze(*, user: User, export_id: UUID, name: str, notes: str) -> Version:
     """Make a finished export citable: the next number of its name. Raises Forbidden, NotFound and Conflict."""
+    Export.objects.select_for_update().filter(pk=export_id).first()  # retention deletes none that is being frozen
     export = export_of(user=user, export_id=export_id)
     if export.status != ExportState.DONE or not export.manifest_sha256:
         raise Conflict("Only a finished export becomes a dataset version.", code="not_finished")

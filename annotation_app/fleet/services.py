@@ -65,6 +65,17 @@ def fleet_now(*, user: User) -> Fleet:
     return _ask(user, _read)
 
 
+def hosts_now(*, within: float) -> tuple[HostInfo, ...]:
+    """The places that make machines, for checks of the platform itself. Raises Conflict when the bridge does not
+    answer, TimeoutError when not in so many seconds."""
+
+    async def soon(fleet: FleetClient) -> tuple[HostInfo, ...]:
+        async with asyncio.timeout(within):
+            return await fleet.hosts()
+
+    return _heard(soon)
+
+
 def thumbnail(*, user: User, machine_id: str) -> bytes:
     """A small JPEG of what a machine shows. Raises Forbidden, NotFound, Conflict."""
 
@@ -132,6 +143,11 @@ def _ask(user: User, question: Callable[[FleetClient], Awaitable[T]]) -> T:
     """What the bridge answers an admin. Raises Forbidden, NotFound, Conflict."""
     if not user.has_role(Role.ADMIN):
         raise Forbidden("Machines are for admins.")
+    return _heard(question)
+
+
+def _heard(question: Callable[[FleetClient], Awaitable[T]]) -> T:
+    """What the bridge answers. Raises NotFound, Conflict."""
 
     async def asked() -> T:
         async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:

@@ -1,14 +1,21 @@
-"""The heartbeat: queued by the beat, written by the worker."""
+"""The heartbeat, queued by the beat and written by the worker; and a look at every part, now and then."""
 
 import time
 
 from django.core.cache import cache
 
 from annotation_app.celery import app
-from annotation_app.health.selectors import HEARTBEAT
+from annotation_app.health.asking import HEARTBEAT
+from annotation_app.health.selectors import everything_checked
 
 
 @app.task(name="health.heartbeat")
 def heartbeat() -> None:
     """Say that the beat queues and a worker works."""
     cache.set(HEARTBEAT, time.time(), None)
+
+
+@app.task(name="health.look")
+def look() -> None:
+    """Look at every part, so that the page knows since when one is as it is, and how fast the disk fills."""
+    everything_checked()

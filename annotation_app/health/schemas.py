@@ -1,17 +1,66 @@
 """What is told of the parts of the platform."""
 
 from datetime import datetime
+from typing import Literal
 
 from vocabulary.base import Frozen
+
+CheckKind = Literal[
+    "web",
+    "worker",
+    "beat",
+    "bridge",
+    "gateway",
+    "host",
+    "model",
+    "database",
+    "redis",
+    "queue",
+    "disk",
+    "backup",
+]
+CheckState = Literal["ok", "warn", "down"]
+"""`warn`: it works, and somebody should look at it."""
+Problem = Literal[
+    "unreachable",
+    "too_slow",
+    "refused",
+    "no_heartbeat",
+    "not_known",
+    "queue_long",
+    "queue_old",
+    "disk_full",
+    "disk_filling",
+    "connections_short",
+    "memory_short",
+    "draining",
+    "not_heard",
+    "no_backup",
+    "backup_old",
+]
 
 
 class Check(Frozen):
     """Whether one part works, what it says, and how long it took to say so."""
 
     name: str
-    ok: bool
-    detail: str
+    kind: CheckKind
+    subject: str = ""
+    """Which one of its kind, where there are several."""
+    state: CheckState
+    problem: Problem | None = None
+    detail: str = ""
+    """What it said itself, for who looks closer."""
+    figures: dict[str, float] = {}
+    """What was counted: bytes, seconds, jobs."""
     seconds: float
+    since: datetime
+    """Since when it has been found in this state."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it works."""
+        return self.state != "down"
 
 
 class HealthPage(Frozen):

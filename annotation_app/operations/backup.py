@@ -26,6 +26,8 @@ from annotation_app.operations.supervisor import Supervisor
 FORMAT = "pilothouse-backup-1"
 DUMP = "database.dump"
 MANIFEST = "manifest.json"
+LAST = "last-backup.json"
+"""Left in the data folder: when it was saved last, for the health page."""
 FOLDERS = ("blobs", "exports")
 """What the database names by its content or its number."""
 FILES = ("secrets.json", "secret_key", "sign-ins.txt")
@@ -102,8 +104,15 @@ def _write(data: Path, whole: Path, target: Path, console: Console) -> Manifest:
     )
     (whole / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1))
     whole.rename(target)
+    _note(data, manifest)
     console.step(f"Saved {files} files and the database, {manifest.bytes} bytes, in {target}")
     return manifest
+
+
+def _note(data: Path, manifest: Manifest) -> None:
+    aside = data / f"{LAST}.tmp"
+    aside.write_text(json.dumps({"created_at": manifest.created_at, "bytes": manifest.bytes}))
+    aside.replace(data / LAST)
 
 
 def _manifest(source: Path) -> Manifest:

@@ -13,6 +13,7 @@ class RecordingState(models.TextChoices):
     AT_BRIDGE = "at_bridge"
     STORED = "stored"
     LOST = "lost"
+    DELETED = "deleted"
 
 
 class Recording(models.Model):

@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "annotation_app.exports",
     "annotation_app.judges",
     "annotation_app.reviews",
+    "annotation_app.retention",
     "annotation_app.live",
     "annotation_app.demo",
 ]
@@ -100,6 +101,8 @@ CELERY_TASK_TIME_LIMIT = 3600
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "health.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
+    "health-look": {"task": "health.look", "schedule": 60.0, "options": {"expires": 60}},
+    "retention-run": {"task": "retention.run", "schedule": 3600.0, "options": {"expires": 3600}},
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
     "branches-refresh": {"task": "episodes.branches_refresh", "schedule": 60.0, "options": {"expires": 60}},
     "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},

@@ -8,9 +8,10 @@ from annotation_app.tasks.models import Assignment, Pool, Task
 
 
 @admin.register(Pool)
-class PoolAdmin(admin.ModelAdmin[Pool]):
+class PoolAdmin(ReadOnlyAdmin):
+    """Pools are changed on their own page: there nobody overwrites what they have not seen, and it is audited."""
+
     list_display = ("name", "platform", "policy", "canary", "canary_share", "practice", "paused")
-    filter_horizontal = ("members",)
 
 
 @admin.register(Task)

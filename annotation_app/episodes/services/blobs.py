@@ -15,18 +15,18 @@ def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None
     blob_write(ref=ref, data=data)
     with transaction.atomic(durable=True):
         row_locked(episode_id, token)
-        blob_link(episode_id=episode_id, ref=ref)
+        blob_link(episode_id=episode_id, ref=ref, data=data)
 
 
 def blob_keep(*, episode_id: UUID, ref: BlobRef, data: bytes) -> None:
     """Store bytes a person brought, and let whoever sees this episode see them. Raises Invalid, TooLarge."""
     blob_write(ref=ref, data=data)
     with transaction.atomic(durable=True):
-        blob_link(episode_id=episode_id, ref=ref)
+        blob_link(episode_id=episode_id, ref=ref, data=data)
 
 
-def blob_link(*, episode_id: UUID, ref: BlobRef) -> None:
+def blob_link(*, episode_id: UUID, ref: BlobRef, data: bytes | None = None) -> None:
     """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
-    blob_record(ref=ref)
+    blob_record(ref=ref, data=data)
     link = EpisodeBlob(episode_id=episode_id, blob_id=ref.sha256)
     EpisodeBlob.objects.bulk_create([link], ignore_conflicts=True)

@@ -21,6 +21,7 @@ from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.retention.models import Rule
+from annotation_app.retention.models import Rule as RetentionRule
 from annotation_app.reviews.models import Job, JobKind
 from annotation_app.webhooks.models import Webhook
 from tests.integration.web.conftest import PASSWORD, World
@@ -283,6 +284,11 @@ def _job(things: Things) -> object:
 def _rule(things: Things) -> object:
     made = {"days": 30, "created_by": things.admin, "previewed_at": timezone.now()}
     return Rule.objects.get_or_create(what="exports", pool=None, defaults=made)[0].pk
+
+
+def _rule(things: Things) -> object:
+    made = {"days": 30, "created_by": things.admin, "previewed_at": timezone.now()}
+    return RetentionRule.objects.get_or_create(what="exports", pool=None, defaults=made)[0].pk
 
 
 def _run(things: Things) -> object:

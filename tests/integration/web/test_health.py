@@ -3,18 +3,22 @@
 import json
 import logging
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from redis import Redis
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import token_make, user_ensure
+from annotation_app.celery import QUEUED_HEADER
+from annotation_app.health.asking import BACKUP, HEARTBEAT, QUEUE
+from annotation_app.health.checks import LATE
 from annotation_app.health.jobs import heartbeat
-from annotation_app.health.selectors import HEARTBEAT, LATE
 from annotation_app.trace import HEADER, JsonFormatter, TraceFilter, trace_id, traced
-from tests.integration.web.conftest import PASSWORD, World
+from tests.integration.web.conftest import PASSWORD, World, policy_serve
 
 
 @pytest.fixture
@@ -27,14 +31,58 @@ def parts(client: Client) -> dict[str, Any]:
     return {check["name"]: check for check in client.get("/api/health/parts").json()["checks"]}
 
 
-def test_every_part_is_asked_and_says_what_is_wrong(world: World, alma: User, redis_url: str, settings: Any) -> None:
+@pytest.fixture
+def broken(redis_url: str, settings: Any) -> None:
+    """An installation whose bridge is gone."""
     settings.ENV = settings.ENV.model_copy(update={"redis_url": redis_url, "bridge_url": "http://127.0.0.1:9"})
+
+
+def test_every_part_is_asked_and_says_what_is_wrong(world: World, alma: User, broken: None) -> None:
     heartbeat()
+    policy_serve([world.pool], "http://127.0.0.1:9/v1")
     found = parts(world.client(alma))
-    assert set(found) == {"database", "redis", "worker", "queue", "disk", "bridge"}
-    assert [name for name, check in found.items() if not check["ok"]] == ["bridge"]
+    assert set(found) == {
+        *("web", "worker", "beat", "bridge", "gateway", "database", "redis", "queue", "disk", "backup"),
+        "model scripted 1",
+    }
+    down = {name: check["problem"] for name, check in found.items() if check["state"] == "down"}
+    assert down == {"bridge": "unreachable", "model scripted 1": "unreachable"}
+    assert found["database"]["figures"]["bytes"] > 0
+
+
+def test_a_silent_worker_is_told_from_a_silent_beat(world: World, alma: User, broken: None, redis_url: str) -> None:
     cache.set(HEARTBEAT, time.time() - LATE - 1)
-    assert not parts(world.client(alma))["worker"]["ok"]
+    found = parts(world.client(alma))
+    assert (found["worker"]["state"], found["beat"]["state"]) == ("warn", "down"), "nothing is queued any more"
+    with Redis.from_url(redis_url) as broker:
+        broker.lpush(QUEUE, json.dumps({"headers": {QUEUED_HEADER: time.time() - 400}}))
+        broker.lpush(QUEUE, json.dumps({"headers": {QUEUED_HEADER: time.time()}}))
+        found = parts(world.client(alma))
+        broker.delete(QUEUE)
+    assert (found["worker"]["state"], found["beat"]["state"]) == ("down", "ok"), "jobs come, and nobody takes them"
+    assert (found["queue"]["problem"], found["queue"]["figures"]["jobs"]) == ("queue_old", 2)
+    assert found["queue"]["figures"]["oldest"] >= 400
+
+
+def test_it_says_since_when(world: World, alma: User, broken: None) -> None:
+    heartbeat()
+    client = world.client(alma)
+    first, second = parts(client), parts(client)
+    assert second["bridge"]["since"] == first["bridge"]["since"]
+    cache.set(HEARTBEAT, time.time() - LATE - 1)
+    third = parts(client)
+    assert third["beat"]["since"] > second["beat"]["since"]
+    assert third["bridge"]["since"] == first["bridge"]["since"]
+
+
+def test_the_last_backup_is_told(world: World, alma: User, broken: None, data: Path) -> None:
+    client = world.client(alma)
+    assert parts(client)["backup"]["problem"] == "no_backup"
+    note = {"created_at": "2020-01-01T00:00:00+00:00", "bytes": 7}
+    (data / BACKUP).write_text(json.dumps(note))
+    assert parts(client)["backup"]["problem"] == "backup_old"
+    (data / BACKUP).write_text("half")
+    assert parts(client)["backup"]["problem"] == "no_backup"
 
 
 def test_prometheus_reads_figures_with_an_admin_s_token(world: World, alma: User) -> None:

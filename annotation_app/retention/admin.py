@@ -1,0 +1,11 @@
+"""Rules in Django's admin: read, never changed."""
+
+from django.contrib import admin
+
+from annotation_app.audit.admin import ReadOnlyAdmin
+from annotation_app.retention.models import Rule
+
+
+@admin.register(Rule)
+class RuleAdmin(ReadOnlyAdmin):
+    list_display = ("what", "pool", "days", "active", "ran_at", "removed", "freed")

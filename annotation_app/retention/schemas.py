@@ -1,0 +1,81 @@
+"""What is asked of retention, and what is shown of it."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from vocabulary.base import Frozen
+
+RuleWhat = Literal["practice", "left", "unaccepted", "recordings", "exports", "audit"]
+AUDIT_DAYS = 365
+"""The audit log is kept for a year at the least."""
+
+
+class RuleIn(Frozen):
+    """A rule that is wanted; without a pool it is for all of them."""
+
+    what: RuleWhat
+    pool: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    days: Annotated[int, Field(ge=1, le=36_500)]
+
+    @model_validator(mode="after")
+    def _of_the_whole(self) -> "RuleIn":
+        if self.what == "audit" and (self.pool is not None or self.days < AUDIT_DAYS):
+            raise ValueError(f"the audit log is that of every pool, and kept for {AUDIT_DAYS} days at the least")
+        return self
+
+
+class Preview(Frozen):
+    """What a rule would delete at this moment."""
+
+    at: datetime
+    items: int
+    """Episodes, recordings, exports or entries."""
+    files: int
+    """Pictures and videos that nothing else shows."""
+    bytes: int
+    spared: int
+    """Episodes or exports that are old enough and stay: a dataset version has them, or they are needed."""
+
+
+class RuleOut(Frozen):
+    """A rule, what it would delete when somebody looked, and what it has deleted."""
+
+    id: int
+    what: RuleWhat
+    pool_id: int | None
+    pool: str | None
+    days: int
+    active: bool
+    preview: Preview | None
+    ran_at: datetime | None
+    removed: int
+    freed: int
+    error: str
+    created_by: str
+
+
+class PoolName(Frozen):
+    """A pool a rule may be for."""
+
+    id: int
+    name: str
+
+
+class RetentionPage(Frozen):
+    """Every rule, and the pools there are."""
+
+    rules: tuple[RuleOut, ...]
+    pools: tuple[PoolName, ...]
+
+
+class Removed(Frozen):
+    """What was deleted: `items` of the kind the rule is about, and the bytes of the files that went with them."""
+
+    items: int = 0
+    files: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: "Removed") -> "Removed":
+        return Removed(items=self.items + other.items, files=self.files + other.files, bytes=self.bytes + other.bytes)

@@ -1,0 +1,162 @@
+"""What rules mean: which episodes, recordings, exports and entries, and what would be deleted of them."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Greatest
+from django.utils import timezone
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.audit.models import AuditEntry
+from annotation_app.blobs.models import Blob
+from annotation_app.episodes.models import Branch, Episode, EpisodeBlob, Review
+from annotation_app.episodes.selectors import ENDED_STATUSES
+from annotation_app.errors import NotFound
+from annotation_app.exports.models import Export, ExportState, VersionMember
+from annotation_app.recordings.models import Recording, RecordingState
+from annotation_app.retention.models import Rule, What
+from annotation_app.retention.schemas import PoolName, Preview, RetentionPage, RuleOut
+from annotation_app.reviews.models import Adjudication
+from annotation_app.tasks.models import Pool, Task
+
+PICTURES = (What.PRACTICE, What.LEFT, What.UNACCEPTED)
+ENDED_EXPORTS = (ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED)
+PREVIEWED = timedelta(days=1)
+"""So long a preview lets its rule be switched on."""
+
+
+def retention_page(*, user: User) -> RetentionPage:
+    """Every rule. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    return RetentionPage(
+        rules=tuple(map(rule_out, Rule.objects.select_related("pool", "created_by"))),
+        pools=tuple(PoolName(id=pool.pk, name=pool.name) for pool in Pool.objects.order_by("name")),
+    )
+
+
+def rule_of(*, user: User, rule_id: int) -> Rule:
+    """One rule. Raises Forbidden and NotFound."""
+    role_check(user, Role.ADMIN)
+    found = Rule.objects.select_related("pool", "created_by").filter(pk=rule_id).first()
+    if found is None:
+        raise NotFound("There is no such rule.")
+    return found
+
+
+def rule_out(rule: Rule) -> RuleOut:
+    """A rule as admins see it."""
+    return RuleOut(
+        id=rule.pk,
+        what=rule.what,
+        pool_id=rule.pool_id,
+        pool=rule.pool.name if rule.pool else None,
+        days=rule.days,
+        active=rule.active,
+        preview=Preview.model_validate(rule.preview) if rule.preview else None,
+        ran_at=rule.ran_at,
+        removed=rule.removed,
+        freed=rule.freed,
+        error=rule.error,
+        created_by=rule.created_by.username,
+    )
+
+
+def cutoff_of(rule: Rule) -> datetime:
+    """What ended before this is old enough."""
+    return timezone.now() - timedelta(days=rule.days)
+
+
+def episodes_meant(rule: Rule, *, spared: bool = False) -> QuerySet[Episode]:
+    """The episodes whose pictures a rule deletes; with `spared` those that are old enough and stay."""
+    kept = _kept()
+    meant = {
+        What.PRACTICE: Q(task__pool__practice=True),
+        What.LEFT: Q(task__pool__practice=False, status="left"),
+        What.UNACCEPTED: Q(task__pool__practice=False, status="finished") & ~Q(review=Review.ACCEPTED),
+    }[What(rule.what)]
+    found = _old(rule, Episode.objects.filter(meant, status__in=ENDED_STATUSES, emptied_at__isnull=True))
+    return found.filter(kept if spared else ~kept)
+
+
+def recordings_meant(rule: Rule, *, spared: bool = False) -> QuerySet[Recording]:
+    """The videos a rule deletes; those of what a dataset version has, or that are needed, stay."""
+    episodes = _old(rule, Episode.objects.filter(status__in=ENDED_STATUSES))
+    kept = _kept()
+    return Recording.objects.filter(
+        state=RecordingState.STORED, episode__in=episodes.filter(kept if spared else ~kept).values("pk")
+    )
+
+
+def exports_meant(rule: Rule, *, spared: bool = False) -> QuerySet[Export]:
+    """The exports whose folders a rule deletes; a dataset version stays."""
+    found = Export.objects.filter(status__in=ENDED_EXPORTS, finished_at__lt=cutoff_of(rule), version__isnull=not spared)
+    return found if rule.pool_id is None else found.filter(pool_id=rule.pool_id)
+
+
+def entries_meant(rule: Rule) -> QuerySet[AuditEntry]:
+    """The entries of the audit log that a rule deletes."""
+    return AuditEntry.objects.filter(at__lt=cutoff_of(rule))
+
+
+def preview_of(rule: Rule) -> Preview:
+    """What a rule would delete now."""
+    now = timezone.now()
+    if rule.what == What.EXPORTS:
+        total = exports_meant(rule).aggregate(items=Count("pk"), bytes=Sum("bytes"))
+        spared = exports_meant(rule, spared=True).count()
+        return Preview(at=now, items=total["items"], files=0, bytes=total["bytes"] or 0, spared=spared)
+    if rule.what == What.AUDIT:
+        return Preview(at=now, items=entries_meant(rule).count(), files=0, bytes=0, spared=0)
+    if rule.what == What.RECORDINGS:
+        found = list(recordings_meant(rule))
+        parts = {part.blob.sha256: part.blob.size for each in found for part in each.parts}
+        spared = recordings_meant(rule, spared=True).count()
+        return Preview(at=now, items=len(found), files=len(parts), bytes=sum(parts.values()), spared=spared)
+    episodes = episodes_meant(rule)
+    links = EpisodeBlob.objects.filter(blob=OuterRef("pk"))
+    alone = Blob.objects.filter(
+        Exists(links.filter(episode__in=episodes.values("pk"))),
+        ~Exists(links.exclude(episode__in=episodes.values("pk"))),
+        media_type__startswith="image/",
+    )
+    total = alone.aggregate(files=Count("pk"), bytes=Sum("size"))
+    return Preview(
+        at=now,
+        items=episodes.count(),
+        files=total["files"],
+        bytes=total["bytes"] or 0,
+        spared=episodes_meant(rule, spared=True).count(),
+    )
+
+
+def rules_active() -> tuple[int, ...]:
+    """The rules that are on."""
+    return tuple(Rule.objects.filter(active=True).values_list("pk", flat=True))
+
+
+def export_under_way() -> bool:
+    """Whether an export is being written or waits to be."""
+    return Export.objects.filter(status__in=(ExportState.QUEUED, ExportState.RUNNING)).exists()
+
+
+def _old(rule: Rule, found: QuerySet[Episode]) -> QuerySet[Episode]:
+    ended = Greatest(Coalesce("finished_at", "created_at"), "reviewed_at")  # PostgreSQL passes over what is null
+    aged = found.annotate(ended=ended).filter(ended__lt=cutoff_of(rule))
+    return aged if rule.pool_id is None else aged.filter(task__pool_id=rule.pool_id)
+
+
+def _kept() -> Q:
+    """Episodes that no rule touches: of a dataset version, the answer of a gold task, what was chosen by
+    adjudication, and where other attempts begin."""
+
+    def named(rows: QuerySet[Any], column: str) -> Exists:
+        return Exists(rows.filter(**{column: OuterRef("pk")}))
+
+    return (
+        Q(named(VersionMember.objects.all(), "episode"))
+        | Q(named(Task.objects.all(), "gold_id"))
+        | Q(named(Adjudication.objects.all(), "chosen_id"))
+        | Q(named(Branch.objects.all(), "episode_id"))
+    )

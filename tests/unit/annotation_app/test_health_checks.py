@@ -1,0 +1,61 @@
+"""What the answers of the parts mean, without any of them."""
+
+import pytest
+
+from annotation_app.health.checks import (
+    LATE,
+    Queue,
+    backup_of,
+    beat_of,
+    disk_of,
+    host_of,
+    queue_of,
+    redis_of,
+    worker_of,
+)
+from annotation_app.health.history import DAY, SHORTEST, growth
+
+EMPTY = Queue(0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("heartbeat", "queue", "worker", "beat"),
+    [
+        (1.0, EMPTY, "ok", "ok"),
+        (1.0, Queue(5, 400.0, 300.0), "ok", "ok"),
+        (LATE, Queue(5, 200.0, 10.0), "down", "ok"),
+        (LATE, Queue(5, 900.0, 300.0), "down", "down"),
+        (LATE, EMPTY, "warn", "down"),
+        (None, EMPTY, "warn", "down"),
+        (None, Queue(1, 1.0, 1.0), "down", "ok"),
+    ],
+)
+def test_a_late_heartbeat_is_the_beats_where_nothing_comes_and_the_workers_where_nothing_goes(
+    heartbeat: float | None, queue: Queue, worker: str, beat: str
+) -> None:
+    assert (worker_of(heartbeat, queue).state, beat_of(heartbeat, queue).state) == (worker, beat)
+
+
+def test_a_disk_is_told_of_before_it_is_full() -> None:
+    assert disk_of(500, 1_000, None).state == "ok"
+    assert disk_of(100, 1_000, None).problem == "disk_filling"
+    assert disk_of(50, 1_000, None).problem == "disk_full"
+    filling = disk_of(500, 1_000, 250.0)
+    assert (filling.problem, filling.figures["days"]) == ("disk_filling", 2.0)
+    assert "days" not in disk_of(500, 1_000, -250.0).figures
+
+
+def test_growth_is_by_the_day_and_said_only_when_enough_is_known() -> None:
+    assert growth((), 0.0, 10) is None
+    assert growth(((0.0, 10),), SHORTEST - 1, 20) is None
+    assert growth(((0.0, 10),), DAY / 2, 20) == 20.0
+
+
+def test_other_parts() -> None:
+    assert queue_of(Queue(2_000, 1.0, 1.0)).problem == "queue_long"
+    assert queue_of(Queue(1, 301.0, 1.0)).problem == "queue_old"
+    assert (redis_of(95, 100).problem, redis_of(95, 0).state) == ("memory_short", "ok")
+    assert [backup_of(age, 1).problem for age in (None, 10.0, 8 * DAY)] == ["no_backup", None, "backup_old"]
+    assert [host_of(age, 1, 2, draining).state for age, draining in ((0.0, False), (0.0, True), (LATE, False))] == [
+        *("ok", "warn", "down")
+    ]
