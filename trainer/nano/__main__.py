@@ -1,4 +1,4 @@
-"""The recipe: `python -m trainer.nano start FOLDER`, then its stages `reading` and `clicking`."""
+"""The recipe: `python -m trainer.nano start FOLDER`, then `reading` and `clicking`; `measuring` tells how far."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from trainer.config import config_read, fields_told
 from trainer.errors import TrainerError
 
-STAGES = ("reading", "clicking")
+STAGES = ("reading", "clicking", "measuring")
 """Modules of this package, each with `Config`, its settings, and `run(config)`, which returns what it made."""
 
 

@@ -1,0 +1,77 @@
+"""What the nano policy can do, from pixels alone: `./pilothouse bench nano [--checkpoint FOLDER]`.
+
+What is not measured is null: a figure for tasks needs a policy that was taught them. One JSON object is the last line.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.trainer import ensure_trainer
+from benchmarks.parts import policy_servers
+from benchmarks.parts.figures import machine, percentile, say
+from tests.integration.servers.starting import ROOT, trainer_server
+
+BUNDLED = ROOT / "trainer" / "nano" / "checkpoint"
+SCREENS = 200
+TASKS = (
+    *("tasks", "tasks_above_0_8", "pointing_tasks_above_0_8", "multistep_tasks_above_0_8"),
+    *("miniwob_tasks_above_0_8", "miniwob_tasks_above_random"),
+)
+OWN = ("unseen_word_accuracy", "unseen_word_random", "unseen_word_blind", "proposal_p50_ms", "checkpoint_mb")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="./pilothouse bench nano", description=__doc__)
+    parser.add_argument(
+        "--checkpoint", type=Path, default=BUNDLED, help="default: the bundled policy, where there is one"
+    )
+    checkpoint: Path = parser.parse_args().checkpoint
+    figures: dict[str, object] = dict.fromkeys((*TASKS, *OWN))
+    if checkpoint.is_dir():
+        figures |= measured(checkpoint, ensure_trainer(Console()))
+    else:
+        say(f"there is no policy in {checkpoint.name}: nothing is measured")
+    print(json.dumps({"benchmark": "nano", **figures, "machine": machine()}))
+
+
+def measured(checkpoint: Path, python: Path) -> dict[str, object]:
+    """What of a checkpoint is measured today."""
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as name:
+        folder = Path(name)
+        say("clicking what no training named")
+        unseen = _clicking(checkpoint, python, folder / "figures.json")["clicking_words_unseen"]
+        say("three proposals through the default server")
+        with trainer_server(checkpoint, folder) as server:
+            latencies = asyncio.run(policy_servers.proposals(server))["latencies"]
+    return {
+        "unseen_word_accuracy": unseen["success_rate"],
+        "unseen_word_ci95": unseen["ci95"],
+        "unseen_word_random": unseen["random_widget"],
+        "unseen_word_blind": unseen["blind"],
+        "proposal_p50_ms": percentile(latencies, 0.5),
+        "checkpoint_mb": round(sum(file.stat().st_size for file in _served(checkpoint)) / 1e6, 1),
+    }
+
+
+def _clicking(checkpoint: Path, python: Path, out: Path) -> dict[str, Any]:
+    told = {"checkpoint": checkpoint, "out": out, "screens": SCREENS, "threads": os.cpu_count() or 1}
+    words = [word for name, value in told.items() for word in ("--set", f"{name}={value}")]
+    subprocess.run([python, "-m", "trainer.nano", "measuring", *words], check=True, cwd=ROOT)
+    found: dict[str, Any] = json.loads(out.read_text())
+    return found
+
+
+def _served(checkpoint: Path) -> list[Path]:
+    """The files a server needs, without what training keeps beside them."""
+    return [file for file in checkpoint.iterdir() if file.suffix in (".safetensors", ".json", ".jinja")]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""What a checkpoint can do on fresh drawn screens: reading and clicking, on words it was trained on and on others.
+
+Beside every share stands what blindness comes to: the same screens, grey. Seeds are far from those of training.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import torch
+from pydantic import Field
+
+from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.config import Settings
+from trainer.nano.asked import Decision, Speller, decision_draw
+from trainer.nano.asking import dialect
+from trainer.nano.forward import looked, patches_of, turns_of
+from trainer.nano.heads import read_of, reading_heads, reading_loss
+from trainer.nano.learning import HEADS
+from trainer.nano.screens import PAGES, Screen, screen_draw
+from trainer.nano.targets import CELL, seen_of
+from vocabulary.dialect import Parsed
+from vocabulary.dialect import Screen as Size
+from vocabulary.statistics import rate_of
+
+GREY = 128
+LONGEST = 64
+"""Tokens a reply may have."""
+TOGETHER = 25
+
+
+class Config(Settings):
+    """What it is told."""
+
+    checkpoint: Path
+    """What is measured; where it has heads, what they read is measured too."""
+    out: Path
+    """The file of figures."""
+    screens: int = Field(default=200, ge=1)
+    """Of each kind."""
+    seed: int = 10_000_000
+    """Of the first."""
+    threads: int = Field(default=1, ge=1)
+    """Of the processor."""
+    click: bool = True
+    """Whether clicks are measured; a policy that was only taught to read has none."""
+
+
+def run(config: Config) -> Path:
+    """Measure, and write the figures. Returns their file."""
+    torch.set_num_threads(config.threads)
+    checkpoint, began = checkpoint_load(config.checkpoint), time.process_time()
+    figures: dict[str, object] = {"checkpoint": config.checkpoint.name, "screens": config.screens, "seed": config.seed}
+    for kept in (False, True):
+        words = "words_unseen" if kept else "words_trained"
+        if (config.checkpoint / HEADS).is_file():
+            figures[f"reading_{words}"] = reading_figures(checkpoint, config, kept=kept)
+        if config.click:
+            figures[f"clicking_{words}"] = clicking_figures(checkpoint, config, kept=kept)
+    figures["cpu_seconds"] = round(time.process_time() - began, 1)
+    config.out.write_text(json.dumps(figures, indent=2) + "\n")
+    return config.out
+
+
+def screens_of(config: Config, *, dense: bool, kept: bool) -> list[list[Screen]]:
+    """Screens that no training drew, those of one size side by side."""
+    drawn = []
+    for page in sorted(set(PAGES)):
+        share = round(config.screens * PAGES.count(page) / len(PAGES))
+        seeds = (Random(f"measured {config.seed} {number}") for number in range(share))
+        drawn.append([screen_draw(seed, page=page, dense=dense, kept=kept) for seed in seeds])
+    return [[screen for screen in screens if screen.widgets] for screens in drawn]
+
+
+def reading_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[str, float]:
+    """What the heads of the first stage read on screens full of writing."""
+    model, heads = checkpoint.model, reading_heads(checkpoint.model)
+    known = torch.load(config.checkpoint / HEADS, weights_only=True)
+    heads.load_state_dict({name: known[name] for name in heads.state_dict()})
+    found = []
+    for screens in screens_of(config, dense=True, kept=kept):
+        for part in _parts(screens):
+            pixels = torch.from_numpy(np.stack([np.asarray(one.image) for one in part]))
+            turns = turns_of(model, pixels.shape[1] // CELL, pixels.shape[2] // CELL)
+            read = read_of([seen_of(one) for one in part])
+            with torch.inference_mode():
+                told = looked(model, patches_of(pixels), turns)
+                found.append((len(part), reading_loss(heads, *told, read)[1]))
+    total = sum(count for count, _ in found)
+    return {
+        name: round(sum(count * figures[name] for count, figures in found) / total, 4)
+        for name in ("letters_right", "pairs_f1", "offsets")
+    }
+
+
+def clicking_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[str, object]:
+    """How often what was asked for is clicked, with what blindness and a widget at random come to."""
+    speller = Speller(checkpoint.tokenizer)
+    hits, blind, by_chance = list[bool](), list[bool](), list[float]()
+    for screens in screens_of(config, dense=False, kept=kept):
+        for part in _parts(screens):
+            asked = [
+                decision_draw(speller, Random(f"asked {number} {len(hits)}"), screen)
+                for number, screen in enumerate(part)
+            ]
+            hits += [_hit(one, said) for one, said in zip(asked, replies(checkpoint, asked), strict=True)]
+            unseen = [replace(one, pixels=np.full_like(one.pixels, GREY)) for one in asked]
+            blind += [_hit(one, said) for one, said in zip(unseen, replies(checkpoint, unseen), strict=True)]
+            by_chance += [1 / len(screen.widgets) for screen in part]
+    rate = rate_of(sum(hits), len(hits))
+    return {
+        "success_rate": round(rate.rate, 4),
+        "ci95": [round(rate.low, 4), round(rate.high, 4)],
+        "blind": round(sum(blind) / len(blind), 4),
+        "random_widget": round(sum(by_chance) / len(by_chance), 4),
+        "screens": len(hits),
+    }
+
+
+def replies(checkpoint: Checkpoint, decisions: Sequence[Decision]) -> list[str]:
+    """The likeliest reply to each, by transformers' own generation; pictures of one size."""
+    speller, model = Speller(checkpoint.tokenizer), checkpoint.model
+    pixels = torch.from_numpy(np.stack([one.pixels for one in decisions]))
+    rows, columns = pixels.shape[1] // CELL, pixels.shape[2] // CELL
+    prompts = [(*one.before, *(speller.picture,) * (rows * columns), *one.after) for one in decisions]
+    longest = max(map(len, prompts))
+    ids = torch.full((len(prompts), longest), checkpoint.tokenizer.pad_token_id)
+    mask = torch.zeros_like(ids)
+    for number, prompt in enumerate(prompts):
+        ids[number, longest - len(prompt) :] = torch.tensor(prompt)
+        mask[number, longest - len(prompt) :] = 1
+    with torch.inference_mode():
+        written = model.generate(
+            input_ids=ids,
+            attention_mask=mask,
+            pixel_values=patches_of(pixels).flatten(0, 1),
+            image_grid_thw=torch.tensor([[1, 2 * rows, 2 * columns]] * len(prompts)),
+            mm_token_type_ids=(ids == speller.picture).int(),
+            max_new_tokens=LONGEST,
+            do_sample=False,
+        )
+    return [checkpoint.tokenizer.decode(one[longest:], skip_special_tokens=True) for one in written]
+
+
+def _hit(one: Decision, said: str) -> bool:
+    height, width, _ = one.pixels.shape
+    parsed = dialect().parse(said, Size(width=width, height=height))
+    if not isinstance(parsed, Parsed) or parsed.action.kind != "click" or one.target is None:
+        return False
+    left, top, right, bottom = one.target
+    return left <= parsed.action.x <= right and top <= parsed.action.y <= bottom
+
+
+def _parts(screens: list[Screen]) -> list[list[Screen]]:
+    return [screens[begin : begin + TOGETHER] for begin in range(0, len(screens), TOGETHER)]
