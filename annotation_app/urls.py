@@ -7,6 +7,7 @@ from annotation_app.accounts.api import router as accounts
 from annotation_app.accounts.people import router as people
 from annotation_app.accounts.security import router as security
 from annotation_app.catalogue.api import router as catalogue
+from annotation_app.design.api import router as design
 from annotation_app.endpoint import api_make
 from annotation_app.episodes.api import router as episodes
 from annotation_app.exports.api import router as exports
@@ -30,7 +31,7 @@ from annotation_app.webhooks.api import router as webhooks
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(catalogue, feed, judges, reviews, reports, fleet, retention, notices, webhooks),
+    *(catalogue, feed, judges, reviews, reports, fleet, retention, design, notices, webhooks),
 )
 for router in ROUTERS:
     api.add_router("", router)

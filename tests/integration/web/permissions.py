@@ -15,12 +15,12 @@ from django.utils import timezone
 from annotation_app.accounts.models import Group, Invitation, SignIn, Token, User
 from annotation_app.accounts.services import digest
 from annotation_app.catalogue.models import SavedQuery
+from annotation_app.design.models import Node
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
 from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
-from annotation_app.retention.models import Rule
 from annotation_app.retention.models import Rule as RetentionRule
 from annotation_app.reviews.models import Job, JobKind
 from annotation_app.webhooks.models import Webhook
@@ -260,6 +260,20 @@ ROUTES: dict[str, Rule] = {
     "GET /api/pools/{pool_id}/judges/{judge_id}/sweep": only("admin"),
     "POST /api/pools/{pool_id}/judges/{judge_id}/runs": only("admin"),
     "POST /api/judge-runs/{run_id}/cancel": only("admin"),
+    "GET /api/design": only("researcher", "admin"),
+    "GET /api/design/tasks": only("researcher", "admin"),
+    "GET /api/design/graph.csv": only("researcher", "admin"),
+    "GET /api/design/graph.json": only("researcher", "admin"),
+    "POST /api/design/graph": only("admin"),
+    "POST /api/design/suites": only("admin"),
+    "POST /api/design/nodes": only("admin", body=body_of(name="shop")),
+    "PATCH /api/design/nodes/{node_id}": only("admin", body=body_of(name="mail", importance=1)),
+    "DELETE /api/design/nodes/{node_id}": only("admin"),
+    "POST /api/design/placements": only("admin", body=lambda things: {"tasks": [things.episode.task_id]}),
+    "POST /api/tasks/{task_id}/wordings": only("admin", absent=True, body=body_of(writer=2**31 - 1)),
+    "POST /api/wordings/{writing_id}/cancel": only("admin", absent=True),
+    "POST /api/suggestions/{suggestion_id}/accept": only("admin", absent=True, body=body_of(text="Do it.")),
+    "POST /api/suggestions/{suggestion_id}/reject": only("admin", absent=True),
     "GET /api/retention": only("admin"),
     "POST /api/retention/rules": only("admin", body=body_of(what="practice", days=30)),
     "POST /api/retention/rules/{rule_id}/preview": only("admin"),
@@ -279,11 +293,6 @@ ROUTES: dict[str, Rule] = {
 def _job(things: Things) -> object:
     asked = {"pool": things.world.pool, "requested_by": things.admin}
     return Job.objects.get_or_create(kind=JobKind.DUPLICATES, defaults=asked)[0].pk
-
-
-def _rule(things: Things) -> object:
-    made = {"days": 30, "created_by": things.admin, "previewed_at": timezone.now()}
-    return Rule.objects.get_or_create(what="exports", pool=None, defaults=made)[0].pk
 
 
 def _rule(things: Things) -> object:
@@ -348,6 +357,9 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "revision_id": lambda things: things.revision.pk,
     "judge_id": lambda things: things.judged.judge_id,
     "rule_id": _rule,
+    "node_id": lambda things: Node.objects.get_or_create(name="news")[0].pk,
+    "writing_id": lambda things: uuid4(),
+    "suggestion_id": lambda things: 2**31 - 1,
     "run_id": _run,
     "export_id": _export,
     "query_id": _query,

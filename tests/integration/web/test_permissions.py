@@ -67,10 +67,12 @@ def user_of(things: Things, caller: Caller) -> User | None:
 def call(client: Client, route: str, rule: Rule, things: Things) -> Any:
     method, path = route.split()
     filled = re.sub(r"\{(\w+)\}", lambda name: str(NAMES[name[1]](things)), path + rule.path)
-    if method == "POST" and path.endswith("/uploads"):
+    if method == "POST" and path.endswith(("/uploads", "/imports")):
         return client.post(filled, {"file": SimpleUploadedFile("note.txt", b"a note")})
     if route == "POST /api/pools/{pool_id}/tasks":
         return client.post(filled, {"file": SimpleUploadedFile("tasks.jsonl", b"{}"), "kind": "jsonl"})
+    if route == "POST /api/design/graph":
+        return client.post(filled, {"file": SimpleUploadedFile("graph.json", b"[]"), "kind": "json"})
     body = {} if method == "GET" else {"data": rule.body(things), "content_type": JSON}
     return getattr(client, method.lower())(filled, **body)
 

@@ -1,0 +1,129 @@
+"""The graph of what people do, where tasks stand in it, and wordings that models suggest."""
+
+import uuid
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils import timezone
+
+from annotation_app.design.difficulty import Rubric
+from annotation_app.documents import DocumentField
+from annotation_app.tasks.models import Task
+
+MOST_IMPORTANT = 10.0
+
+
+class Node(models.Model):
+    """An application, a function of it, or a part of that; `importance` is among those with the same parent."""
+
+    parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
+    name = models.CharField(max_length=100)
+    importance = models.FloatField(default=1, validators=[MinValueValidator(0), MaxValueValidator(MOST_IMPORTANT)])
+
+    class Meta:
+        ordering = ("name",)
+        constraints = [models.UniqueConstraint(fields=("parent", "name"), name="node_once", nulls_distinct=False)]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Placement(models.Model):
+    """Where a task stands: under which node, how hard by its rubric (`guessed` until somebody looked), and which task
+    it is another wording of."""
+
+    task = models.OneToOneField(Task, primary_key=True, on_delete=models.CASCADE, related_name="placement")
+    node = models.ForeignKey(Node, null=True, on_delete=models.SET_NULL, related_name="placements")
+    rubric: DocumentField[Rubric] = DocumentField(Rubric)
+    level = models.PositiveSmallIntegerField()
+    guessed = models.BooleanField(default=True)
+    variant_of = models.ForeignKey(Task, null=True, on_delete=models.SET_NULL, related_name="variants")
+
+    class Meta:
+        indexes = [models.Index(fields=("node", "level"), name="placement_cell")]
+
+    def __str__(self) -> str:
+        return f"{self.task} under {self.node}"
+
+
+class Writer(models.Model):
+    """A model that words instructions anew, never changed: another model or setting is another revision."""
+
+    name = models.CharField(max_length=64)
+    revision = models.CharField(max_length=64)
+    base_url = models.URLField(max_length=500, help_text="Root of the OpenAI-compatible API, ending in /v1")
+    model = models.CharField(max_length=200, help_text="Name the server knows the model by")
+    temperature = models.FloatField(default=0.9, validators=[MinValueValidator(0), MaxValueValidator(2)])
+    max_tokens = models.PositiveIntegerField(
+        default=1_024, validators=[MinValueValidator(16), MaxValueValidator(16_384)]
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-id",)
+        constraints = [models.UniqueConstraint(fields=("name", "revision"), name="writer_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.revision}"
+
+    def clean(self) -> None:
+        """Raises ValidationError for an address that no model is asked at."""
+        if not self.base_url.startswith(("http://", "https://")):
+            raise ValidationError({"base_url": "An address begins with http:// or https://."})
+
+
+class WritingState(models.TextChoices):
+    """Where a request for wordings stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+UNDER_WAY = (WritingState.QUEUED, WritingState.RUNNING)
+
+
+class Writing(models.Model):
+    """A request for other wordings of one task."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="writings")
+    writer = models.ForeignKey(Writer, on_delete=models.PROTECT, related_name="writings")
+    count = models.PositiveSmallIntegerField()
+    status = models.CharField(max_length=9, choices=WritingState.choices, default=WritingState.QUEUED)
+    error = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker began it")
+    heard_at = models.DateTimeField(default=timezone.now)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=("task",), condition=models.Q(status__in=("queued", "running")), name="writing_at_a_time"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.count} of {self.task}"
+
+
+class Suggestion(models.Model):
+    """A wording that a model suggested and somebody is to judge; what was accepted is a task of its own."""
+
+    writing = models.ForeignKey(Writing, on_delete=models.CASCADE, related_name="suggestions")
+    text = models.TextField(help_text="As the model said it")
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    task = models.OneToOneField(Task, null=True, on_delete=models.SET_NULL, related_name="suggestion")
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.text[:80]

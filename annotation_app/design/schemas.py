@@ -1,0 +1,188 @@
+"""What is asked of task design, and what is shown of it."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from annotation_app.design.difficulty import Level, Rubric
+from vocabulary.base import Frozen
+
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
+]
+Importance = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Instruction = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=3, max_length=2_000, pattern=r"^[^\x00]*$")
+]
+WritingStatus = Literal["queued", "running", "done", "cancelled", "failed"]
+DEEPEST = 3
+"""Application, function, part."""
+
+
+class NodeIn(Frozen):
+    """A node that is wanted."""
+
+    parent: RowId | None = None
+    name: Name
+    importance: Importance = 1.0
+
+
+class NodeChange(Frozen):
+    """What a node is to be."""
+
+    name: Name
+    importance: Importance
+
+
+class CellOut(Frozen):
+    """The tasks of a node and all below it, at one level."""
+
+    level: Level
+    tasks: int
+    done: int
+    """Tasks of it that were done."""
+    accepted: int
+    """Attempts that reviewers accepted."""
+
+
+class NodeOut(Frozen):
+    """A node, what share of all work it stands for, and its cells that have tasks."""
+
+    id: int
+    parent: int | None
+    name: str
+    importance: float
+    weight: float
+    cells: tuple[CellOut, ...]
+
+
+class Gap(Frozen):
+    """A leaf at a level that lacks attempts; the greater the score the more it is wanted."""
+
+    node: int
+    level: Level
+    score: float
+
+
+class WriterOut(Frozen):
+    """A model that may be asked for wordings."""
+
+    id: int
+    name: str
+
+
+class DesignPage(Frozen):
+    """The graph with what is covered of it, what is wanted most, and what is not placed yet."""
+
+    nodes: tuple[NodeOut, ...]
+    gaps: tuple[Gap, ...]
+    unplaced: int
+    writers: tuple[WriterOut, ...]
+    wanted: int
+    """Accepted attempts that a cell should have."""
+
+
+class SuggestionOut(Frozen):
+    """A wording that waits for a decision."""
+
+    id: int
+    text: str
+
+
+class WritingOut(Frozen):
+    """A request for wordings, and those of it that wait."""
+
+    id: UUID
+    writer: str
+    status: WritingStatus
+    error: str
+    suggestions: tuple[SuggestionOut, ...]
+
+
+class PlacedTask(Frozen):
+    """A task in a cell."""
+
+    id: int
+    pool: str
+    key: str
+    instruction: str
+    state: Literal["waiting", "claimed", "done", "broken"]
+    level: Level
+    rubric: Rubric
+    guessed: bool
+    variant_of: int | None
+    accepted: int
+    writing: WritingOut | None
+    """The newest request for wordings of it."""
+
+
+class PlacedPage(Frozen):
+    """Tasks of a cell, or those that stand nowhere; `after` asks for the following ones, if any."""
+
+    items: tuple[PlacedTask, ...]
+    after: int | None
+
+
+class PlacementIn(Frozen):
+    """Where tasks are to stand; what is None stays."""
+
+    tasks: Annotated[tuple[RowId, ...], Field(min_length=1, max_length=500)]
+    node: RowId | None = None
+    rubric: Rubric | None = None
+
+
+class WritingIn(Frozen):
+    """How many wordings are wanted of whom."""
+
+    writer: RowId
+    count: Annotated[int, Field(ge=1, le=20)] = 5
+
+
+class AcceptIn(Frozen):
+    """The wording as it is to be, edited or not."""
+
+    text: Instruction
+
+
+class GraphRow(Frozen):
+    """A node by its path, as graphs are written to files."""
+
+    application: Name
+    function: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
+    part: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
+    importance: Importance = 1.0
+
+
+class Fault(Frozen):
+    """Why a row of a file is no node; rows count from 1."""
+
+    row: int
+    reason: str
+
+
+class GraphReport(Frozen):
+    """What came of a file, or of the bundled suites: with faults, nothing was changed."""
+
+    added: int
+    changed: int
+    placed: int
+    faults: tuple[Fault, ...]
+
+
+class WriterServer(Frozen):
+    """All that is needed to ask a writer."""
+
+    base_url: str
+    model: str
+    temperature: float
+    max_tokens: int
+
+
+class WritingPlan(Frozen):
+    """What a request that was begun has to do."""
+
+    server: WriterServer
+    instruction: str
+    count: int

@@ -1,0 +1,127 @@
+"""Changing the graph; each change is in the audit log."""
+
+from django.db import IntegrityError, transaction
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.audit.services import audit_record
+from annotation_app.design.difficulty import level_of, rubric_guessed
+from annotation_app.design.graph import GraphFormat, graph_read
+from annotation_app.design.models import Node, Placement
+from annotation_app.design.schemas import DEEPEST, GraphReport, GraphRow, NodeChange, NodeIn
+from annotation_app.design.selectors import node_of, node_paths, tasks_unplaced
+from annotation_app.errors import Conflict
+from vocabulary.tasks import Task
+
+NAME_TAKEN = "There is a node of this name already."
+BATCH = 500
+
+
+@transaction.atomic(durable=True)
+def node_make(*, user: User, wanted: NodeIn) -> Node:
+    """A new node. Raises Forbidden, NotFound and Conflict."""
+    role_check(user, Role.ADMIN)
+    if wanted.parent is not None:
+        node_of(node_id=wanted.parent)
+        if len(node_paths()[wanted.parent]) >= DEEPEST:
+            raise Conflict("A part of a function has no parts of its own.", code="too_deep")
+    try:
+        with transaction.atomic():
+            node = Node.objects.create(parent_id=wanted.parent, name=wanted.name, importance=wanted.importance)
+    except IntegrityError:
+        raise Conflict(NAME_TAKEN, code="name_taken") from None
+    audit_record(actor=user, verb="design.node_made", subject=f"node:{node.pk}", details=wanted.model_dump())
+    return node
+
+
+@transaction.atomic(durable=True)
+def node_change(*, user: User, node_id: int, wanted: NodeChange) -> Node:
+    """Name it otherwise, or weigh it otherwise. Raises Forbidden, NotFound and Conflict."""
+    role_check(user, Role.ADMIN)
+    node = node_of(node_id=node_id)
+    before = {"name": node.name, "importance": node.importance}
+    node.name, node.importance = wanted.name, wanted.importance
+    try:
+        with transaction.atomic():
+            node.save(update_fields=["name", "importance"])
+    except IntegrityError:
+        raise Conflict(NAME_TAKEN, code="name_taken") from None
+    details = {"before": before, "after": wanted.model_dump()}
+    audit_record(actor=user, verb="design.node_changed", subject=f"node:{node.pk}", details=details)
+    return node
+
+
+@transaction.atomic(durable=True)
+def node_delete(*, user: User, node_id: int) -> None:
+    """Take a node and all below it out of the graph; its tasks stand nowhere then. Raises Forbidden and NotFound."""
+    role_check(user, Role.ADMIN)
+    node = node_of(node_id=node_id)
+    path = "/".join(node_paths()[node_id])
+    node.delete()
+    audit_record(actor=user, verb="design.node_deleted", subject=f"node:{node_id}", details={"path": path})
+
+
+@transaction.atomic(durable=True)
+def graph_import(*, user: User, data: bytes, form: GraphFormat, preview: bool) -> GraphReport:
+    """Add the nodes of a file and take over its importances; what the file does not name stays. With a fault nothing is
+    changed. Raises Forbidden."""
+    role_check(user, Role.ADMIN)
+    rows, faults = graph_read(data, form)
+    if faults:
+        return GraphReport(added=0, changed=0, placed=0, faults=faults)
+    known = {path: key for key, path in node_paths().items()}
+    with transaction.atomic():
+        added = changed = 0
+        for row in sorted(rows, key=lambda row: len(_path(row))):
+            there = _path(row) in known
+            node = Node.objects.get(pk=_ensured(_path(row), known))
+            changed += there and node.importance != row.importance
+            added += not there
+            Node.objects.filter(pk=node.pk).update(importance=row.importance)
+        if preview:
+            transaction.set_rollback(True)
+    if not preview:
+        audit_record(actor=user, verb="design.imported", subject="graph", details={"added": added, "changed": changed})
+    return GraphReport(added=added, changed=changed, placed=0, faults=())
+
+
+@transaction.atomic(durable=True)
+def suites_derive(*, user: User) -> GraphReport:
+    """Give every task of a bundled suite that stands nowhere its place: the suite, the task's family, its kind. Raises
+    Forbidden."""
+    role_check(user, Role.ADMIN)
+    known = {path: key for key, path in node_paths().items()}
+    before, placed = len(known), 0
+    for task in tasks_unplaced().iterator(chunk_size=BATCH):
+        path = path_of(task.definition)
+        if path is None:
+            continue
+        rubric = rubric_guessed(task.definition)
+        node, level = _ensured(path, known), level_of(rubric)
+        Placement.objects.update_or_create(
+            task=task, defaults={"node_id": node}, create_defaults={"node_id": node, "rubric": rubric, "level": level}
+        )
+        placed += 1
+    added = len(known) - before
+    audit_record(actor=user, verb="design.derived", subject="graph", details={"added": added, "placed": placed})
+    return GraphReport(added=added, changed=0, placed=placed, faults=())
+
+
+def path_of(task: Task) -> tuple[str, ...] | None:
+    """Where a task of a suite belongs: `web`, `shop`, `buy` for the name `shop/buy`; None for one of no suite."""
+    if not task.suite or not task.name:
+        return None
+    family, _, rest = task.name.replace(".", "/").partition("/")
+    return tuple(part[:100] for part in (task.suite, family, rest) if part)
+
+
+def _path(row: GraphRow) -> tuple[str, ...]:
+    return tuple(part for part in (row.application, row.function, row.part) if part)
+
+
+def _ensured(path: tuple[str, ...], known: dict[tuple[str, ...], int]) -> int:
+    """The node of a path, made with all above it where it is not there."""
+    if path not in known:
+        parent = _ensured(path[:-1], known) if len(path) > 1 else None
+        known[path] = Node.objects.create(parent_id=parent, name=path[-1]).pk
+    return known[path]

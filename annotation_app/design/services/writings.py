@@ -1,0 +1,147 @@
+"""Having instructions worded anew by a model, and deciding on what it said."""
+
+from datetime import timedelta
+from hashlib import sha256
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.audit.services import audit_record
+from annotation_app.design.difficulty import level_of, rubric_guessed
+from annotation_app.design.models import UNDER_WAY, Placement, Suggestion, Writer, Writing, WritingState
+from annotation_app.design.schemas import WriterServer, WritingIn, WritingPlan
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.tasks.models import Pool, Task
+from annotation_app.tasks.services import tasks_add
+from vocabulary.tasks import Task as Definition
+
+SILENCE = timedelta(minutes=10)
+ATTEMPTS = 3
+LONGEST_ID = 200
+
+
+def writing_request(*, user: User, task_id: int, wanted: WritingIn) -> Writing:
+    """Note that other wordings of a task are wanted. Raises Forbidden, NotFound, and Conflict where some are being
+    written."""
+    role_check(user, Role.ADMIN)
+    task, writer = Task.objects.filter(pk=task_id).first(), Writer.objects.filter(pk=wanted.writer).first()
+    if task is None or writer is None:
+        raise NotFound("There is no such task." if task is None else "There is no such model.")
+    try:
+        with transaction.atomic(durable=True):
+            writing = Writing.objects.create(task=task, writer=writer, count=wanted.count, requested_by=user)
+            details = {"writer": str(writer), "count": wanted.count}
+            audit_record(actor=user, verb="design.wording_asked", subject=f"task:{task_id}", details=details)
+    except IntegrityError:
+        raise Conflict("Wordings of this task are being written.", code="writing") from None
+    return writing
+
+
+@transaction.atomic(durable=True)
+def writing_cancel(*, user: User, writing_id: UUID) -> None:
+    """Want them no longer; one that has ended is left as it is. Raises Forbidden and NotFound."""
+    role_check(user, Role.ADMIN)
+    if not Writing.objects.filter(pk=writing_id).exists():
+        raise NotFound("There is no such request.")
+    if Writing.objects.filter(pk=writing_id, status__in=UNDER_WAY).update(status=WritingState.CANCELLED):
+        audit_record(actor=user, verb="design.wording_cancelled", subject=f"writing:{writing_id}")
+
+
+def writing_begin(*, writing_id: UUID) -> WritingPlan | None:
+    """Take up a queued request; None for any other."""
+    queued = Writing.objects.filter(pk=writing_id, status=WritingState.QUEUED)
+    begun = {"attempts": F("attempts") + 1, "heard_at": timezone.now(), "error": ""}
+    if not queued.update(status=WritingState.RUNNING, **begun):
+        return None
+    writing = Writing.objects.select_related("task", "writer").get(pk=writing_id)
+    writer = writing.writer
+    return WritingPlan(
+        server=WriterServer(
+            base_url=writer.base_url, model=writer.model, temperature=writer.temperature, max_tokens=writer.max_tokens
+        ),
+        instruction=writing.task.definition.instruction,
+        count=writing.count,
+    )
+
+
+@transaction.atomic(durable=True)
+def writing_end(*, writing_id: UUID, texts: tuple[str, ...] = (), error: str = "") -> None:
+    """Keep what was said, or why nothing was; of a request that was cancelled nothing is kept."""
+    status = WritingState.FAILED if error else WritingState.DONE
+    if Writing.objects.filter(pk=writing_id, status=WritingState.RUNNING).update(status=status, error=error[:2_000]):
+        Suggestion.objects.bulk_create(Suggestion(writing_id=writing_id, text=text) for text in texts)
+
+
+@transaction.atomic(durable=True)
+def writings_stale() -> tuple[UUID, ...]:
+    """Requests nobody works on, queued again; one that broke every attempt has failed. Which are to be done."""
+    silent = Writing.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
+    tired = silent.filter(attempts__gte=ATTEMPTS)
+    tired.update(status=WritingState.FAILED, error=f"It broke off {ATTEMPTS} times.")
+    again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
+    Writing.objects.filter(pk__in=again).update(status=WritingState.QUEUED, heard_at=timezone.now())
+    return again
+
+
+@transaction.atomic(durable=True)
+def suggestion_accept(*, user: User, suggestion_id: int, text: str) -> Task:
+    """Make a wording, edited or not, a task of the same pool. It is judged as its source is, stands beside it, and has
+    its kind, so that no division of data tears them apart. Raises Forbidden, NotFound and Conflict."""
+    suggestion = _undecided(user, suggestion_id)
+    source = suggestion.writing.task
+    pool = Pool.objects.select_for_update().get(pk=source.pool_id)
+    definition = _variant(source.definition, text)
+    if not tasks_add(pool=pool, definitions=[definition]):
+        raise Conflict("The pool has a task of this wording already.", code="wording_known")
+    task = Task.objects.get(pool=pool, key=definition.id)
+    beside = Placement.objects.filter(task=source).first()
+    rubric = beside.rubric if beside else rubric_guessed(definition)
+    Placement.objects.create(
+        task=task,
+        node_id=beside.node_id if beside else None,
+        rubric=rubric,
+        level=level_of(rubric),
+        guessed=beside.guessed if beside else True,
+        variant_of_id=(beside.variant_of_id if beside else None) or source.pk,
+    )
+    _decide(user, suggestion, "design.wording_accepted", task=task)
+    return task
+
+
+@transaction.atomic(durable=True)
+def suggestion_reject(*, user: User, suggestion_id: int) -> None:
+    """Leave a wording out. Raises Forbidden, NotFound and Conflict."""
+    _decide(user, _undecided(user, suggestion_id), "design.wording_rejected")
+
+
+def _undecided(user: User, suggestion_id: int) -> Suggestion:
+    role_check(user, Role.ADMIN)
+    found = (
+        Suggestion.objects.select_for_update(of=("self",))
+        .select_related("writing__task")
+        .filter(pk=suggestion_id)
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such suggestion.")
+    if found.decided_at is not None:
+        raise Conflict("Somebody has decided on this already.", code="decided")
+    return found
+
+
+def _decide(user: User, suggestion: Suggestion, verb: str, task: Task | None = None) -> None:
+    suggestion.decided_by, suggestion.decided_at, suggestion.task = user, timezone.now(), task
+    suggestion.save(update_fields=["decided_by", "decided_at", "task"])
+    details = {"said": suggestion.text, "became": task.definition.instruction if task else ""}
+    audit_record(actor=user, verb=verb, subject=f"task:{suggestion.writing.task_id}", details=details)
+
+
+def _variant(source: Definition, text: str) -> Definition:
+    """The same task in other words; its id follows from them."""
+    suffix = f" {sha256(text.encode()).hexdigest()[:12]}"
+    named = {"id": source.id[: LONGEST_ID - len(suffix)] + suffix, "instruction": text}
+    return source.model_copy(update={**named, "name": source.name or source.id})
