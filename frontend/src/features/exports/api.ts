@@ -1,7 +1,7 @@
 /** Exports over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { ExportFilters, ExportIn, ExportOut, ExportPlan, FormatOut, PoolSummary } from "@/generated/api";
+import type { ExportFilters, ExportIn, ExportOut, ExportPlan, FormatOut, PoolSummary, VersionOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const unfinished = ({ status }: ExportOut) => status === "queued" || status === "running";
@@ -66,5 +66,30 @@ export function useChangeExport() {
   return useMutation({
     mutationFn: ({ id, change }: { id: string; change: "cancel" | "retry" }) => request("POST", `/exports/${id}/${change}`),
     onSettled: () => client.invalidateQueries({ queryKey: exportsQuery.queryKey }),
+  });
+}
+
+/** Dataset versions: exports that were frozen under a name. */
+export const versionsQuery = queryOptions({
+  queryKey: ["datasets"],
+  queryFn: () => request<VersionOut[]>("GET", "/datasets"),
+});
+
+export function useFreeze() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, ...version }: { id: string; name: string; notes: string }) =>
+      request<VersionOut>("POST", `/exports/${id}/freeze`, version),
+    onSettled: () => client.invalidateQueries({ queryKey: versionsQuery.queryKey }),
+  });
+}
+
+/** Note which revision was trained from a version. */
+export function useTrained() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, number, ...trained }: { name: string; number: number; policy: string; revision: string }) =>
+      request<VersionOut>("POST", `/datasets/${encodeURIComponent(name)}/${String(number)}/trained`, trained),
+    onSettled: () => client.invalidateQueries({ queryKey: versionsQuery.queryKey }),
   });
 }

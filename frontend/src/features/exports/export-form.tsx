@@ -1,11 +1,11 @@
-/** Which trajectories to export. */
-import { Button, Checkbox, NumberInput, Select } from "@mantine/core";
+/** Which trajectories to export, in whose format, and how they are divided. */
+import { Button, Checkbox, NumberInput, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { ExportFilters } from "@/generated/api";
-import { messageOf } from "@/shared/api/http";
+import type { ExportFilters, ExportPlan } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
 
 import { EVERYTHING, formatsQuery, PLAN, poolsQuery, useStartExport } from "./api";
 import styles from "./exports.module.css";
@@ -13,21 +13,20 @@ import styles from "./exports.module.css";
 const REVIEWS = ["accepted", "pending", "returned"] as const;
 const DIALECTS = ["ui_tars_1_5", "ui_tars_1_0", "ui_tars_2", "doubao_1_5_ui_tars", "opencua"] as const;
 const OUTCOMES = ["success", "failure", "infeasible"] as const;
+const HELD_BACK = 90;
+
+type Which = { pool: string | null } & Pick<ExportFilters, "review" | "outcome" | "undone">;
+type Shape = Pick<ExportPlan, "format" | "dialect" | "leave_out_missing">;
+type Division = { validation: number; test: number; salt: string };
 
 export function ExportForm() {
   const { t } = useI18n();
-  const [pool, setPool] = useState<string | null>(null);
-  const [review, setReview] = useState<ExportFilters["review"]>("accepted");
-  const [outcome, setOutcome] = useState<ExportFilters["outcome"]>(null);
-  const [undone, setUndone] = useState(false);
-  const [format, setFormat] = useState("canonical");
-  const [dialect, setDialect] = useState<string>(DIALECTS[0]);
-  const [test, setTest] = useState(0);
-  const [leaveOut, setLeaveOut] = useState(false);
-  const formats = useQuery(formatsQuery).data ?? [];
-  const pools = useQuery(poolsQuery).data ?? [];
+  const [which, setWhich] = useState<Which>({ pool: null, review: "accepted", outcome: null, undone: false });
+  const [shape, setShape] = useState<Shape>({ format: "canonical", dialect: DIALECTS[0], leave_out_missing: false });
+  const [division, setDivision] = useState<Division>({ validation: 0, test: 0, salt: "" });
   const start = useStartExport();
-
+  const { pool, ...filters } = which;
+  const shares = { validation: division.validation / 100, test: division.test / 100, salt: division.salt.trim() };
   return (
     <form
       className={styles.form}
@@ -35,74 +34,136 @@ export function ExportForm() {
         event.preventDefault();
         start.mutate({
           pool_id: pool === null ? null : Number(pool),
-          filters: { ...EVERYTHING, review, outcome, undone },
-          plan: { ...PLAN, format, dialect, leave_out_missing: leaveOut, shares: { ...PLAN.shares, test: test / 100 } },
+          filters: { ...EVERYTHING, ...filters },
+          plan: { ...PLAN, ...shape, shares },
         });
       }}
     >
-      <Select
-        label={t("episodes.pool")}
-        placeholder={t("episodes.any_pool")}
-        clearable
-        data={pools.map(({ id, name }) => ({ value: String(id), label: name }))}
-        value={pool}
-        onChange={setPool}
-      />
-      <Select
-        label={t("episodes.review")}
-        placeholder={t("episodes.any_review")}
-        clearable
-        data={REVIEWS.map((value) => ({ value, label: t(`review.${value}`) }))}
-        value={review}
-        onChange={setReview}
-      />
-      <Select
-        label={t("episodes.outcome")}
-        placeholder={t("exports.any_outcome")}
-        clearable
-        data={OUTCOMES.map((value) => ({ value, label: t(`outcome.${value}`) }))}
-        value={outcome}
-        onChange={setOutcome}
-      />
-      <Select
-        label={t("exports.format")}
-        allowDeselect={false}
-        searchable
-        data={formats.map(({ name }) => name)}
-        value={format}
-        onChange={(value) => setFormat(value ?? "canonical")}
-      />
-      {formats.some(({ name, dialect: told }) => name === format && told) && (
-        <Select
-          label={t("exports.dialect")}
-          allowDeselect={false}
-          data={[...DIALECTS]}
-          value={dialect}
-          onChange={(value) => setDialect(value ?? DIALECTS[0])}
-        />
-      )}
-      <NumberInput
-        label={t("exports.test_share")}
-        min={0}
-        max={90}
-        w={160}
-        value={test}
-        onChange={(value) => setTest(Number(value) || 0)}
-      />
-      <Checkbox
-        label={t("exports.leave_out_missing")}
-        checked={leaveOut}
-        onChange={(event) => setLeaveOut(event.currentTarget.checked)}
-      />
-      <Checkbox label={t("exports.undone")} checked={undone} onChange={(event) => setUndone(event.currentTarget.checked)} />
-      <Button type="submit" loading={start.isPending}>
-        {t("exports.start")}
-      </Button>
-      {start.error && (
-        <p className={styles.error} role="alert">
-          {messageOf(start.error, t).text}
-        </p>
-      )}
+      <WhichFields which={which} onChange={(changed) => setWhich({ ...which, ...changed })} />
+      <ShapeFields shape={shape} onChange={(changed) => setShape({ ...shape, ...changed })} />
+      <DivisionFields division={division} onChange={(changed) => setDivision({ ...division, ...changed })} />
+      <div className={styles.submit}>
+        <Button type="submit" loading={start.isPending}>
+          {t("exports.start")}
+        </Button>
+        <Problem error={start.error} />
+      </div>
     </form>
+  );
+}
+
+type Fields<Value> = { onChange: (changed: Partial<Value>) => void };
+
+function WhichFields({ which, onChange }: { which: Which } & Fields<Which>) {
+  const { t } = useI18n();
+  const pools = useQuery(poolsQuery).data ?? [];
+  return (
+    <fieldset>
+      <legend>{t("exports.which")}</legend>
+      <div className={styles.fields}>
+        <Select
+          label={t("episodes.pool")}
+          placeholder={t("episodes.any_pool")}
+          clearable
+          data={pools.map(({ id, name }) => ({ value: String(id), label: name }))}
+          value={which.pool}
+          onChange={(pool) => onChange({ pool })}
+        />
+        <Select
+          label={t("episodes.review")}
+          placeholder={t("episodes.any_review")}
+          clearable
+          data={REVIEWS.map((value) => ({ value, label: t(`review.${value}`) }))}
+          value={which.review}
+          onChange={(review) => onChange({ review })}
+        />
+        <Select
+          label={t("episodes.outcome")}
+          placeholder={t("exports.any_outcome")}
+          clearable
+          data={OUTCOMES.map((value) => ({ value, label: t(`outcome.${value}`) }))}
+          value={which.outcome}
+          onChange={(outcome) => onChange({ outcome })}
+        />
+      </div>
+      <div className={styles.checks}>
+        <Checkbox label={t("exports.undone")} checked={which.undone} onChange={(event) => onChange({ undone: event.currentTarget.checked })} />
+      </div>
+    </fieldset>
+  );
+}
+
+function ShapeFields({ shape, onChange }: { shape: Shape } & Fields<Shape>) {
+  const { t } = useI18n();
+  const formats = useQuery(formatsQuery).data ?? [];
+  return (
+    <fieldset>
+      <legend>{t("exports.shape")}</legend>
+      <div className={styles.fields}>
+        <Select
+          label={t("exports.format")}
+          allowDeselect={false}
+          searchable
+          data={formats.map(({ name }) => name)}
+          value={shape.format}
+          onChange={(format) => format && onChange({ format })}
+        />
+        {formats.some(({ name, dialect }) => name === shape.format && dialect) && (
+          <Select
+            label={t("exports.dialect")}
+            allowDeselect={false}
+            data={[...DIALECTS]}
+            value={shape.dialect}
+            onChange={(dialect) => dialect && onChange({ dialect })}
+          />
+        )}
+      </div>
+      <div className={styles.checks}>
+        <Checkbox
+          label={t("exports.leave_out_missing")}
+          checked={shape.leave_out_missing}
+          onChange={(event) => onChange({ leave_out_missing: event.currentTarget.checked })}
+        />
+      </div>
+    </fieldset>
+  );
+}
+
+/** What is held back, and what that means, in a sentence. */
+function DivisionFields({ division, onChange }: { division: Division } & Fields<Division>) {
+  const { t } = useI18n();
+  const { validation, test, salt } = division;
+  const divided = validation + test > 0;
+  return (
+    <fieldset>
+      <legend>{t("exports.division")}</legend>
+      <div className={styles.fields}>
+        {(["validation", "test"] as const).map((split) => (
+          <NumberInput
+            key={split}
+            label={t(`exports.share.${split}`)}
+            suffix=" %"
+            min={0}
+            max={HELD_BACK - (split === "test" ? validation : test)}
+            clampBehavior="strict"
+            allowDecimal={false}
+            value={division[split]}
+            onChange={(value) => onChange({ [split]: Number(value) || 0 })}
+          />
+        ))}
+        {divided && (
+          <TextInput
+            label={t("exports.salt")}
+            placeholder={t("exports.salt.usual")}
+            maxLength={64}
+            value={salt}
+            onChange={(event) => onChange({ salt: event.currentTarget.value })}
+          />
+        )}
+      </div>
+      <p className={styles.note}>
+        {divided ? t("exports.divided", { train: 100 - validation - test, validation, test }) : t("exports.undivided")} {t("exports.evaluated")}
+      </p>
+    </fieldset>
   );
 }

@@ -1,17 +1,27 @@
 /** The exports there are, the newest first. */
 import { Button, Progress, Table, VisuallyHidden } from "@mantine/core";
-import { Download } from "lucide-react";
 
 import type { ExportOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 
 import { useChangeExport } from "./api";
+import { DownloadButton } from "./download-button";
 import styles from "./exports.module.css";
+import { inWords } from "./what";
 
-export function ExportTable({ exports }: { exports: readonly ExportOut[] }) {
-  const { t, bytes, moment } = useI18n();
+type Props = {
+  readonly exports: readonly ExportOut[];
+  /** Exports that are dataset versions already. */
+  readonly frozen: ReadonlySet<string>;
+  readonly onFreeze: (item: ExportOut) => void;
+};
+
+export function ExportTable({ exports, frozen, onFreeze }: Props) {
+  const i18n = useI18n();
+  const { t, bytes, moment } = i18n;
   return (
+    <Table.ScrollContainer minWidth={820}>
     <Table className={styles.table}>
       <Table.Thead>
         <Table.Tr>
@@ -21,7 +31,7 @@ export function ExportTable({ exports }: { exports: readonly ExportOut[] }) {
           <Table.Th className={styles.number}>{t("exports.trajectories")}</Table.Th>
           <Table.Th className={styles.number}>{t("exports.size")}</Table.Th>
           <Table.Th>
-            <VisuallyHidden>{t("exports.download")}</VisuallyHidden>
+            <VisuallyHidden>{t("exports.actions")}</VisuallyHidden>
           </Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -30,45 +40,31 @@ export function ExportTable({ exports }: { exports: readonly ExportOut[] }) {
           <Table.Tr key={item.id}>
             <Table.Td>{moment(item.created_at)}</Table.Td>
             <Table.Td>
-              <What item={item} />
+              {inWords(i18n, item.filters, item.plan)}
+              <div className={styles.note}>{item.requested_by}</div>
             </Table.Td>
             <Table.Td className={styles.status}>
               <ExportStatus item={item} />
             </Table.Td>
             <Table.Td className={styles.number}>{item.trajectories}</Table.Td>
             <Table.Td className={styles.number}>{bytes(item.bytes)}</Table.Td>
-            <Table.Td className={styles.number}>
-              <Change item={item} />
-              {item.status === "done" && (
-                <Button
-                  component="a"
-                  href={`/api/exports/${item.id}/download`}
-                  download
-                  variant="default"
-                  size="compact-xs"
-                  leftSection={<Download size={13} />}
-                >
-                  {t("exports.download")}
-                </Button>
-              )}
+            <Table.Td>
+              <div className={styles.actions}>
+                <Change item={item} />
+                {item.status === "done" && !frozen.has(item.id) && (
+                  <Button variant="default" size="compact-xs" onClick={() => onFreeze(item)}>
+                    {t("versions.freeze")}
+                  </Button>
+                )}
+                {item.status === "done" && <DownloadButton id={item.id} />}
+              </div>
             </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>
     </Table>
+    </Table.ScrollContainer>
   );
-}
-
-function What({ item: { filters, plan } }: { item: ExportOut }) {
-  const { t } = useI18n();
-  const narrowed = [
-    plan.format !== "canonical" && plan.format,
-    filters.review && t(`review.${filters.review}`),
-    filters.outcome && t(`outcome.${filters.outcome}`),
-    filters.annotator,
-    filters.undone && t("exports.undone"),
-  ].filter(Boolean);
-  return <>{narrowed.length > 0 ? narrowed.join(" · ") : t("exports.everything")}</>;
 }
 
 function Change({ item }: { item: ExportOut }) {
@@ -101,7 +97,8 @@ function ExportStatus({ item }: { item: ExportOut }) {
   if (item.status === "done") {
     return (
       <>
-        <Badge tone="ok">{t("exports.done")}</Badge> {item.refused > 0 && t("exports.refused", { count: item.refused })}
+        <Badge tone="ok">{t("exports.done")}</Badge>{" "}
+        {item.refused > 0 && <span className={styles.note}>{t("exports.refused", { count: item.refused })}</span>}
       </>
     );
   }

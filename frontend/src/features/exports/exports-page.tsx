@@ -1,19 +1,26 @@
-/** Trajectories out to files: choose which, watch it being written, download it. */
+/** Trajectories out to files: choose which, watch it being written, download it, keep it as a dataset version. */
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Link } from "react-router";
 
+import type { ExportOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Listed } from "@/shared/ui/listed";
 import { Page, Section } from "@/shared/ui/page";
-import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { exportsQuery } from "./api";
+import { exportsQuery, versionsQuery } from "./api";
 import { ExportForm } from "./export-form";
 import { ExportTable } from "./export-table";
+import { FreezeDialog } from "./freeze-dialog";
+import { VersionTable } from "./version-table";
 
 export default function ExportsPage() {
   const { t } = useI18n();
   const exports = useQuery(exportsQuery);
+  const versions = useQuery(versionsQuery);
+  const [freezing, setFreezing] = useState<ExportOut | null>(null);
+  const frozen = new Set((versions.data ?? []).map(({ export_id }) => export_id));
   return (
     <Page>
       <PagePath crumbs={[{ label: t("exports.title") }]} />
@@ -21,11 +28,16 @@ export default function ExportsPage() {
         <ExportForm />
       </Section>
       <Section title={t("exports.title")}>
-        {exports.isPending && <Loading />}
-        {exports.isError && <ErrorState error={exports.error} onRetry={() => void exports.refetch()} />}
-        {exports.data?.length === 0 && <Empty title={t("exports.none")}>{t("exports.none.help")}</Empty>}
-        {exports.data && exports.data.length > 0 && <ExportTable exports={exports.data} />}
+        <Listed query={exports} none={t("exports.none")} help={t("exports.none.help")}>
+          {(rows) => <ExportTable exports={rows} frozen={frozen} onFreeze={setFreezing} />}
+        </Listed>
       </Section>
+      <Section title={t("versions.title")}>
+        <Listed query={versions} none={t("versions.none")} help={t("versions.none.help")}>
+          {(rows) => <VersionTable versions={rows} />}
+        </Listed>
+      </Section>
+      {freezing && <FreezeDialog item={freezing} onClose={() => setFreezing(null)} />}
     </Page>
   );
 }

@@ -5,10 +5,10 @@ import type { JudgeOut, JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { Problem } from "@/shared/ui/problem";
+import { RateText } from "@/shared/ui/rate";
 
 import { placeOf, underWay, useChange } from "./api";
 import styles from "./judges.module.css";
-import { Share } from "./share";
 
 type Props = { readonly rows: readonly JudgeRow[]; readonly onThreshold: (row: JudgeRow) => void };
 
@@ -116,10 +116,10 @@ function Agreement({ row: { at_threshold: at, counted } }: { row: JudgeRow }) {
   return (
     <>
       <Table.Td className={styles.number}>
-        <Share rate={at.precision} />
+        <RateText rate={at.precision} />
       </Table.Td>
       <Table.Td className={styles.number}>
-        <Share rate={at.recall} />
+        <RateText rate={at.recall} />
       </Table.Td>
       <Table.Td className={styles.number}>
         {at.f1 === null ? "–" : at.f1.toFixed(2)}{" "}
@@ -129,7 +129,7 @@ function Agreement({ row: { at_threshold: at, counted } }: { row: JudgeRow }) {
         </span>
       </Table.Td>
       <Table.Td className={styles.number}>
-        <Share rate={at.false_positive_rate} />
+        <RateText rate={at.false_positive_rate} />
       </Table.Td>
     </>
   );

@@ -7,11 +7,11 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
+import { RateText } from "@/shared/ui/rate";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { placeOf, sweepQuery, useChange } from "./api";
 import styles from "./judges.module.css";
-import { Share } from "./share";
 
 type Props = { readonly row: JudgeRow | null; readonly onClose: () => void };
 
@@ -81,14 +81,14 @@ function Point({ point, best, chosen, onUse }: PointProps) {
         {best && <Badge tone="ok">{t("judges.best")}</Badge>} {point.threshold.toFixed(2)}
       </Table.Td>
       <Table.Td className={styles.number}>
-        <Share rate={point.precision} />
+        <RateText rate={point.precision} />
       </Table.Td>
       <Table.Td className={styles.number}>
-        <Share rate={point.recall} />
+        <RateText rate={point.recall} />
       </Table.Td>
       <Table.Td className={styles.number}>{point.f1 === null ? "–" : point.f1.toFixed(2)}</Table.Td>
       <Table.Td className={styles.number}>
-        <Share rate={point.false_positive_rate} />
+        <RateText rate={point.false_positive_rate} />
       </Table.Td>
       <Table.Td className={styles.actions}>
         {chosen ? (

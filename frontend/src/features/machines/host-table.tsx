@@ -4,9 +4,9 @@ import { Button, Table } from "@mantine/core";
 import type { HostInfo } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import { Problem } from "./problem";
 import styles from "./machines.module.css";
 
 export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
@@ -14,7 +14,7 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
   const change = useChange();
   return (
     <>
-      <Problem of={change} />
+      <Problem error={change.error} />
       <Table className={styles.table}>
         <Table.Thead>
           <Table.Tr>

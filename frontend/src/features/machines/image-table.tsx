@@ -3,9 +3,9 @@ import { NumberInput, Table } from "@mantine/core";
 
 import type { ImageInfo } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import { Problem } from "./problem";
 import styles from "./machines.module.css";
 
 const MOST = 1_000;
@@ -15,7 +15,7 @@ export function ImageTable({ images }: { images: readonly ImageInfo[] }) {
   const change = useChange();
   return (
     <>
-      <Problem of={change} />
+      <Problem error={change.error} />
       <Table className={styles.table}>
         <Table.Thead>
           <Table.Tr>

@@ -5,9 +5,9 @@ import { useState } from "react";
 import type { Quota } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import { Problem } from "./problem";
 import styles from "./machines.module.css";
 
 const MOST = 100_000;
@@ -17,7 +17,7 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
   const change = useChange();
   return (
     <>
-      <Problem of={change} />
+      <Problem error={change.error} />
       <Table className={styles.table}>
         <Table.Thead>
           <Table.Tr>
@@ -99,7 +99,7 @@ function QuotaForm({ onDone }: { onDone: () => void }) {
           data-autofocus
         />
         <NumberInput label={t("machines.quota.limit")} value={limit} onChange={setLimit} min={0} max={MOST} />
-        <Problem of={change} />
+        <Problem error={change.error} />
         <Group justify="flex-end">
           <Button type="submit" disabled={!usable} loading={change.isPending}>
             {t("machines.quota.set")}

@@ -5,9 +5,9 @@ import { useState } from "react";
 import type { FleetMachine } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import { Problem } from "./problem";
 
 type Props = { readonly machine: FleetMachine | null; readonly onClose: () => void };
 
@@ -42,7 +42,7 @@ function ReclaimForm({ machine, onDone }: { machine: FleetMachine; onDone: () =>
           minRows={2}
           data-autofocus
         />
-        <Problem of={change} />
+        <Problem error={change.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             {t("common.cancel")}

@@ -3,11 +3,13 @@ import { Button, Select, Table, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "react-router";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { auditQuery } from "./api";
+import { detailsInWords, shortened } from "./audit";
 import styles from "./people.module.css";
 
 const TYPING = 250;
@@ -49,11 +51,13 @@ export function AuditLog() {
           <Table.Tbody>
             {rows.map((row) => (
               <Table.Tr key={row.id}>
-                <Table.Td>{moment(row.at)}</Table.Td>
+                <Table.Td className={styles.when}>{moment(row.at)}</Table.Td>
                 <Table.Td>{row.actor ?? t("audit.system")}</Table.Td>
                 <Table.Td>{row.verb}</Table.Td>
-                <Table.Td>{row.subject}</Table.Td>
-                <Table.Td className={styles.details}>{row.details}</Table.Td>
+                <Table.Td title={row.subject}>
+                  <Subject subject={row.subject} />
+                </Table.Td>
+                <Table.Td className={styles.details}>{detailsInWords(row.details)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -68,4 +72,10 @@ export function AuditLog() {
       )}
     </>
   );
+}
+
+/** What an entry is about: an episode opens, everything else is named. */
+function Subject({ subject }: { subject: string }) {
+  const [kind, id] = subject.split(":");
+  return kind === "episode" && id ? <Link to={`/episodes/${id}`}>{shortened(subject)}</Link> : shortened(subject);
 }

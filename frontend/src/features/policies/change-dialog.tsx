@@ -5,10 +5,10 @@ import { useState } from "react";
 import type { PoolPolicies, RevisionSummary } from "@/generated/api";
 import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange, type Change } from "./api";
 import { nameOf } from "./names";
-import { Problem } from "./problem";
 
 const WAYS = ["activate", "try", "nobody"] as const;
 type Way = (typeof WAYS)[number];
@@ -70,7 +70,7 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
         <Text size="sm" role="status">
           {effectOf(way, pool, share, i18n)}
         </Text>
-        <Problem of={change} />
+        <Problem error={change.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             {t("common.cancel")}

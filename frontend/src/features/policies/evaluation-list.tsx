@@ -2,8 +2,8 @@
 import type { EvaluationSummary, GateOutcome, Reason } from "@/generated/api";
 import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { RateText } from "@/shared/ui/rate";
 
-import { RateText } from "./rate";
 import styles from "./policies.module.css";
 
 export function EvaluationList({ evaluations }: { evaluations: readonly EvaluationSummary[] }) {

@@ -5,9 +5,9 @@ import { useState } from "react";
 import type { Gate, PoolPolicies } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import { Problem } from "./problem";
 
 type Props = { readonly pool: PoolPolicies | null; readonly onClose: () => void };
 
@@ -60,7 +60,7 @@ function GateForm({ pool, onDone }: { pool: PoolPolicies; onDone: () => void }) 
         <Text size="sm">{t("policies.gate.help")}</Text>
         <Switch label={t("policies.gate.on")} checked={on} onChange={(event) => setOn(event.currentTarget.checked)} />
         {on && <GateFields draft={draft} onChange={(changed) => setDraft({ ...draft, ...changed })} />}
-        <Problem of={change} />
+        <Problem error={change.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             {t("common.cancel")}

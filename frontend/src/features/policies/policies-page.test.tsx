@@ -116,7 +116,7 @@ describe("the policies page", () => {
   it("shows who proposes where, behind which gate, and how people take it", async () => {
     open();
     expect(await screen.findByText("Active in Games")).toBeDefined();
-    expect(screen.getByText("Games: 75% (20% to 90%) of 4")).toBeDefined();
+    expect(screen.getByText("20%–90%, 3 of 4")).toBeDefined();
     expect(screen.getByText("Promoted automatically")).toBeDefined();
     expect(screen.getByText("5 attempts a task · success 80% · nothing worse · games")).toBeDefined();
   });

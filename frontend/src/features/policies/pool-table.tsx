@@ -4,10 +4,10 @@ import { Button, NativeSelect, Table, VisuallyHidden } from "@mantine/core";
 import type { Gate, PoolPolicies, RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { PolicyBadge } from "@/shared/ui/badge";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
 import { nameOf, revisionOf } from "./names";
-import { Problem } from "./problem";
 import styles from "./policies.module.css";
 
 export type PoolDialog = "change" | "gate" | "states";
@@ -23,7 +23,7 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
   const change = useChange();
   return (
     <>
-      <Problem of={change} />
+      <Problem error={change.error} />
       <Table.ScrollContainer minWidth={860}>
         <Table className={styles.table}>
           <Table.Thead>

@@ -5,9 +5,9 @@ import { useState } from "react";
 import type { RevisionIn } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import { Problem } from "./problem";
 
 const DIALECTS: readonly RevisionIn["dialect"][] = [
   "ui_tars_1_5",
@@ -105,7 +105,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
           checked={scripted}
           onChange={(event) => setScripted(event.currentTarget.checked)}
         />
-        <Problem of={change} />
+        <Problem error={change.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             {t("common.cancel")}

@@ -5,10 +5,10 @@ import { Fragment, useId, useState } from "react";
 import type { RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
+import { RateText } from "@/shared/ui/rate";
 
 import { EvaluationList } from "./evaluation-list";
 import { nameOf } from "./names";
-import { RateText } from "./rate";
 import styles from "./policies.module.css";
 
 export function RevisionTable({ revisions }: { revisions: readonly RevisionSummary[] }) {

@@ -7,10 +7,10 @@ import type { PoolPolicies, StateOfNeed } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { statesQuery, useChange } from "./api";
-import { Problem } from "./problem";
 import styles from "./policies.module.css";
 
 type Props = { readonly pool: PoolPolicies | null; readonly onClose: () => void };
@@ -75,7 +75,7 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
   const change = useChange();
   return (
     <>
-      <Problem of={change} />
+      <Problem error={change.error} />
       <Table className={styles.table}>
         <Table.Thead>
           <Table.Tr>

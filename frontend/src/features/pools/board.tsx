@@ -6,10 +6,10 @@ import { useState, type DragEvent } from "react";
 import type { Board as BoardData, PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
 import styles from "./pools.module.css";
-import { Problem } from "./problem";
 
 export type Card = { readonly kind: "people" | "groups"; readonly id: number; readonly name: string; readonly tags: readonly string[] };
 

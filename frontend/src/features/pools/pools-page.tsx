@@ -6,13 +6,13 @@ import { useState } from "react";
 import type { Board, PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
+import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { boardQuery, useChange, type Settings } from "./api";
 import { AssignmentBoard } from "./board";
 import { PoolTable, type PoolDialog } from "./pool-table";
-import { Problem } from "./problem";
 import { SecretsDialog } from "./secrets-dialog";
 import { SettingsDialog } from "./settings-form";
 import { StopDialog } from "./stop-dialog";

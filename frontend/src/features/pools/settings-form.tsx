@@ -6,11 +6,11 @@ import { useState } from "react";
 import type { PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 
 import { revisionsQuery, useChange, type Settings } from "./api";
 import { HoursFields } from "./hours-fields";
 import styles from "./pools.module.css";
-import { Problem } from "./problem";
 
 const USUAL: Settings = {
   name: "",

@@ -5,9 +5,9 @@ import { useState } from "react";
 import type { PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import { Problem } from "./problem";
 
 type Props = { readonly pool: PoolRow | null; readonly onClose: () => void };
 

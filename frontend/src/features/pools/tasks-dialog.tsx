@@ -8,11 +8,11 @@ import type { PoolRow, TaskRow, UploadReport } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { Dialog } from "@/shared/ui/dialog";
+import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
 
 import { tasksQuery, useUpload, type Upload } from "./api";
 import styles from "./pools.module.css";
-import { Problem } from "./problem";
 
 type Props = { readonly pool: PoolRow | null; readonly onClose: () => void };
 

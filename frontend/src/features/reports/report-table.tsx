@@ -3,9 +3,9 @@ import { Table, UnstyledButton } from "@mantine/core";
 
 import type { Figures, ReportRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { RateText } from "@/shared/ui/rate";
 
 import type { Grain } from "./filters";
-import { RateText } from "./rate-text";
 import styles from "./reports.module.css";
 
 type Props = { readonly by: Grain; readonly rows: readonly ReportRow[]; readonly onChoose: (key: string) => void };
@@ -63,7 +63,7 @@ function Cell({ figures, column }: { figures: Figures; column: Column }) {
     case "success":
     case "returned":
     case "override":
-      return <RateText rate={figures[column]} />;
+      return <RateText rate={figures[column]} bare />;
     case "edit":
       return decided === 0 ? "–" : percent(figures.edited / decided);
     case "decide":

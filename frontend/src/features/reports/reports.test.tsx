@@ -83,7 +83,7 @@ it("shows what the work adds up to, with what it rests on", async () => {
   expect(row).not.toBeNull();
   expect(within(row as HTMLElement).getByText("25%")).toBeDefined();
   expect(within(row as HTMLElement).getByRole("img", { name: "Accepted 25, Thought edited 5, Overridden 10" })).toBeDefined();
-  expect(screen.getByText("14% to 40%, of 40")).toBeDefined();
+  expect(screen.getByText("14%–40%, 10 of 40")).toBeDefined();
   expect(screen.getByText("No episode ended in these days")).toBeDefined();
 });
 

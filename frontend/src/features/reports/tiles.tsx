@@ -1,8 +1,8 @@
 /** The few figures one looks at first. */
 import type { Figures } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { RateText } from "@/shared/ui/rate";
 
-import { RateText } from "./rate-text";
 import styles from "./reports.module.css";
 
 export function Tiles({ figures }: { figures: Figures }) {
@@ -24,11 +24,15 @@ export function Tiles({ figures }: { figures: Figures }) {
       </div>
       <div>
         <dt>{t("reports.override")}</dt>
-        <RateText rate={figures.override} tile />
+        <dd>
+          <RateText rate={figures.override} />
+        </dd>
       </div>
       <div>
         <dt>{t("reports.success")}</dt>
-        <RateText rate={figures.success} tile />
+        <dd>
+          <RateText rate={figures.success} />
+        </dd>
       </div>
       <div>
         <dt>{t("reports.decide")}</dt>

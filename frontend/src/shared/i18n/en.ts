@@ -3,6 +3,7 @@ import { branchMessages } from "./en/branch";
 import { browserMessages } from "./en/browser";
 import { dataMessages } from "./en/data";
 import { deskMessages } from "./en/desk";
+import { exportMessages } from "./en/exports";
 import { judgeMessages } from "./en/judges";
 import { machineMessages } from "./en/machines";
 import { panelMessages } from "./en/panels";
@@ -33,4 +34,5 @@ export const en = {
   ...branchMessages,
   ...reportMessages,
   ...dataMessages,
+  ...exportMessages,
 } as const;

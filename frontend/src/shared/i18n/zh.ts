@@ -3,6 +3,7 @@ import { branchMessages } from "./zh/branch";
 import { browserMessages } from "./zh/browser";
 import { dataMessages } from "./zh/data";
 import { deskMessages } from "./zh/desk";
+import { exportMessages } from "./zh/exports";
 import { judgeMessages } from "./zh/judges";
 import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
@@ -33,4 +34,5 @@ export const zh = {
   ...branchMessages,
   ...reportMessages,
   ...dataMessages,
+  ...exportMessages,
 };

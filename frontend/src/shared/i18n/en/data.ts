@@ -19,7 +19,6 @@ export const dataMessages = {
   "trajectories.kept": "Kept queries",
   "exports.format": "Format",
   "exports.dialect": "Dialect",
-  "exports.test_share": "Held back for tests (%)",
   "exports.leave_out_missing": "leave out what has lost pictures",
   "exports.cancel": "Cancel",
   "exports.retry": "Try again",

@@ -19,7 +19,6 @@ export const judgeMessages = {
   "judges.false_positives": "False positive rate",
   "judges.actions": "Actions",
   "judges.of": "{count} of {all}",
-  "judges.interval": "95 % interval {low} to {high}",
   "judges.people": "{successes} done, {failures} not",
   "judges.unsaid": { one: "{count} without a score", other: "{count} without a score" },
   "judges.no_people": "No human outcomes yet",

@@ -50,7 +50,6 @@ export const policyMessages = {
   "policies.accepted.help": "Of the decisions people made on its proposals, how many took one; with the 95 % interval",
   "policies.succeeded": "Succeeded alone",
   "policies.succeeded.help": "Of its episodes that failed or that nobody had to override, how many succeeded; with the 95 % interval",
-  "policies.rate": "{percent} ({low} to {high}) of {count}",
   "policies.no_rate": "none yet",
   "policies.details": "Details",
   "policies.details_of": "Details of {name}",

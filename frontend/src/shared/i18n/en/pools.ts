@@ -21,7 +21,6 @@ export const poolMessages = {
   "pools.edit_title": "Settings of {pool}",
   "pools.save": "Save",
   "pools.make": "Make the pool",
-  "pools.changed_from_to": "{before} became {now}",
   "pools.stopped": "Stopped",
   "pools.opens": "opens {when}",
   "pools.overlap_of": { one: "{count} person a task", other: "{count} people a task" },

@@ -60,7 +60,6 @@ export const reportMessages = {
   "reports.finished_of": { one: "{count} finished", other: "{count} finished" },
   "reports.per_hour": { one: "{count} an hour", other: "{count} an hour" },
   "reports.without": "{what} {value}: show all again",
-  "reports.interval": "{low} to {high}, of {count}",
   "reports.p95": "95 %: {time}",
   "reports.chart": "Steps a day by decision, {days} days; the table by day holds the figures",
 } as const satisfies Record<string, Message>;

@@ -19,7 +19,6 @@ export const dataMessages = {
   "trajectories.kept": "已保存的查询",
   "exports.format": "格式",
   "exports.dialect": "方言",
-  "exports.test_share": "留作测试（%）",
   "exports.leave_out_missing": "略去丢失图片的轨迹",
   "exports.cancel": "取消",
   "exports.retry": "重试",

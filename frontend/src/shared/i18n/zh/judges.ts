@@ -19,7 +19,6 @@ export const judgeMessages = {
   "judges.false_positives": "假阳性率",
   "judges.actions": "操作",
   "judges.of": "{count} / {all}",
-  "judges.interval": "95% 区间：{low} 至 {high}",
   "judges.people": "完成 {successes}，未完成 {failures}",
   "judges.unsaid": { other: "{count} 条无得分" },
   "judges.no_people": "还没有人工结论",

@@ -50,7 +50,6 @@ export const policyMessages = {
   "policies.accepted.help": "标注者对其提议所做的决定中，采纳的比例；附 95 % 区间",
   "policies.succeeded": "独立成功率",
   "policies.succeeded.help": "失败的或无人改写的轨迹中，成功的比例；附 95 % 区间",
-  "policies.rate": "{percent}（{low} 至 {high}），共 {count}",
   "policies.no_rate": "暂无",
   "policies.details": "详情",
   "policies.details_of": "{name} 的详情",

@@ -21,7 +21,6 @@ export const poolMessages = {
   "pools.edit_title": "{pool} 的设置",
   "pools.save": "保存",
   "pools.make": "建立任务池",
-  "pools.changed_from_to": "{before} 变为 {now}",
   "pools.stopped": "已停止",
   "pools.opens": "{when}开放",
   "pools.overlap_of": { other: "每个任务 {count} 人" },

@@ -60,7 +60,6 @@ export const reportMessages = {
   "reports.finished_of": "{count} 条已结束",
   "reports.per_hour": "每小时 {count} 步",
   "reports.without": "{what} {value}：取消筛选",
-  "reports.interval": "{low} 至 {high}，共 {count}",
   "reports.p95": "95 %：{time}",
   "reports.chart": "{days} 天内每日步骤与决策；按日的表格包含相同数字",
 } as const satisfies Record<string, Message>;

@@ -1,0 +1,150 @@
+/** Dataset versions: how each is cited, what is in it, what was trained from it, and what was withdrawn since. */
+import { Button, CopyButton, Table, TextInput, VisuallyHidden } from "@mantine/core";
+import { Fragment, useId, useState } from "react";
+
+import type { VersionOut } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+import { Problem } from "@/shared/ui/problem";
+
+import { useTrained } from "./api";
+import { DownloadButton } from "./download-button";
+import styles from "./exports.module.css";
+import { inWords } from "./what";
+
+export function VersionTable({ versions }: { versions: readonly VersionOut[] }) {
+  const { t, moment } = useI18n();
+  const [open, setOpen] = useState<string | null>(null);
+  const id = useId();
+  return (
+    <Table.ScrollContainer minWidth={820}>
+      <Table className={styles.table}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t("versions.version")}</Table.Th>
+            <Table.Th className={styles.number}>{t("exports.trajectories")}</Table.Th>
+            <Table.Th>{t("versions.trained")}</Table.Th>
+            <Table.Th>{t("versions.frozen")}</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>{t("exports.actions")}</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {versions.map((version) => (
+            <Fragment key={version.export_id}>
+              <Table.Tr>
+                <Table.Td>
+                  <span className={styles.name}>{named(version)}</span>
+                  {version.notes && <div className={styles.note}>{version.notes}</div>}
+                </Table.Td>
+                <Table.Td className={styles.number}>
+                  {version.trajectories}
+                  {version.withdrawn > 0 && (
+                    <div>
+                      <Badge tone="warn" title={t("versions.withdrawn.help")}>
+                        {t("versions.withdrawn", { count: version.withdrawn })}
+                      </Badge>
+                    </div>
+                  )}
+                </Table.Td>
+                <Table.Td>{version.checkpoints.join(", ") || "–"}</Table.Td>
+                <Table.Td>
+                  {moment(version.created_at)}
+                  <div className={styles.note}>{version.created_by}</div>
+                </Table.Td>
+                <Table.Td>
+                  <div className={styles.actions}>
+                    <Cite citation={version.citation} />
+                    <Button
+                      variant="default"
+                      size="compact-xs"
+                      aria-label={t("versions.details_of", { name: named(version) })}
+                      aria-expanded={open === version.export_id}
+                      aria-controls={open === version.export_id ? id : undefined}
+                      onClick={() => setOpen(open === version.export_id ? null : version.export_id)}
+                    >
+                      {t("versions.details")}
+                    </Button>
+                    <DownloadButton id={version.export_id} />
+                  </div>
+                </Table.Td>
+              </Table.Tr>
+              {open === version.export_id && (
+                <Table.Tr id={id}>
+                  <Table.Td colSpan={5}>
+                    <Details version={version} />
+                  </Table.Td>
+                </Table.Tr>
+              )}
+            </Fragment>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+const named = ({ name, number }: VersionOut) => `${name} v${String(number)}`;
+
+function Cite({ citation }: { citation: string }) {
+  const { t } = useI18n();
+  return (
+    <CopyButton value={citation}>
+      {({ copied, copy }) => (
+        <Button variant="default" size="compact-xs" onClick={copy} title={citation}>
+          {t(copied ? "versions.cited" : "versions.cite")}
+        </Button>
+      )}
+    </CopyButton>
+  );
+}
+
+function Details({ version }: { version: VersionOut }) {
+  const i18n = useI18n();
+  const { t, percent } = i18n;
+  const { shares } = version.plan;
+  const told = [
+    [t("versions.citation"), version.citation],
+    [t("exports.what"), inWords(i18n, version.filters, version.plan)],
+    [t("exports.division"), t("versions.shares", { validation: percent(shares.validation), test: percent(shares.test) })],
+    [t("versions.manifest"), version.manifest_sha256],
+  ];
+  return (
+    <>
+      <dl className={styles.details}>
+        {told.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Trained version={version} />
+    </>
+  );
+}
+
+/** Notes which revision of a policy was trained from a version; a trainer says so itself over HTTP. */
+function Trained({ version: { name, number } }: { version: VersionOut }) {
+  const { t } = useI18n();
+  const trained = useTrained();
+  const [policy, setPolicy] = useState("");
+  const [revision, setRevision] = useState("");
+  return (
+    <form
+      className={styles.trained}
+      onSubmit={(event) => {
+        event.preventDefault();
+        trained.mutate({ name, number, policy: policy.trim(), revision: revision.trim() });
+      }}
+    >
+      <TextInput label={t("versions.policy")} required maxLength={64} value={policy} onChange={(event) => setPolicy(event.currentTarget.value)} />
+      <TextInput label={t("versions.revision")} required maxLength={64} value={revision} onChange={(event) => setRevision(event.currentTarget.value)} />
+      <Button type="submit" variant="default" loading={trained.isPending}>
+        {t("versions.note_trained")}
+      </Button>
+      <Problem error={trained.error} />
+    </form>
+  );
+}
