@@ -14,6 +14,7 @@ from annotation_app.exports.api import router as exports
 from annotation_app.feed.api import router as feed
 from annotation_app.fleet.api import router as fleet
 from annotation_app.health.api import router as health
+from annotation_app.imports.api import router as imports
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.inside import router as inside
@@ -31,7 +32,7 @@ from annotation_app.webhooks.api import router as webhooks
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(catalogue, feed, judges, reviews, reports, fleet, retention, design, notices, webhooks),
+    *(imports, catalogue, feed, judges, reviews, reports, fleet, notices, webhooks, retention, design),
 )
 for router in ROUTERS:
     api.add_router("", router)

@@ -106,7 +106,7 @@ def chosen(query: Query) -> Iterator[tuple[UUID, str]]:
 def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:
     """Whole trajectories, in this order, read together; those that were withdrawn meanwhile are left out."""
     found = Episode.objects.filter(pk__in=ids, annotator__work_removed=False).select_related(
-        "task__pool", "annotator", "assignment"
+        "task__pool", "annotator", "assignment", "source"
     )
     episodes = {episode.pk: episode for episode in found.prefetch_related("steps", "proposals")}
     for key in ids:

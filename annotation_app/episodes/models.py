@@ -5,6 +5,7 @@ import uuid
 from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
+from django.utils import timezone
 
 import vocabulary.proposals
 import vocabulary.steps
@@ -68,7 +69,7 @@ class Episode(models.Model):
     outcome = models.CharField(max_length=12, default="", blank=True)
     help_requested = models.BooleanField(default=False)
     desk: DocumentField[Desk] = DocumentField(Desk)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
     emptied_at = models.DateTimeField(null=True, help_text="When a rule of retention deleted its pictures")
 
@@ -123,7 +124,7 @@ class Step(models.Model):
     decide_ms = models.FloatField(null=True, help_text="From the proposals being on screen to the command")
     took_ms = models.FloatField(null=True, help_text="From the act's start to the screen after it")
     document: DocumentField[vocabulary.steps.Step] = DocumentField(vocabulary.steps.Step)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ("index",)
@@ -160,7 +161,7 @@ class Proposal(models.Model):
     mark = models.CharField(max_length=16, blank=True)
     latency_ms = models.FloatField(null=True, help_text="From the question to the last token")
     document: DocumentField[vocabulary.proposals.Proposal] = DocumentField(vocabulary.proposals.Proposal)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ("id",)
@@ -202,3 +203,16 @@ class EpisodeBlob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.episode_id} {self.blob_id}"
+
+
+class Source(models.Model):
+    """Where an episode comes from that was not made here. `head` is its trajectory as it came, but for its steps and
+    what was offered at them; `digest` is that of the row and its pictures, so that nothing comes in twice."""
+
+    episode = models.OneToOneField(Episode, primary_key=True, on_delete=models.PROTECT, related_name="source")
+    digest = models.CharField(max_length=64, unique=True)
+    arrival = models.UUIDField(db_index=True, help_text="The import it came with")
+    head: DocumentField[vocabulary.trajectories.Trajectory] = DocumentField(vocabulary.trajectories.Trajectory)
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} from elsewhere"

@@ -69,6 +69,8 @@ class Environment(BaseModel):
     """One line of text, or one JSON object, for each thing logged; both name the id of what it belongs to."""
     body_limit: int = Field(default=1024 * 1024, gt=0)
     """Largest request body (bytes)."""
+    import_limit: int = Field(default=4 * 1024**3, gt=0)
+    """Largest file to import (bytes); unpacked it may have four times as many."""
 
     def list_of(self, name: str) -> list[str]:
         """A comma-separated field as a list."""

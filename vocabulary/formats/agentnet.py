@@ -1,6 +1,5 @@
 """AgentNet's lines (OpenCUA): a task, and steps as pyautogui code with coordinates from 0 to 1 in four decimals."""
 
-import ast
 from collections.abc import Iterator
 
 from vocabulary.actions import Action
@@ -8,14 +7,13 @@ from vocabulary.dialect import Screen
 from vocabulary.dialects.opencua import DIALECT, CodeSections
 from vocabulary.exports import image_path
 from vocabulary.formats.checks import points_check
+from vocabulary.formats.normalised import FINE, normalised
 from vocabulary.formats.record import Choice, Format, Record
 from vocabulary.formats.telling import line
 from vocabulary.steps import Step
 from vocabulary.styles import Style
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
-FINE = 10_000
-"""Four decimals."""
 WRITING = CodeSections(
     Style(
         grid=lambda _screen: (FINE, FINE),
@@ -25,35 +23,6 @@ WRITING = CodeSections(
         text=lambda x, y: f"{x} {y}",
     )
 )
-COORDINATES = ("x", "y", "from_coord", "to_coord")
-
-
-class _Normalised(ast.NodeTransformer):
-    """Whole coordinates as shares of the screen, or the other way; nothing else is touched."""
-
-    def __init__(self, *, back: bool) -> None:
-        self._back = back
-
-    def visit_keyword(self, node: ast.keyword) -> ast.keyword:
-        if node.arg in COORDINATES:
-            node.value = _Scaled(back=self._back).visit(node.value)
-        return node
-
-
-class _Scaled(ast.NodeTransformer):
-    def __init__(self, *, back: bool) -> None:
-        self._back = back
-
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        if isinstance(node.value, int | float) and not isinstance(node.value, bool):
-            value = round(node.value * FINE) if self._back else round(node.value / FINE, 4)
-            return ast.Constant(value)
-        return node
-
-
-def normalised(code: str, *, back: bool = False) -> str:
-    """Code with its coordinates as shares of the screen; `back`: in ten-thousandths again. Raises SyntaxError."""
-    return ast.unparse(ast.fix_missing_locations(_Normalised(back=back).visit(ast.parse(code))))
 
 
 def code_of(step: Step) -> str:

@@ -77,6 +77,7 @@ def _step(step: Step, offered: tuple[Proposal, ...]) -> dict[str, Any]:
             "intervention": step.decision in ("override", "takeover"),
             "coordinates": {"system": "pixel", "width": step.before.width, "height": step.before.height},
             "before": step.before.screenshot.sha256 if step.before.screenshot else None,
+            "error": step.error.model_dump() if step.error else None,
             "proposal_id": step.proposal_id,
             "acceptable_ids": list(step.acceptable_ids),
             "wrong_ids": list(step.wrong_ids),

@@ -1,9 +1,11 @@
-"""The platform's own: one `Trajectory` a line, read by the trainer."""
+"""The platform's own: one `Trajectory` a line, read by the trainer and by other platforms."""
 
 from collections.abc import Iterator
 
 from vocabulary.exports import TRAJECTORIES, files_of, pictures_of, prompts_of
+from vocabulary.formats.incoming import Incoming, Reader, parsed, whole
 from vocabulary.formats.record import Choice, Format, Record
+from vocabulary.trajectories import FORMAT as NAME
 from vocabulary.trajectories import Trajectory
 
 
@@ -18,4 +20,10 @@ def records(trajectory: Trajectory, choice: Choice) -> Iterator[Record]:
     )
 
 
+def read(incoming: Incoming) -> Trajectory:
+    """Raises RowRefused."""
+    return whole(parsed(Trajectory, dict(incoming.row)))
+
+
+READER = Reader("canonical", lambda row: row.get("format") == NAME, read)
 FORMAT = Format("canonical", "lines", records)

@@ -1,8 +1,10 @@
-"""Every format there is, by name."""
+"""Every format there is, by name: those that are written, and those that are read."""
 
 from vocabulary.formats import (
     agentnet,
+    agentnet_reader,
     atif,
+    atif_reader,
     canonical,
     huggingface,
     llama_factory,
@@ -12,6 +14,7 @@ from vocabulary.formats import (
     verl,
     webdataset,
 )
+from vocabulary.formats.incoming import Reader
 from vocabulary.formats.record import Format
 
 FORMATS: dict[str, Format] = {
@@ -35,6 +38,9 @@ FORMATS: dict[str, Format] = {
         osworld.FORMAT,
     )
 }
+
+
+READERS: dict[str, Reader] = {one.name: one for one in (canonical.READER, atif_reader.READER, agentnet_reader.READER)}
 
 
 def format_named(name: str) -> Format:

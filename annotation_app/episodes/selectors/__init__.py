@@ -239,6 +239,12 @@ def trajectory_of(episode: Episode) -> Trajectory:
     offered = defaultdict(list)
     for row in episode.proposals.all():
         offered[row.index].append(_marked(row))
+    proposals = tuple(tuple(offered[step.index]) for step in steps)
+    source = getattr(episode, "source", None)
+    if source is not None:  # it came from elsewhere: all else is as it came
+        head: Trajectory = source.head
+        own = {"id": str(episode.id), "steps": steps, "proposals": proposals[: len(head.proposals)]}
+        return head.model_copy(update=own)
     return Trajectory(
         id=str(episode.id),
         task=task_of(episode),
@@ -248,7 +254,7 @@ def trajectory_of(episode: Episode) -> Trajectory:
         tools=episode.desk.tools,
         branch_of=episode.desk.branch_of,
         steps=steps,
-        proposals=tuple(tuple(offered[step.index]) for step in steps),
+        proposals=proposals,
         policies=policies_of(steps),
         memories=episode.desk.memories,
         outcome=episode.outcome or None,

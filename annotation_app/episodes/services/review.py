@@ -35,6 +35,8 @@ def episode_review(
         raise Conflict("Only finished episodes are reviewed.", code="not_finished")
     if episode.review != Review.PENDING:
         raise Conflict("This episode was reviewed before.", code="already_reviewed")
+    if decision == "return" and hasattr(episode, "source"):
+        raise Conflict("It was imported: there is nobody it could go back to.", code="imported")
     if decision != "accept" and not reason.strip():
         raise Conflict("Say why.", code="reason_required")
     episode.review = DECIDED[decision]

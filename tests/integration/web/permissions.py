@@ -18,6 +18,7 @@ from annotation_app.catalogue.models import SavedQuery
 from annotation_app.design.models import Node
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
+from annotation_app.imports.models import Import
 from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
@@ -249,6 +250,12 @@ ROUTES: dict[str, Rule] = {
     "GET /api/exports/{export_id}": only("researcher", "admin"),
     "GET /api/exports/{export_id}/download": only("researcher", "admin"),
     "POST /api/exports/{export_id}/freeze": only("researcher", "admin", body=body_of(name="made")),
+    "GET /api/imports": only("researcher", "admin"),
+    "POST /api/imports": only("researcher", "admin"),
+    "GET /api/imports/{import_id}": only("researcher", "admin"),
+    "GET /api/imports/{import_id}/refused": only("researcher", "admin"),
+    "POST /api/imports/{import_id}/cancel": only("researcher", "admin"),
+    "POST /api/imports/{import_id}/retry": only("researcher", "admin"),
     "GET /api/datasets": only("researcher", "admin"),
     "POST /api/datasets/{name}/{version}/trained": only(
         "researcher", "admin", absent=True, body=body_of(policy="tars", revision="1")
@@ -317,6 +324,10 @@ def _export(things: Things) -> object:
     return Export.objects.create(requested_by=things.world.ravi, filters={}).pk
 
 
+def _import(things: Things) -> object:
+    return Import.objects.create(requested_by=things.world.ravi, name="old.zip", pool_name="old").pk
+
+
 def _sign_in(things: Things) -> object:
     made = SignIn.objects.get_or_create(session_key="k", defaults={"user": things.world.ada, "how": "password"})
     return made[0].pk
@@ -362,6 +373,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "suggestion_id": lambda things: 2**31 - 1,
     "run_id": _run,
     "export_id": _export,
+    "import_id": _import,
     "query_id": _query,
     "webhook_id": _webhook,
     "machine_id": lambda things: "m-1",

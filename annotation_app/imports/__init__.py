@@ -1,0 +1,1 @@
+"""Bringing trajectories in that were made elsewhere."""

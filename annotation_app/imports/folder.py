@@ -1,0 +1,226 @@
+"""A folder that is taken in: its rows in one fixed order, and the pictures that lie beside them."""
+
+import hashlib
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, UnidentifiedImageError
+
+from annotation_app.blobs.selectors import blob_path
+from annotation_app.blobs.services import BLOB_LIMIT, blob_write
+from annotation_app.imports.unpacking import Unfit, place_of
+from vocabulary.blobs import BlobRef
+from vocabulary.exports import EXTENSIONS, IMAGES, MANIFEST, files_of, image_path, pictures_of, prompts_of
+from vocabulary.formats.incoming import Shown
+from vocabulary.formats.record import RowRefused
+from vocabulary.trajectories import Trajectory
+
+LONGEST_ROW = 64 * 1024 * 1024
+"""Bytes of one row."""
+BESIDE = frozenset({MANIFEST, "members.jsonl", "missing.jsonl", "refused.jsonl", "dataset_info.json"})
+"""What exports have beside their rows."""
+LINES = (".jsonl", ".ndjson")
+WHOLE = ".json"
+"""A file that is one row."""
+TYPES = {"JPEG": "image/jpeg", "PNG": "image/png"}
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row where it stands; `end` is the place in its file after it. `fault` says why it is none."""
+
+    file: str
+    line: int
+    end: int
+    value: dict[str, Any] | None = None
+    fault: tuple[str, str] | None = None
+
+
+class Folder:
+    """What is taken in."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+
+    @cached_property
+    def files(self) -> list[str]:
+        """The files that hold rows, by their path in the folder."""
+        if self.root.is_file():
+            return [self.root.name]
+        found = (
+            path.relative_to(self.root).as_posix()
+            for path in self._plain()
+            if path.suffix in (*LINES, WHOLE) and path.name not in BESIDE and path.parent.name != IMAGES
+        )
+        return sorted(found)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the rows."""
+        return sum(self._path(name).stat().st_size for name in self.files)
+
+    def rows(self, file: str = "", offset: int = 0, line: int = 0) -> Iterator[Row]:
+        """Every row after this place."""
+        for name in self.files:
+            if name < file:
+                continue
+            begun = (offset, line) if name == file else (0, 0)
+            yield from self._whole(name, begun[0]) if name.endswith(WHOLE) else self._lines(name, *begun)
+
+    def before(self, file: str) -> int:
+        """Bytes of the rows in the files before this one."""
+        return sum(self._path(name).stat().st_size for name in self.files if name < file)
+
+    def picture(self, path: str, row: Row) -> Path:
+        """The file that a row means by a path, or by a digest. Raises RowRefused."""
+        if DIGEST.fullmatch(path):
+            names = [f"{IMAGES}/{path}.{EXTENSIONS[kind]}" for kind in TYPES.values()]
+        else:
+            try:
+                names = [place_of(path).as_posix()]
+            except Unfit:
+                raise RowRefused("picture_name", f"A picture's name leads elsewhere: {path[:200]!r}") from None
+        around = Path(row.file).parent
+        for place in (self._root / near / name for name in names for near in (around, ".", IMAGES)):
+            if place.is_file() and place.resolve().is_relative_to(self._root):
+                return place
+        alike = self._by_name.get(Path(path).name)
+        if alike is None:
+            raise RowRefused("picture_missing", f"The picture {path[:200]} is not there.")
+        return alike
+
+    @property
+    def _root(self) -> Path:
+        return self.root.parent if self.root.is_file() else self.root
+
+    def _path(self, name: str) -> Path:
+        return self._root / name
+
+    def _plain(self) -> Iterator[Path]:
+        for folder, folders, names in os.walk(self.root):
+            folders.sort()
+            for name in names:
+                path = Path(folder) / name
+                if not path.is_symlink():
+                    yield path
+
+    @cached_property
+    def _by_name(self) -> dict[str, Path]:
+        """Pictures that only one file is called as: datasets often name no folder."""
+        if self.root.is_file():
+            return {}
+        found: dict[str, Path | None] = {}
+        for path in self._plain():
+            if path.suffix.lower() in (".png", ".jpg", ".jpeg"):
+                found[path.name] = None if path.name in found else path
+        return {name: path for name, path in found.items() if path is not None}
+
+    def _lines(self, name: str, offset: int, line: int) -> Iterator[Row]:
+        with self._path(name).open("rb") as file:
+            file.seek(offset)
+            while text := file.readline(LONGEST_ROW + 1):
+                line += 1
+                if len(text) > LONGEST_ROW:
+                    while text and not text.endswith(b"\n"):
+                        text = file.readline(LONGEST_ROW)
+                    fault = ("row_too_long", f"It has more than {LONGEST_ROW} bytes.")
+                    yield Row(name, line, file.tell(), fault=fault)
+                elif text.strip():
+                    yield _row(name, line, file.tell(), text)
+
+    def _whole(self, name: str, offset: int) -> Iterator[Row]:
+        """A file that is one row. One that is something else (a setting, a list) is no row at all."""
+        path = self._path(name)
+        size = path.stat().st_size
+        if offset or not 0 < size <= LONGEST_ROW:
+            return
+        row = _row(name, 1, size, path.read_bytes())
+        if row.value is not None and {"schema_version", "traj", "format"} & row.value.keys():
+            yield row
+
+
+class Pictures:
+    """The pictures that one row shows, kept as they are found."""
+
+    def __init__(self, folder: Folder, row: Row) -> None:
+        self._folder, self._row = folder, row
+        self._found: dict[str, Shown] = {}
+
+    @property
+    def refs(self) -> tuple[BlobRef, ...]:
+        """What was found, each once, in order."""
+        return tuple(dict.fromkeys(one.image for one in self._found.values()))
+
+    def find(self, path: str) -> Shown:
+        """The picture of this path, stored. Raises RowRefused."""
+        if path not in self._found:
+            self._found[path] = self._keep(self._folder.picture(path, self._row))
+        return self._found[path]
+
+    def kept(self, trajectory: Trajectory) -> tuple[BlobRef, ...]:
+        """All blobs a trajectory names: pictures must be there, files and prompts may be. Raises RowRefused."""
+        pictures = pictures_of(trajectory)
+        for ref in pictures:
+            self._fetch(ref)
+        beside = []
+        for ref in (*files_of(trajectory), *prompts_of(trajectory)):
+            try:
+                self._fetch(ref)
+            except RowRefused:
+                continue
+            beside.append(ref)
+        return tuple(dict.fromkeys((*pictures, *beside)))
+
+    def _fetch(self, ref: BlobRef) -> None:
+        """Have the bytes of a reference: those that are here, or those of the folder. Raises RowRefused."""
+        if blob_path(ref.sha256).exists():
+            return
+        if ref.media_type not in EXTENSIONS:
+            raise RowRefused("picture_type", f"{ref.media_type[:80]} is no type of a picture or file.")
+        data = _read(self._folder.picture(image_path(ref), self._row))
+        if BlobRef.of(data, ref.media_type) != ref:
+            raise RowRefused("picture_changed", f"The bytes of {image_path(ref)} are not those of its digest.")
+        blob_write(ref=ref, data=data)
+
+    def _keep(self, path: Path) -> Shown:
+        data = _read(path)
+        try:
+            with Image.open(io.BytesIO(data)) as image:
+                kind, (width, height) = TYPES.get(image.format or ""), image.size
+        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError):
+            kind, width, height = None, 0, 0
+        if kind is None:
+            raise RowRefused("picture_type", f"{path.name[:200]} is no JPEG and no PNG.")
+        ref = BlobRef.of(data, kind)
+        blob_write(ref=ref, data=data)
+        return Shown(ref, width, height)
+
+
+def digest_of(row: Row, refs: tuple[BlobRef, ...]) -> str:
+    """What makes a row this row and no other: its values and its pictures, whatever its spelling."""
+    text = json.dumps(row.value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256("\n".join((text, *(ref.sha256 for ref in refs))).encode()).hexdigest()
+
+
+def _read(path: Path) -> bytes:
+    if path.stat().st_size > BLOB_LIMIT:
+        raise RowRefused("picture_too_large", f"{path.name[:200]} has more than {BLOB_LIMIT} bytes.")
+    return path.read_bytes()
+
+
+def _row(name: str, line: int, end: int, text: bytes) -> Row:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Row(name, line, end, fault=("bad_json", f"It is no JSON: {error}"[:500]))
+    if not isinstance(value, dict):
+        return Row(name, line, end, fault=("bad_json", "It is no JSON object."))
+    return Row(name, line, end, value)

@@ -1,0 +1,35 @@
+"""Imports in the background."""
+
+from typing import IO, Any
+from uuid import UUID
+
+from annotation_app.celery import app
+from annotation_app.imports import selectors, services
+from annotation_app.imports.schemas import ImportOut
+
+
+@app.task(name="imports.run")
+def import_run_job(import_id: str) -> None:
+    """Take one import in; running it again does no harm."""
+    services.import_run(import_id=UUID(import_id))
+
+
+@app.task(name="imports.again")
+def imports_again_job() -> None:
+    """Have imports taken in whose worker died or never heard of them."""
+    for import_id in services.imports_stale():
+        import_run_job.delay(str(import_id))
+
+
+def import_start(*, user: Any, name: str, file: IO[bytes], size: int, pool: str, form: str) -> ImportOut:
+    """Keep an upload and have it taken in. Raises Forbidden, TooLarge and Conflict."""
+    job = services.import_request(user=user, name=name, file=file, size=size, pool=pool, form=form)
+    import_run_job.delay(str(job.id))
+    return selectors.import_out(job)
+
+
+def import_again(*, user: Any, import_id: UUID) -> ImportOut:
+    """Take up a failed or cancelled import again. Raises Forbidden, NotFound and Conflict."""
+    services.import_retry(user=user, import_id=import_id)
+    import_run_job.delay(str(import_id))
+    return selectors.import_out(selectors.import_of(user=user, import_id=import_id))

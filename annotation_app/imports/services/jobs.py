@@ -1,0 +1,201 @@
+"""Import jobs: asked for, run, stopped, taken up again."""
+
+import errno
+import shutil
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import IO
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation_app.accounts.models import User
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Conflict, TooLarge
+from annotation_app.imports.folder import Folder, Row
+from annotation_app.imports.models import Import, ImportState
+from annotation_app.imports.selectors import import_folder, import_of, importer_check
+from annotation_app.imports.services.rows import row_take
+from annotation_app.imports.unpacking import Unfit, place_of, unpack
+from annotation_app.tasks.models import Pool
+from vocabulary.exports import UNFINISHED
+
+SILENCE = timedelta(minutes=10)
+"""A worker that did not get further for so long, or never began, is taken for dead."""
+KEPT = timedelta(days=7)
+"""How long the upload of an import that failed or was cancelled is kept, so that it can be taken up again."""
+ATTEMPTS = 3
+TOGETHER = 10
+"""Rows that come in together: what a worker that was killed does again."""
+UNPACKED = 4
+"""How many times its bound an upload may have when it is unpacked."""
+UNDER_WAY = (ImportState.QUEUED, ImportState.RUNNING)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+COUNTS = ("file", "offset", "line", "imported", "steps", "known", "refused", "pool", "progress", "heard_at")
+
+
+class Stopped(Exception):
+    """It was cancelled, or another worker is at it."""
+
+
+def import_request(*, user: User, name: str, file: IO[bytes], size: int, pool: str = "", form: str = "") -> Import:
+    """Keep an upload that is to be taken in. Raises Forbidden, TooLarge, Conflict and OSError."""
+    importer_check(user)
+    if size > settings.ENV.import_limit:
+        raise TooLarge(f"A file to import may have {settings.ENV.import_limit} bytes.")
+    shown = _plain(name)
+    job = Import(name=shown, format=form, pool_name=_pool_name(pool, shown), requested_by=user)
+    folder = import_folder(job.id)
+    folder.mkdir(parents=True)
+    try:
+        aside = folder / f"upload{UNFINISHED}"
+        with aside.open("wb") as kept:
+            shutil.copyfileobj(file, kept, 1 << 20)
+        aside.rename(folder / "upload")
+        with transaction.atomic(durable=True):
+            job.save(force_insert=True)
+            details = {"name": shown, "pool": job.pool_name, "format": form}
+            audit_record(actor=user, verb="import.requested", subject=f"import:{job.id}", details=details)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return job
+
+
+def import_folder_take(*, folder: Path, pool: str = "", form: str = "") -> Import:
+    """Take a folder or file of this machine in, here and now; how it went. Raises Conflict."""
+    shown = _plain(folder.name)
+    job = Import.objects.create(
+        name=shown, folder=str(folder.resolve()), format=form, pool_name=_pool_name(pool, shown)
+    )
+    audit_record(actor=None, verb="import.requested", subject=f"import:{job.id}", details={"folder": job.folder})
+    import_run(import_id=job.id)
+    job.refresh_from_db()
+    return job
+
+
+@transaction.atomic(durable=True)
+def import_cancel(*, user: User, import_id: UUID) -> None:
+    """Stop an import; what came in stays, and one that has ended is left as it is. Raises Forbidden and NotFound."""
+    job = import_of(user=user, import_id=import_id)
+    under_way = Import.objects.filter(pk=import_id, status__in=UNDER_WAY)
+    if under_way.update(status=ImportState.CANCELLED, finished_at=timezone.now()):
+        audit_record(actor=user, verb="import.cancelled", subject=f"import:{job.id}", details={})
+
+
+@transaction.atomic(durable=True)
+def import_retry(*, user: User, import_id: UUID) -> None:
+    """Take up a failed or cancelled import from where it was. Raises Forbidden, NotFound, Conflict."""
+    job = import_of(user=user, import_id=import_id)
+    if not job.folder and not import_folder(job.id).exists():
+        raise Conflict("Its upload is not kept any more; upload it again.", code="upload_gone")
+    ended = Import.objects.filter(pk=import_id, status__in=(ImportState.FAILED, ImportState.CANCELLED))
+    begun = {"attempts": 0, "heard_at": timezone.now(), "finished_at": None, "error": "", "code": ""}
+    if not ended.update(status=ImportState.QUEUED, **begun):
+        raise Conflict("Only an import that failed or was cancelled is taken up again.", code="not_ended")
+    audit_record(actor=user, verb="import.retried", subject=f"import:{import_id}", details={})
+
+
+def import_run(*, import_id: UUID) -> None:
+    """Take a queued import in, and say how it went; one that is done, or being taken in, is left as it is."""
+    queued = Import.objects.filter(pk=import_id, status=ImportState.QUEUED)
+    if not queued.update(status=ImportState.RUNNING, attempts=F("attempts") + 1, heard_at=timezone.now()):
+        return
+    job = Import.objects.select_related("pool").get(pk=import_id)
+    try:
+        folder = Folder(_unpacked(job))
+        if not folder.files:
+            raise Unfit("no_rows", "It holds no file of rows (.jsonl, or .json for a single trajectory).")
+        _take(job, folder)
+    except Stopped:
+        return
+    except Unfit as error:
+        _close(job, status=ImportState.FAILED, code=error.code, error=str(error))
+    except OSError as error:
+        code = "disk_full" if error.errno in FULL else "storage"
+        _close(job, status=ImportState.FAILED, code=code, error=error.strerror or str(error))
+    else:
+        _close(job, status=ImportState.DONE, progress=1)
+        shutil.rmtree(import_folder(job.id), ignore_errors=True)
+
+
+@transaction.atomic(durable=True)
+def imports_stale() -> tuple[UUID, ...]:
+    """Imports nobody works on, queued again; one that broke every attempt has failed. Which are to be run. Uploads that
+    nobody took up again are removed."""
+    now = timezone.now()
+    silent = Import.objects.filter(status__in=UNDER_WAY, heard_at__lt=now - SILENCE)
+    tired = silent.filter(attempts__gte=ATTEMPTS)
+    said = {"code": "broke_off", "error": f"It broke off {ATTEMPTS} times."}
+    tired.update(status=ImportState.FAILED, finished_at=now, **said)
+    again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
+    Import.objects.filter(pk__in=again).update(status=ImportState.QUEUED, heard_at=now)
+    left = Import.objects.filter(
+        status__in=(ImportState.FAILED, ImportState.CANCELLED),
+        finished_at__lt=now - KEPT,
+        finished_at__gte=now - 2 * KEPT,
+    )
+    for key in left.values_list("pk", flat=True):
+        shutil.rmtree(import_folder(key), ignore_errors=True)
+    return again
+
+
+def _unpacked(job: Import) -> Path:
+    """The folder of a job's rows; an upload is unpacked once. Raises Unfit and OSError."""
+    if job.folder:
+        if not Path(job.folder).exists():
+            raise Unfit("folder_gone", "The folder is not there.")
+        return Path(job.folder)
+    home = import_folder(job.id)
+    target = home / "unpacked"
+    if not target.exists():
+        unpack(home / "upload", target, most=settings.ENV.import_limit * UNPACKED)
+    return target
+
+
+def _take(job: Import, folder: Folder) -> None:
+    """Every row after the place the job has come to. Raises Stopped and OSError."""
+    whole = max(folder.size, 1)
+    mine = Import.objects.filter(pk=job.pk, status=ImportState.RUNNING, attempts=job.attempts)
+    for rows in _batches(folder.rows(job.file, job.offset, job.line)):
+        with transaction.atomic(durable=True):
+            if not mine.select_for_update().exists():
+                raise Stopped
+            for row in rows:
+                row_take(job, folder, row)
+                job.file, job.offset, job.line = row.file, row.end, row.line
+            job.progress = min(1.0, (folder.before(job.file) + job.offset) / whole)
+            job.heard_at = timezone.now()
+            job.save(update_fields=COUNTS)
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    ordered = iter(rows)
+    while some := list(islice(ordered, TOGETHER)):
+        yield some
+
+
+def _close(job: Import, **fields: object) -> None:
+    mine = Import.objects.filter(pk=job.pk, status=ImportState.RUNNING, attempts=job.attempts)
+    mine.update(finished_at=timezone.now(), **fields)
+
+
+def _plain(name: str) -> str:
+    """A file's name as it is shown, whatever a browser sent."""
+    try:
+        return place_of(name).name[:200]
+    except Unfit:
+        return "upload"
+
+
+def _pool_name(asked: str, file: str) -> str:
+    """What the pool of what comes in is called. Raises Conflict for one that people work in."""
+    name = asked or f"Imported: {file.split('.')[0]}"[:100]
+    if Pool.objects.filter(name=name, imports__isnull=True).exists():
+        raise Conflict("There is a pool of this name that holds no imports; choose another name.", code="pool_taken")
+    return name

@@ -1,0 +1,131 @@
+"""Opening what was uploaded: a zip, a tar, or lines; nothing in it may choose where it lies or how much there is."""
+
+import shutil
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+from zlib import error as ZlibError
+
+from vocabulary.exports import UNFINISHED
+
+LINES = "rows.jsonl"
+"""What lines are called that came without an archive."""
+MEMBERS = 500_000
+DEEPEST = 32
+LONGEST_NAME = 255
+RATIO = 200
+"""How many bytes one byte of an archive may become, once there are `SMALL` of them."""
+SMALL = 64 * 1024 * 1024
+CHUNK = 1 << 20
+
+
+class Unfit(ValueError):
+    """What was uploaded cannot be opened, or must not be; `code` is stable."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class _Member:
+    """A file of an archive: what it is called there, and its bytes."""
+
+    name: str
+    open: IO[bytes]
+
+
+def unpack(archive: Path, target: Path, *, most: int) -> None:
+    """Put the files of an archive under `target`, `most` bytes of them at the most; the folder appears when it is
+    whole. Raises Unfit and OSError."""
+    aside = target.with_name(target.name + UNFINISHED)
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    try:
+        if zipfile.is_zipfile(archive):
+            _write(_zipped(archive), aside, archive.stat().st_size, most)
+        elif _is_tar(archive):
+            _write(_tarred(archive), aside, archive.stat().st_size, most)
+        else:
+            with archive.open("rb") as file:
+                _write(iter([_Member(LINES, file)]), aside, archive.stat().st_size, most)
+    except (zipfile.BadZipFile, tarfile.TarError, ZlibError, EOFError, NotImplementedError, RuntimeError) as error:
+        raise Unfit("archive_broken", f"The archive cannot be read: {error}") from None
+    aside.rename(target)
+
+
+def _is_tar(archive: Path) -> bool:
+    """Whether it begins as a tar; an empty file counts as lines."""
+    return archive.stat().st_size > 0 and tarfile.is_tarfile(archive)
+
+
+def place_of(name: str) -> PurePosixPath:
+    """Where a file of this name may lie. Raises Unfit for one that leads elsewhere."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    parts = path.parts
+    wrong = (
+        not parts
+        or path.is_absolute()
+        or ".." in parts
+        or ":" in parts[0]
+        or len(parts) > DEEPEST
+        or any(len(part.encode(errors="replace")) > LONGEST_NAME for part in parts)
+        or any(ord(letter) < 32 for letter in name)
+    )
+    if wrong:
+        raise Unfit("archive_name", f"The archive holds a file whose name leads elsewhere: {name[:200]!r}")
+    return path
+
+
+def _write(members: Iterator[_Member], target: Path, packed: int, most: int) -> None:
+    allowed = min(most, max(SMALL, packed * RATIO))
+    total = 0
+    for count, member in enumerate(members, start=1):
+        if count > MEMBERS:
+            raise Unfit("archive_too_large", f"The archive holds more than {MEMBERS} files.")
+        path = target / place_of(member.name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:
+                while chunk := member.open.read(CHUNK):
+                    total += len(chunk)
+                    if total > allowed:
+                        raise Unfit("archive_too_large", f"Unpacked it has more than {allowed} bytes.")
+                    file.write(chunk)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise Unfit("archive_name", f"The archive holds two files of one name: {member.name[:200]!r}") from None
+
+
+def _zipped(archive: Path) -> Iterator[_Member]:
+    with zipfile.ZipFile(archive) as whole:
+        for entry in whole.infolist():
+            kind = stat.S_IFMT(entry.external_attr >> 16)
+            if entry.is_dir():
+                continue
+            if kind not in (0, stat.S_IFREG):
+                raise _link(entry.filename)
+            if entry.flag_bits & 1:
+                raise Unfit("archive_encrypted", "The archive is encrypted.")
+            with whole.open(entry) as file:
+                yield _Member(entry.filename, file)
+
+
+def _tarred(archive: Path) -> Iterator[_Member]:
+    with tarfile.open(archive, "r|*") as whole:
+        for entry in whole:
+            if entry.isdir():
+                continue
+            if not entry.isreg():
+                raise _link(entry.name)
+            file = whole.extractfile(entry)
+            assert file is not None, "a regular file has bytes"
+            yield _Member(entry.name, file)
+            whole.members = []  # type: ignore[attr-defined]  # it would remember every one
+
+
+def _link(name: str) -> Unfit:
+    return Unfit("archive_link", f"The archive holds something that is no plain file: {name[:200]!r}")

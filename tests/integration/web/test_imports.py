@@ -1,0 +1,356 @@
+"""Imports: what was exported comes in again as it was; what others wrote, what is hostile, and what broke off."""
+
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from annotation_app.accounts.models import User
+from annotation_app.catalogue.services import entries_refresh
+from annotation_app.episodes.models import Episode, Source
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.exports.services import export_to
+from annotation_app.imports.jobs import imports_again_job
+from annotation_app.imports.models import Import, ImportState, Refusal
+from annotation_app.imports.selectors import import_folder
+from annotation_app.imports.services import import_run
+from annotation_app.imports.services import jobs as services_jobs
+from annotation_app.imports.services.rows import row_take
+from annotation_app.tasks.models import Pool
+from tests.integration.web.conftest import World, world_make
+from tests.integration.web.test_export_formats import attempt, picture
+from vocabulary.actions import Finish
+from vocabulary.steps import policies_of
+from vocabulary.trajectories import Trajectory
+
+
+@pytest.fixture
+def attempts(committed: World) -> list[str]:
+    """Three attempts, in the world they were made in."""
+    committed.pool.tasks.all().delete()
+    return [attempt(committed.ada, number, committed.pool) for number in range(3)]
+
+
+def write(target: Path, name: str = "canonical") -> Path:
+    """All that is here, exported."""
+    plan = ExportPlan.model_validate({"format": name})
+    export_to(target=target, pool_name=None, filters=ExportFilters(review=None), plan=plan)
+    return target
+
+
+def emptied(data: Path) -> World:
+    """Another platform: nothing of this one is in it."""
+    with connection.cursor() as cursor:
+        tables = [name for name in connection.introspection.table_names(cursor) if name != "django_migrations"]
+        cursor.execute(f"TRUNCATE {', '.join(tables)} CASCADE")
+    for path in sorted((data / "blobs").rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    return world_make()
+
+
+def zipped(folder: Path) -> bytes:
+    """A folder as a zip file, its files under its name, as people make them."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, f"{folder.name}/{path.relative_to(folder)}")
+    return made.getvalue()
+
+
+def upload(world: World, data: bytes, name: str = "old.zip", **fields: str) -> dict[str, Any]:
+    """What Ravi is told of an import that he began, once it is over."""
+    client = world.client(world.ravi)
+    begun = client.post("/api/imports", {"file": SimpleUploadedFile(name, data), **fields})
+    assert begun.status_code == 202, begun.content
+    told: dict[str, Any] = client.get(f"/api/imports/{begun.json()['id']}").json()
+    return told
+
+
+def refused(world: World, told: dict[str, Any]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = world.client(world.ravi).get(f"/api/imports/{told['id']}/refused").json()["items"]
+    return rows
+
+
+def lines(*rows: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def archive_of(**files: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name.replace("__", "/"), data)
+    return made.getvalue()
+
+
+def test_what_was_exported_comes_in_and_goes_out_as_it_was(attempts: list[str], tmp_path: Path, data: Path) -> None:
+    before = write(tmp_path / "before")
+    rows = (before / "trajectories.jsonl").read_bytes()
+    world = emptied(data)
+    told = upload(world, zipped(before))
+    assert (told["status"], told["imported"], told["steps"], told["refused"]) == ("done", 3, 9, 0), refused(world, told)
+    after = write(tmp_path / "after")
+    assert (after / "trajectories.jsonl").read_bytes() == rows
+    assert sorted(path.name for path in (after / "images").iterdir()) == sorted(
+        path.name for path in (before / "images").iterdir()
+    )
+    assert not import_folder(Import.objects.get().pk).exists(), "the upload is not kept"
+    again = upload(world, zipped(before), pool=told["pool"])
+    assert (again["imported"], again["known"], again["refused"]) == (0, 3, 0)
+    assert Episode.objects.count() == 3
+
+
+def test_what_is_here_is_not_taken_in_again(committed: World, attempts: list[str], tmp_path: Path) -> None:
+    for name in ("canonical", "atif"):
+        told = upload(committed, zipped(write(tmp_path / name, name)))
+        assert (told["imported"], told["known"], told["refused"]) == (0, 3, 0), name
+    row = json.loads((tmp_path / "canonical" / "trajectories.jsonl").read_text().splitlines()[0])
+    told = upload(committed, lines({**row, "answer": "something else"}), "rows.jsonl")
+    assert [(one["line"], one["code"]) for one in refused(committed, told)] == [(1, "id_taken")]
+    assert Episode.objects.count() == 3
+
+
+def test_atif_keeps_who_decided_and_goes_out_as_it_came(attempts: list[str], tmp_path: Path, data: Path) -> None:
+    before = write(tmp_path / "before", "atif")
+    rows = (before / "atif.jsonl").read_bytes()
+    world = emptied(data)
+    told = upload(world, zipped(before))
+    assert (told["imported"], told["refused"]) == (3, 0), refused(world, told)
+    assert (write(tmp_path / "after", "atif") / "atif.jsonl").read_bytes() == rows
+    first = json.loads((write(tmp_path / "own") / "trajectories.jsonl").read_text().splitlines()[0])
+    assert [step["decision"] for step in first["steps"]] == ["accept", "override", "override"]
+
+
+def test_agentnet_comes_in_as_a_recording(attempts: list[str], tmp_path: Path, data: Path) -> None:
+    before = write(tmp_path / "before", "agentnet")
+    rows = [json.loads(line) for line in (before / "agentnet.jsonl").read_text().splitlines()]
+    world = emptied(data)
+    told = upload(world, zipped(before))
+    assert (told["imported"], told["refused"]) == (3, 0), refused(world, told)
+    after = write(tmp_path / "after", "agentnet")
+    found = [json.loads(line) for line in (after / "agentnet.jsonl").read_text().splitlines()]
+    assert {one["task_id"]: one for one in found} == {one["task_id"]: one for one in rows}
+    canonical = (write(tmp_path / "own") / "trajectories.jsonl").read_text().splitlines()
+    own = Trajectory.model_validate_json(canonical[0])
+    assert (own.origin, {step.decision for step in own.steps}) == ("recording", {"override"})
+
+
+def test_what_came_in_is_found_and_reviewed(attempts: list[str], tmp_path: Path, data: Path) -> None:
+    before = write(tmp_path / "before")
+    world = emptied(data)
+    told = upload(world, zipped(before), pool="From before")
+    researcher, reviewer = world.client(world.ravi), world.client(world.rosa)
+    entries_refresh()
+    found = researcher.get(f"/api/trajectories?pool={told['pool_id']}").json()["items"]
+    assert len(found) == 3
+    episode = found[0]["id"]
+    shown = researcher.get(f"/api/episodes/{episode}/trajectory").json()
+    ref = shown["steps"][0]["before"]["screenshot"]["sha256"]
+    assert researcher.get(f"/api/episodes/{episode}/blobs/{ref}").status_code == 200
+    assert reviewer.post(f"/api/episodes/{episode}/review/claim").status_code == 200
+
+    def decide(decision: str) -> Any:
+        body = {"decision": decision, "reason": "so"}
+        return reviewer.post(f"/api/episodes/{episode}/review", body, content_type="application/json")
+
+    sent_back = decide("return")
+    assert (sent_back.status_code, sent_back.json()["code"]) == (409, "imported")
+    assert decide("accept").status_code == 200
+    stranger = User.objects.get(episodes__pk=episode)
+    assert (stranger.is_active, stranger.has_usable_password(), stranger.roles) == (False, False, [])
+    assert Pool.objects.get(name="From before").paused
+
+
+def test_rows_stand_for_themselves(committed: World) -> None:
+    ref, shot = picture(7)
+    step = {"image": "a.jpg", "value": {"code": "pyautogui.click(x=0.5, y=0.5)", "thought": "There."}}
+    row = {"task_id": "t1", "instruction": "Click it.", "task_completed": True, "traj": [step]}
+    both = {**step, "value": {"code": "pyautogui.click(x=0.1, y=0.1)\npyautogui.write(message='a')"}}
+    rows: list[dict[str, Any]] = [
+        row,
+        {**row, "task_id": "t2", "traj": [{**step, "image": "gone.png"}]},
+        {**row, "task_id": "t3", "traj": [{**step, "value": {"code": "import os; os.remove('/')"}}]},
+        {**row, "task_id": "t4", "traj": [{**step, "image": "../../etc/passwd"}]},
+        {**row, "task_id": "t5", "traj": []},
+        {"what": "ever"},
+        {**row, "task_id": "t6", "traj": [both, step]},
+    ]
+    made = archive_of(**{"rows.jsonl": lines(*rows) + b"{no json\n", "pictures__a.jpg": shot})
+    told = upload(committed, made)
+    assert (told["status"], told["imported"], told["refused"]) == ("done", 2, 6)
+    assert [(one["line"], one["code"]) for one in refused(committed, told)] == [
+        (2, "picture_missing"),
+        (3, "code_unreadable"),
+        (4, "picture_name"),
+        (5, "bad_row"),
+        (6, "unknown_format"),
+        (8, "bad_json"),
+    ]
+    episode = Episode.objects.get(task__key="t6")
+    kinds = [one.document.action.kind for one in episode.steps.all()]
+    assert kinds == ["click", "type_text", "click"]
+    assert episode.steps.all()[0].document.before.screenshot == ref
+
+
+def test_rows_of_others_in_atif(committed: World) -> None:
+    _ref, shot = picture(9)
+    image = {"type": "image", "source": {"media_type": "image/jpeg", "path": "shots/1.jpg"}}
+    row = {
+        "schema_version": "ATIF-v1.8",
+        "session_id": "run-1",
+        "agent": {"name": "terminus", "version": "2", "model_name": "some-model"},
+        "steps": [
+            {"step_id": 1, "source": "system", "message": "Be good."},
+            {"step_id": 2, "source": "user", "message": [{"type": "text", "text": "Find it."}, image]},
+            {
+                "step_id": 3,
+                "source": "agent",
+                "message": "I look.",
+                "reasoning_content": "Where?",
+                "tool_calls": [
+                    {"tool_call_id": "c1", "function_name": "click", "arguments": {"x": 3, "y": 4}},
+                    {"tool_call_id": "c2", "function_name": "search", "arguments": {"words": "it"}},
+                ],
+                "observation": {
+                    "results": [
+                        {"source_call_id": "c1", "content": [image]},
+                        {"source_call_id": "c2", "content": "It is here."},
+                    ]
+                },
+            },
+            {"step_id": 4, "source": "agent", "message": "It is here."},
+        ],
+    }
+    made = archive_of(**{"trial__trajectory.json": json.dumps(row).encode(), "trial__shots__1.jpg": shot})
+    told = upload(committed, made, format="atif")
+    assert (told["imported"], told["refused"]) == (1, 0), refused(committed, told)
+    steps = [one.document for one in Episode.objects.get().steps.all()]
+    assert [(one.action.kind, one.decision, one.actor) for one in steps] == [
+        ("click", "auto", "policy"),
+        ("call_tool", "auto", "policy"),
+        ("finish", "auto", "policy"),
+    ]
+    assert [one.thought for one in steps] == ["Where?\n\nI look.", "", ""]
+    after = steps[1].after
+    assert after is not None
+    assert (after.text, steps[2].action) == ("It is here.", Finish(answer="It is here."))
+    assert (steps[0].before.width, [one.name for one in policies_of(tuple(steps))]) == (160, ["some-model"])
+
+
+def tar_of(change: Callable[[tarfile.TarInfo], None]) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        entry = tarfile.TarInfo("rows.jsonl")
+        entry.size = 3
+        change(entry)
+        archive.addfile(entry, io.BytesIO(b"{}\n"))
+    return made.getvalue()
+
+
+def named(name: str) -> bytes:
+    return tar_of(lambda entry: setattr(entry, "name", name))
+
+
+def linked(entry: tarfile.TarInfo) -> None:
+    entry.type, entry.linkname, entry.size = tarfile.SYMTYPE, "/etc/passwd", 0
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (named("../../outside.jsonl"), "archive_name"),
+        (named("/etc/outside.jsonl"), "archive_name"),
+        (archive_of(**{"..\\outside.jsonl": b"{}"}), "archive_name"),
+        (tar_of(linked), "archive_link"),
+        (b"PK\x03\x04 and then nothing of the sort", "done"),
+        (archive_of(**{"readme.txt": b"nothing"}), "no_rows"),
+        (archive_of(**{"rows.jsonl": b"{}\n"})[:-30], "done"),
+    ],
+    ids=["up", "root", "backslash", "link", "no zip", "no rows", "cut"],
+)
+def test_hostile_archives_change_nothing(committed: World, tmp_path: Path, data: bytes, code: str) -> None:
+    told = upload(committed, data, "hostile.zip")
+    if code == "done":
+        assert (told["status"], told["imported"]) == ("done", 0)
+        assert {one["code"] for one in refused(committed, told)} <= {"bad_json"}
+    else:
+        assert (told["status"], told["code"], told["imported"]) == ("failed", code, 0)
+    assert not [path for path in tmp_path.rglob("outside*")]
+    assert not Episode.objects.exists()
+
+
+def test_a_bomb_is_not_unpacked(committed: World, settings: Any) -> None:
+    settings.ENV = settings.ENV.model_copy(update={"import_limit": 1_000_000})
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows.jsonl", b"0" * 50_000_000)
+    told = upload(committed, made.getvalue())
+    assert (told["status"], told["code"]) == ("failed", "archive_too_large")
+    client = committed.client(committed.ravi)
+    answer = client.post("/api/imports", {"file": SimpleUploadedFile("much.zip", b"0" * 1_000_001)})
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+def test_a_pool_that_people_work_in_takes_no_imports(committed: World) -> None:
+    client = committed.client(committed.ravi)
+    answer = client.post("/api/imports", {"file": SimpleUploadedFile("a.jsonl", b"{}"), "pool": "real"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "pool_taken")
+    assert not Import.objects.exists()
+
+
+def test_a_cancelled_import_is_taken_up_where_it_was(
+    attempts: list[str], tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = write(tmp_path / "before")
+    world = emptied(data)
+    client = world.client(world.ravi)
+    monkeypatch.setattr(services_jobs, "TOGETHER", 1)
+
+    def cancelling(job: Import, *rest: Any) -> None:
+        row_take(job, *rest)
+        Import.objects.filter(pk=job.pk).update(status=ImportState.CANCELLED)
+
+    monkeypatch.setattr(services_jobs, "row_take", cancelling)
+    told = upload(world, zipped(before))
+    assert (told["status"], told["imported"]) == ("cancelled", 1)
+    monkeypatch.setattr(services_jobs, "row_take", row_take)
+    assert client.post(f"/api/imports/{told['id']}/retry").status_code == 202
+    told = client.get(f"/api/imports/{told['id']}").json()
+    assert (told["status"], told["imported"], told["known"]) == ("done", 3, 0)
+    assert Source.objects.count() == 3
+
+
+def test_the_command_takes_a_folder_in(attempts: list[str], tmp_path: Path, data: Path) -> None:
+    before = write(tmp_path / "before")
+    emptied(data)
+    said = io.StringIO()
+    call_command("import_trajectories", str(before), stdout=said)
+    assert said.getvalue().startswith("3 trajectories (9 steps) came in, 0 were here, 0 were refused")
+    assert Import.objects.get().requested_by is None
+    with pytest.raises(CommandError, match="is not there"):
+        call_command("import_trajectories", str(tmp_path / "nowhere"))
+
+
+def test_an_import_nobody_works_on_is_taken_up(attempts: list[str], tmp_path: Path, data: Path) -> None:
+    before = write(tmp_path / "before")
+    emptied(data)
+    long_ago = Import.objects.none().model(
+        name="old", folder=str(before), pool_name="old", status=ImportState.RUNNING, attempts=1
+    )
+    long_ago.heard_at -= 2 * services_jobs.SILENCE
+    long_ago.save()
+    imports_again_job()
+    long_ago.refresh_from_db()
+    assert (long_ago.status, long_ago.imported, long_ago.attempts) == ("done", 3, 2)
+    import_run(import_id=long_ago.pk)
+    assert Episode.objects.count() == 3
+    assert not Refusal.objects.exists()

@@ -1,0 +1,134 @@
+"""AgentNet read: people's recordings, whose code is taken apart and never run.
+
+A step whose code holds several acts is several steps on one picture. What an act led to is the next step's picture;
+after the last one nobody looked.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from vocabulary.actions import Action, Finish
+from vocabulary.calls import Unreadable
+from vocabulary.code_calls import call_of_code
+from vocabulary.dialect import Screen
+from vocabulary.formats.incoming import Incoming, Reader, look_of, parsed, whole
+from vocabulary.formats.normalised import FINE, normalised
+from vocabulary.formats.record import RowRefused
+from vocabulary.functions import read_action
+from vocabulary.steps import Step
+from vocabulary.tasks import Task
+from vocabulary.trajectories import Outcome, Trajectory
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    code: str
+    thought: str | None = None
+
+
+class _Step(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    image: str = Field(min_length=1)
+    value: _Value
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    task_id: str = Field(min_length=1, max_length=200)
+    instruction: str = Field(min_length=1)
+    task_completed: bool | None = None
+    traj: tuple[_Step, ...] = Field(min_length=1)
+
+
+def read(incoming: Incoming) -> Trajectory:
+    """Raises RowRefused."""
+    row = parsed(_Row, dict(incoming.row))
+    looks = [look_of(incoming.find(one.image), incoming.moment) for one in row.traj]
+    steps: list[Step] = []
+    for place, (one, before) in enumerate(zip(row.traj, looks, strict=True)):
+        acts = list(actions_of(one.value.code, Screen.of(before), f"step {place}"))
+        for nth, action in enumerate(acts):
+            last = nth == len(acts) - 1
+            following = looks[place + 1] if place + 1 < len(looks) else None
+            steps.append(
+                Step(
+                    index=len(steps),
+                    command_id=f"{row.task_id}/{len(steps)}",
+                    actor="human",
+                    decision="override",
+                    thought=(one.value.thought or "") if nth == 0 else "",
+                    action=action,
+                    before=before,
+                    after=following if last else before,
+                    started_at=incoming.moment,
+                    ended_at=incoming.moment,
+                )
+            )
+    ended = steps[-1].action if steps else None
+    return whole(
+        Trajectory(
+            id=row.task_id,
+            task=parsed(
+                Task,
+                {
+                    "id": row.task_id,
+                    "instruction": row.instruction,
+                    "max_steps": min(max(len(steps), 1), 1_000),
+                    "parameters": _beside(row),
+                },
+            ),
+            origin="recording",
+            steps=tuple(steps),
+            outcome=_outcome(row.task_completed),
+            answer=ended.answer if isinstance(ended, Finish) else "",
+            terminated=True,
+            truncated=False,
+            created_at=incoming.moment,
+            finished_at=incoming.moment,
+        )
+    )
+
+
+def actions_of(code: str, screen: Screen, where: str) -> Iterator[Action]:
+    """The acts of a step's code, in order. Raises RowRefused."""
+    try:
+        statements = ast.parse(normalised(code, back=True)).body
+    except (SyntaxError, ValueError, RecursionError):
+        raise RowRefused("code_unreadable", f"{where}: the code is no Python.") from None
+    if not statements:
+        raise RowRefused("code_unreadable", f"{where}: the code does nothing.")
+    while statements:
+        for together in (2, 1):
+            try:
+                text = "\n".join(map(ast.unparse, statements[:together]))
+                action = read_action(call_of_code(text), screen, lambda _screen: (FINE, FINE))
+            except Unreadable as unreadable:
+                if together == 1:
+                    raise RowRefused("code_unreadable", f"{where}: {unreadable}") from None
+            else:
+                yield action
+                statements = statements[together:]
+                break
+
+
+def _outcome(completed: bool | None) -> Outcome | None:
+    return None if completed is None else "success" if completed else "failure"
+
+
+def _beside(row: _Row) -> dict[str, Any]:
+    """What is told of the task beside its words: scores, domains."""
+    told = {
+        key: value
+        for key, value in (row.model_extra or {}).items()
+        if isinstance(value, str | int | float | bool) and value != row.instruction
+    }
+    return {"agentnet": told} if told else {}
+
+
+READER = Reader("agentnet", lambda row: "traj" in row and "instruction" in row, read)

@@ -1,0 +1,96 @@
+"""What reads a row that somebody else wrote: pure functions from a row and its pictures to a trajectory."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from vocabulary.blobs import BlobRef
+from vocabulary.formats.record import RowRefused
+from vocabulary.observations import Observation
+from vocabulary.trajectories import Trajectory
+
+MOST_STEPS = 10_000
+"""Of one trajectory."""
+LONGEST_ID = 200
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture that lies beside a row, and its size in pixels."""
+
+    image: BlobRef
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A row, and what lies beside it."""
+
+    row: Mapping[str, Any]
+    find: Callable[[str], Shown]
+    """The picture of this path. Raises RowRefused."""
+    moment: datetime
+    """What stands for times that the row does not tell."""
+    key: str
+    """What a trajectory is called that has no name."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How rows of one format are known and read."""
+
+    name: str
+    recognises: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[Incoming], Trajectory]
+    """Raises RowRefused."""
+
+
+def parsed(model: type[Model], value: Any) -> Model:
+    """A value as this type. Raises RowRefused, with the first faults and without the input."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False, include_context=False)
+        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found[:3])
+        raise RowRefused("bad_row", said) from None
+
+
+def look_of(shown: Shown | None, moment: datetime, text: str = "") -> Observation:
+    """A look as far as files tell of it: nobody waited for it, so it counts as at rest."""
+    return Observation(
+        screenshot=shown.image if shown else None,
+        width=shown.width if shown else 0,
+        height=shown.height if shown else 0,
+        captured_at=moment,
+        settled=True,
+        rest="rested",
+        settle_ms=0,
+        text=text or None,
+    )
+
+
+def aware(moment: datetime | None, otherwise: datetime) -> datetime:
+    """A time with its zone; one that names none is UTC."""
+    if moment is None:
+        return otherwise
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def whole(trajectory: Trajectory) -> Trajectory:
+    """The trajectory, if its steps are in order and within bounds. Raises RowRefused."""
+    if not trajectory.steps:
+        raise RowRefused("no_steps", "It holds no act.")
+    if len(trajectory.steps) > MOST_STEPS:
+        raise RowRefused("too_long", f"It has more than {MOST_STEPS} steps.")
+    if [step.index for step in trajectory.steps] != list(range(len(trajectory.steps))):
+        raise RowRefused("bad_row", "Its steps are not numbered 0, 1, 2, and so on.")
+    if len(trajectory.proposals) > len(trajectory.steps):
+        raise RowRefused("bad_row", "It has offers for steps that are not there.")
+    if not 1 <= len(trajectory.task.id) <= LONGEST_ID:
+        raise RowRefused("bad_row", f"task.id: 1 to {LONGEST_ID} characters.")
+    return trajectory
