@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from django.db.models import Count, Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.design.coverage import WANTED, Cell, Place, gaps, weights
-from annotation_app.design.difficulty import LEVELS, level_of, rubric_guessed
+from annotation_app.design.difficulty import LEVELS, Level, level_of, rubric_guessed
 from annotation_app.design.models import Node, Placement, Suggestion, Writer, Writing
 from annotation_app.design.schemas import (
     CellOut,
@@ -41,7 +42,7 @@ def design_page(*, user: User) -> DesignPage:
     nodes = list(Node.objects.all())
     places = [Place(node.pk, node.parent_id, node.importance) for node in nodes]
     weighed, own = weights(places), _own_cells()
-    accepted = {Cell(node, level): counts[2] for (node, level), counts in own.items()}
+    accepted = {Cell(node, cast(Level, level)): counts[2] for (node, level), counts in own.items()}
     whole = _summed(places, own)
     return DesignPage(
         nodes=tuple(

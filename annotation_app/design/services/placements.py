@@ -32,7 +32,7 @@ def task_place(*, task: Task, node_id: int | None, wanted: PlacementIn) -> None:
     """Runs inside the caller's transaction."""
     rubric = wanted.rubric or rubric_guessed(task.definition)
     made = {"node_id": node_id, "rubric": rubric, "level": level_of(rubric), "guessed": wanted.rubric is None}
-    told = {} if node_id is None else {"node_id": node_id}
+    told: dict[str, object] = {} if node_id is None else {"node_id": node_id}
     if wanted.rubric is not None:
         told |= {"rubric": rubric, "level": level_of(rubric), "guessed": False}
     Placement.objects.update_or_create(task=task, defaults=told, create_defaults=made)
