@@ -68,3 +68,21 @@ class HealthPage(Frozen):
 
     at: datetime
     checks: tuple[Check, ...]
+
+
+class DataReport(Frozen):
+    """What was read of an installation's data, and the first of what was missing or could not be read."""
+
+    migrations_due: tuple[str, ...]
+    episodes: int
+    steps: int
+    files: int
+    missing: tuple[str, ...]
+    """Digests of files that are not there, or have another size."""
+    unreadable: tuple[str, ...]
+    """Episodes that cannot be read."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is there."""
+        return not (self.migrations_due or self.missing or self.unreadable)

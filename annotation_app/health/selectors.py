@@ -7,19 +7,27 @@ from typing import Any
 from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Count, Manager
 from django.utils import timezone
+from pydantic import ValidationError
 from redis.exceptions import RedisError
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
+from annotation_app.blobs.models import Blob
+from annotation_app.blobs.selectors import blob_path
 from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.exports.models import Export
 from annotation_app.health import history
 from annotation_app.health.asking import Asked, queue_now, together
-from annotation_app.health.schemas import Check, HealthPage
+from annotation_app.health.schemas import Check, DataReport, HealthPage
 from annotation_app.judges.models import PoolJudge
 from annotation_app.tasks.models import Pool, Task
+
+TOLD = 100
+"""Faults that are named."""
 
 
 def _database_answers() -> bool:
@@ -87,6 +95,36 @@ def stock() -> tuple[tuple[str, str, str, dict[str, int]], ...]:
         ("exports", "Exports by how they stand", "status", _counted(Export.objects, "status")),
         ("people", "Accounts by whether they may sign in", "active", _counted(User.objects, "is_active")),
         ("queue_jobs", "Jobs no worker has taken yet", "queue", _waiting()),
+    )
+
+
+def data_check(*, episodes: int | None = None) -> DataReport:
+    """Read every episode, or the newest so many, and look for the file of every blob; one at a time."""
+    due = MigrationExecutor(connection).loader
+    unapplied = [f"{app}.{name}" for app, name in due.graph.nodes if (app, name) not in due.applied_migrations]
+    if unapplied:
+        return DataReport(migrations_due=tuple(unapplied), episodes=0, steps=0, files=0, missing=(), unreadable=())
+    read = steps = files = 0
+    missing: list[str] = []
+    unreadable: list[str] = []
+    for key in Episode.objects.order_by("-created_at").values_list("pk", flat=True)[:episodes].iterator():
+        try:
+            steps += len(episode_trajectory(episode_id=key).steps)
+        except ValidationError:
+            unreadable.append(str(key))
+        read += 1
+    for digest, size in Blob.objects.values_list("sha256", "size").iterator(chunk_size=5_000):
+        path = blob_path(digest)
+        if not path.is_file() or path.stat().st_size != size:
+            missing.append(digest)
+        files += 1
+    return DataReport(
+        migrations_due=(),
+        episodes=read,
+        steps=steps,
+        files=files,
+        missing=tuple(missing[:TOLD]),
+        unreadable=tuple(unreadable[:TOLD]),
     )
 
 

@@ -1,0 +1,104 @@
+"""An installation of an older schema is saved, restored, migrated and checked: everything is found."""
+
+import io
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from annotation_app.operations.backup import backup, restore
+from annotation_app.operations.console import Console
+from annotation_app.operations.running import Running, running
+from tests.contract.test_store import PICTURE, REF, step
+
+OLD = {"accounts": "0002_tokens", "policies": "0002_revisions", "tasks": "0004_need", "episodes": "0004_step_refused"}
+"""Before groups, overlap, figures of steps, rejected reviews, branches, exports' plans, judges, reviews, retention."""
+FILL = """
+import json, sys
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+old, task, step, sha, size = json.loads(%r)
+apps = MigrationExecutor(connection).loader.project_state(list(map(tuple, old))).apps
+model = lambda app, name: apps.get_model(app, name).objects
+person = model("accounts", "User").create(username="olga", roles=["annotator"], password="!")
+pool = model("tasks", "Pool").create(name="old pool")
+pool.members.add(person)
+row = model("tasks", "Task").create(pool=pool, key="t-1", definition=task, state="done", done=1)
+held = model("tasks", "Assignment").create(task=row, annotator=person, state="done", expires_at=timezone.now())
+episode = model("episodes", "Episode").create(
+    task=row, annotator=person, assignment=held, status="finished", outcome="success", desk="{}", version=3,
+    finished_at=timezone.now(),
+)
+own = json.loads(step)
+model("episodes", "Step").create(
+    episode=episode, index=0, command_id=own["command_id"], actor=own["actor"], decision=own["decision"], document=step
+)
+blob = model("blobs", "Blob").create(sha256=sha, media_type="image/jpeg", size=size)
+model("episodes", "EpisodeBlob").create(episode=episode, blob=blob)
+model("audit", "AuditEntry").create(actor=person, verb="test.done", subject="episode:1")
+"""
+READ = """
+import json
+from annotation_app.episodes.models import Episode, Step
+from annotation_app.episodes.selectors import episode_trajectory
+from annotation_app.audit.models import AuditEntry
+episode = Episode.objects.get()
+trajectory = episode_trajectory(episode_id=episode.pk)
+task = episode.task
+print("READ " + json.dumps({
+    "person": episode.annotator.username, "pool": task.pool.name,
+    "works": [one.username for one in task.pool.members.all()],
+    "task": [task.definition.instruction, task.state, task.finished, task.kind], "outcome": trajectory.outcome,
+    "thought": trajectory.steps[0].thought, "took": Step.objects.get().took_ms, "emptied": episode.emptied_at,
+    "audit": AuditEntry.objects.filter(verb="test.done").count(),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A backup of an installation as it was before the newer migrations, with one finished episode."""
+    with running(tmp_path_factory.mktemp("old"), storage_only=True) as whole:
+        for app, name in OLD.items():
+            whole.manage("migrate", app, name)
+        definition = json.dumps({"id": "t-1", "instruction": "Rename it.", "suite": "desktop", "name": "rename"})
+        done = step(command_id="command-old").model_dump_json()
+        old = [*OLD.items(), ("audit", "0001_initial"), ("blobs", "0001_initial")]
+        whole.manage("shell", "-c", FILL % json.dumps([old, definition, done, REF.sha256, len(PICTURE)]))
+        blob = whole.data / "blobs" / REF.sha256[:2] / REF.sha256
+        blob.parent.mkdir(parents=True)
+        blob.write_bytes(PICTURE)
+        target = tmp_path_factory.mktemp("saved") / "before"
+        backup(whole.data, target, Console(io.StringIO()))
+        yield target
+
+
+@pytest.fixture
+def upgraded(saved: Path, tmp_path: Path) -> Iterator[Running]:
+    """What was restored from it with the code of today, not migrated yet."""
+    restore(saved, tmp_path / "fresh", Console(io.StringIO()))
+    with running(tmp_path / "fresh", storage_only=True) as whole:
+        yield whole
+
+
+def test_an_older_installation_is_found_whole_after_its_upgrade(upgraded: Running) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        upgraded.manage("check_data")
+    assert "tasks.0008_search" in json.loads(refused.value.stdout)["migrations_due"]
+    upgraded.manage("migrate")
+    report = json.loads(upgraded.manage("check_data"))
+    assert (report["episodes"], report["steps"], report["files"]) == (1, 1, 1)
+    said = next(line for line in upgraded.manage("shell", "-c", READ).splitlines() if line.startswith("READ "))
+    read = json.loads(said.removeprefix("READ "))
+    assert read["task"] == ["Rename it.", "done", 1, "desktop/rename"], "counts and kinds are those of today"
+    assert (read["person"], read["pool"], read["works"]) == ("olga", "old pool", ["olga"])
+    assert (read["outcome"], read["emptied"], read["audit"]) == ("success", None, 1)
+    assert read["thought"] == step(command_id="x").thought
+    assert read["took"] is not None, "figures of steps that were there already are filled in"
+    (upgraded.data / "blobs" / REF.sha256[:2] / REF.sha256).write_bytes(b"cut")
+    with pytest.raises(subprocess.CalledProcessError) as damaged:
+        upgraded.manage("check_data")
+    assert json.loads(damaged.value.stdout)["missing"] == [REF.sha256]
