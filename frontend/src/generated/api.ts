@@ -314,12 +314,10 @@ export interface InvitationShown {
   invited_by: string;
 }
 /**
- * The account somebody makes with an invitation.
+ * The wording as it is to be, edited or not.
  */
 export interface AcceptIn {
-  username: string;
-  name: string;
-  password: string;
+  text: string;
 }
 /**
  * One thing somebody did; `actor` is None for the system itself.
@@ -592,7 +590,7 @@ export interface TaskRow {
   gold: boolean;
 }
 /**
- * Why a row is no task; rows count from 1, the line of a heading included.
+ * Why a row of a file is no node; rows count from 1.
  */
 export interface Fault {
   row: number;
@@ -1266,6 +1264,13 @@ export interface ImportOut {
   requested_by: string | null;
   created_at: string;
   finished_at: string | null;
+}
+/**
+ * What goes with an upload: what its rows have to be, and the pool of what comes in; empty, one named after it.
+ */
+export interface ImportIn {
+  pool?: string;
+  format?: "" | "canonical" | "atif" | "agentnet";
 }
 /**
  * A row that did not come in, and why; lines count from 1.
@@ -2137,6 +2142,125 @@ export interface QuotaIn {
   limit: number | null;
 }
 /**
+ * One of them; `subject` names what it is about, as `kind:id`.
+ */
+export interface NoticeOut {
+  id: number;
+  kind:
+    | "export.finished"
+    | "export.failed"
+    | "import.finished"
+    | "import.failed"
+    | "review.returned"
+    | "task.lost"
+    | "machine.taken"
+    | "webhook.disabled";
+  subject: string;
+  details: {
+    [k: string]: JsonValue;
+  };
+  created_at: string;
+  read: boolean;
+}
+/**
+ * The newest, and how many of all are unread.
+ */
+export interface NoticesOut {
+  items: NoticeOut[];
+  unread: number;
+}
+/**
+ * The newest that was seen.
+ */
+export interface ReadIn {
+  until: number;
+}
+/**
+ * A webhook; `refusals` is how many attempts have failed one after the other.
+ */
+export interface WebhookOut {
+  id: number;
+  url: string;
+  events: (
+    | "export.finished"
+    | "export.failed"
+    | "import.finished"
+    | "import.failed"
+    | "episode.finished"
+    | "review.decided"
+    | "policy.promoted"
+  )[];
+  enabled: boolean;
+  refusals: number;
+  pending: number;
+  created_at: string;
+}
+/**
+ * A webhook with its secret, which is not shown again.
+ */
+export interface WebhookMade {
+  webhook: WebhookOut;
+  secret: string;
+}
+/**
+ * An address, and what it is told of.
+ */
+export interface WebhookIn {
+  url: string;
+  /**
+   * @minItems 1
+   * @maxItems 20
+   */
+  events: (
+    | "export.finished"
+    | "export.failed"
+    | "import.finished"
+    | "import.failed"
+    | "episode.finished"
+    | "review.decided"
+    | "policy.promoted"
+  )[];
+}
+/**
+ * What is to be different.
+ */
+export interface WebhookChange {
+  url?: string | null;
+  events?:
+    | (
+        | "export.finished"
+        | "export.failed"
+        | "import.finished"
+        | "import.failed"
+        | "episode.finished"
+        | "review.decided"
+        | "policy.promoted"
+      )[]
+    | null;
+  enabled?: boolean | null;
+}
+/**
+ * A message, and what became of it.
+ */
+export interface DeliveryOut {
+  id: string;
+  event: string;
+  state: "pending" | "delivered" | "failed";
+  attempts: number;
+  status: number | null;
+  error: string;
+  took_ms: number | null;
+  created_at: string;
+  next_at: string | null;
+}
+/**
+ * A page, newest first.
+ */
+export interface DeliveryPage {
+  items: DeliveryOut[];
+  next: string | null;
+}
+/**
  * What a rule would delete at this moment.
  */
 export interface Preview {
@@ -2177,4 +2301,156 @@ export interface RuleIn {
   what: "practice" | "left" | "unaccepted" | "recordings" | "exports" | "audit";
   pool?: number | null;
   days: number;
+}
+/**
+ * The tasks of a node and all below it, at one level.
+ */
+export interface CellOut {
+  level: 1 | 2 | 3 | 4 | 5;
+  tasks: number;
+  done: number;
+  accepted: number;
+}
+/**
+ * The graph with what is covered of it, what is wanted most, and what is not placed yet.
+ */
+export interface DesignPage {
+  nodes: NodeOut[];
+  gaps: Gap[];
+  unplaced: number;
+  writers: WriterOut[];
+  wanted: number;
+}
+/**
+ * A node, what share of all work it stands for, and its cells that have tasks.
+ */
+export interface NodeOut {
+  id: number;
+  parent: number | null;
+  name: string;
+  importance: number;
+  weight: number;
+  cells: CellOut[];
+}
+/**
+ * A leaf at a level that lacks attempts; the greater the score the more it is wanted.
+ */
+export interface Gap {
+  node: number;
+  level: 1 | 2 | 3 | 4 | 5;
+  score: number;
+}
+/**
+ * A model that may be asked for wordings.
+ */
+export interface WriterOut {
+  id: number;
+  name: string;
+}
+/**
+ * Tasks of a cell, or those that stand nowhere; `after` asks for the following ones, if any.
+ */
+export interface PlacedPage {
+  items: PlacedTask[];
+  after: number | null;
+}
+/**
+ * A task in a cell.
+ */
+export interface PlacedTask {
+  id: number;
+  pool: string;
+  key: string;
+  instruction: string;
+  state: "waiting" | "claimed" | "done" | "broken";
+  level: 1 | 2 | 3 | 4 | 5;
+  rubric: Rubric;
+  guessed: boolean;
+  variant_of: number | null;
+  accepted: number;
+  writing: WritingOut | null;
+}
+/**
+ * What makes a task hard, counted.
+ */
+export interface Rubric {
+  steps?: number;
+  pages?: number;
+  prerequisites?: number;
+  exceptions?: number;
+}
+/**
+ * A request for wordings, and those of it that wait.
+ */
+export interface WritingOut {
+  id: string;
+  writer: string;
+  status: "queued" | "running" | "done" | "cancelled" | "failed";
+  error: string;
+  suggestions: SuggestionOut[];
+}
+/**
+ * A wording that waits for a decision.
+ */
+export interface SuggestionOut {
+  id: number;
+  text: string;
+}
+/**
+ * A node by its path, as graphs are written to files.
+ */
+export interface GraphRow {
+  application: string;
+  function: string;
+  part: string;
+  importance: number;
+}
+/**
+ * What came of a file, or of the bundled suites: with faults, nothing was changed.
+ */
+export interface GraphReport {
+  added: number;
+  changed: number;
+  placed: number;
+  faults: Fault[];
+}
+/**
+ * What was made.
+ */
+export interface MadeOut {
+  id: number;
+}
+/**
+ * A node that is wanted.
+ */
+export interface NodeIn {
+  parent?: number | null;
+  name: string;
+  importance?: number;
+}
+/**
+ * What a node is to be.
+ */
+export interface NodeChange {
+  name: string;
+  importance: number;
+}
+/**
+ * Where tasks are to stand; what is None stays.
+ */
+export interface PlacementIn {
+  /**
+   * @minItems 1
+   * @maxItems 500
+   */
+  tasks: number[];
+  node?: number | null;
+  rubric?: Rubric | null;
+}
+/**
+ * How many wordings are wanted of whom.
+ */
+export interface WritingIn {
+  writer: number;
+  count?: number;
 }

@@ -2,8 +2,11 @@
 import { branchMessages } from "./en/branch";
 import { browserMessages } from "./en/browser";
 import { dataMessages } from "./en/data";
+import { designMessages } from "./en/design";
 import { deskMessages } from "./en/desk";
 import { exportMessages } from "./en/exports";
+import { healthMessages } from "./en/health";
+import { importMessages } from "./en/imports";
 import { judgeMessages } from "./en/judges";
 import { machineMessages } from "./en/machines";
 import { panelMessages } from "./en/panels";
@@ -13,9 +16,11 @@ import { policyMessages } from "./en/policies";
 import { poolMessages } from "./en/pools";
 import { promptMessages } from "./en/prompt";
 import { reportMessages } from "./en/reports";
+import { retentionMessages } from "./en/retention";
 import { reviewMessages } from "./en/review";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
+import { webhookMessages } from "./en/webhooks";
 
 export const en = {
   ...sharedMessages,
@@ -26,6 +31,9 @@ export const en = {
   ...phoneMessages,
   ...browserMessages,
   ...machineMessages,
+  ...designMessages,
+  ...healthMessages,
+  ...retentionMessages,
   ...judgeMessages,
   ...policyMessages,
   ...poolMessages,
@@ -34,5 +42,7 @@ export const en = {
   ...branchMessages,
   ...reportMessages,
   ...dataMessages,
+  ...webhookMessages,
   ...exportMessages,
+  ...importMessages,
 } as const;

@@ -2,8 +2,11 @@
 import { branchMessages } from "./zh/branch";
 import { browserMessages } from "./zh/browser";
 import { dataMessages } from "./zh/data";
+import { designMessages } from "./zh/design";
 import { deskMessages } from "./zh/desk";
 import { exportMessages } from "./zh/exports";
+import { healthMessages } from "./zh/health";
+import { importMessages } from "./zh/imports";
 import { judgeMessages } from "./zh/judges";
 import { machineMessages } from "./zh/machines";
 import { panelMessages } from "./zh/panels";
@@ -13,9 +16,11 @@ import { policyMessages } from "./zh/policies";
 import { poolMessages } from "./zh/pools";
 import { promptMessages } from "./zh/prompt";
 import { reportMessages } from "./zh/reports";
+import { retentionMessages } from "./zh/retention";
 import { reviewMessages } from "./zh/review";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
+import { webhookMessages } from "./zh/webhooks";
 
 export const zh = {
   ...sharedMessages,
@@ -26,6 +31,9 @@ export const zh = {
   ...phoneMessages,
   ...browserMessages,
   ...machineMessages,
+  ...designMessages,
+  ...healthMessages,
+  ...retentionMessages,
   ...judgeMessages,
   ...policyMessages,
   ...poolMessages,
@@ -34,5 +42,7 @@ export const zh = {
   ...branchMessages,
   ...reportMessages,
   ...dataMessages,
+  ...webhookMessages,
   ...exportMessages,
+  ...importMessages,
 };

@@ -1,0 +1,45 @@
+/** Imports over HTTP. */
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { ImportOut, RefusalPage } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+export const underWay = ({ status }: ImportOut) => status === "queued" || status === "running";
+
+/** The newest imports; asked again every second while one is being taken in. */
+export const importsQuery = queryOptions({
+  queryKey: ["imports"],
+  queryFn: () => request<ImportOut[]>("GET", "/imports"),
+  refetchInterval: (query) => (query.state.data?.some(underWay) ? 1_000 : 30_000),
+});
+
+/** The rows of an import that did not come in. */
+export const refusedQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ["imports", id, "refused"],
+    queryFn: ({ pageParam }) => request<RefusalPage>("GET", `/imports/${id}/refused?after=${pageParam}`),
+    initialPageParam: 0,
+    getNextPageParam: (page) => page.next,
+  });
+
+export function useStartImport() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ file, pool }: { readonly file: File; readonly pool: string }) => {
+      const form = new FormData();
+      form.set("file", file);
+      form.set("pool", pool);
+      return request<ImportOut>("POST", "/imports", form);
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: importsQuery.queryKey }),
+  });
+}
+
+/** Stop an import, or take up one that ended before it was done. */
+export function useChangeImport() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, change }: { id: string; change: "cancel" | "retry" }) => request("POST", `/imports/${id}/${change}`),
+    onSettled: () => client.invalidateQueries({ queryKey: importsQuery.queryKey }),
+  });
+}

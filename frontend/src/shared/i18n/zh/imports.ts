@@ -1,0 +1,31 @@
+/** 导入轨迹的文字。 */
+import type { Message } from "@/shared/i18n/messages";
+
+export const importMessages = {
+  "imports.title": "导入",
+  "imports.help": "导出的 zip 或 tar，或 JSON Lines：canonical、ATIF 1.8 或 AgentNet，连同其中提到的图片。导入的轨迹与其他轨迹一样审核和导出。",
+  "imports.file": "文件",
+  "imports.choose": "选择文件，或拖到这里",
+  "imports.pool": "任务池",
+  "imports.pool.own": "以文件命名的任务池",
+  "imports.start": "导入",
+  "imports.none": "还没有导入",
+  "imports.none.help": "无法导入的行会列出原因；同样的内容不会导入两次。",
+  "imports.column.when": "申请时间",
+  "imports.column.file": "文件与任务池",
+  "imports.column.status": "状态",
+  "imports.column.imported": "已导入",
+  "imports.column.known": "原已存在",
+  "imports.column.refused": "被拒绝",
+  "imports.change": "更改",
+  "imports.refused": { other: "{count} 行" },
+  "imports.refused.rows": "{name} 中未导入的行",
+  "imports.more": "更多",
+  "imports.progress": "进度",
+  "imports.queued": "排队中",
+  "imports.done": "已完成",
+  "imports.failed": "失败",
+  "imports.cancelled": "已取消",
+  "imports.cancel": "取消",
+  "imports.retry": "继续",
+} as const satisfies Record<string, Message>;
