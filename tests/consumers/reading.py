@@ -1,6 +1,6 @@
-"""`python reading.py FORMAT FOLDER LOADERS`: read an export as its consumer does; prints what was found as JSON.
+"""`python reading.py FORMAT FOLDER`: read an export as its consumer does; prints what was found as JSON.
 
-Imports nothing of the platform: the environments have only the consumers.
+Imports nothing of the platform: the environment has only the consumers.
 """
 
 import ast
@@ -193,6 +193,4 @@ READ: dict[str, Callable[[], Found]] = {
 }
 
 if __name__ == "__main__":
-    if sys.argv[1].startswith("llama_factory"):
-        sys.path.append(sys.argv[3])
     print(json.dumps(READ[sys.argv[1]]()))

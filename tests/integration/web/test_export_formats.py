@@ -1,4 +1,4 @@
-"""Every format, read by its consumer's own loader or validator, in an environment of its own."""
+"""Every format, read by its consumer's own loader or validator, in an environment of their own."""
 
 import json
 import subprocess
@@ -15,9 +15,11 @@ from annotation_app.exports.folder import Made
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.services import export_to
 from annotation_app.exports.splits import Shares
+from annotation_app.operations.console import Console
 from annotation_app.operations.stack import ROOT
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import tasks_add
+from tests.consumers.environment import ensure_consumers
 from tests.contract.test_store import NOW, POLICY, proposal, step
 from tests.integration.web.conftest import World, task_named
 from vocabulary.actions import Click, Finish, TypeText
@@ -26,25 +28,8 @@ from vocabulary.formats.registry import FORMATS
 from vocabulary.observations import Observation
 
 READERS = ROOT / "tests" / "consumers" / "reading.py"
-VENVS = ROOT / ".data" / "venvs"
-CONSUMERS = {
-    "atif": "harbor",
-    "agentnet": "formats",
-    "ui_tars": "formats",
-    "llama_factory_sft": "trl",
-    "llama_factory_dpo": "trl",
-    "llama_factory_kto": "trl",
-    "trl_sft": "trl",
-    "trl_dpo": "trl",
-    "trl_kto": "trl",
-    "trl_stepwise": "trl",
-    "verl_sft": "trl",
-    "verl_rl": "trl",
-    "huggingface": "formats",
-    "webdataset": "formats",
-    "osworld": "formats",
-}
-"""In which environment each format is read."""
+CONSUMERS = tuple(name for name in FORMATS if name != "canonical")
+"""What is read by others; the canonical format is the trainer's, and tested there."""
 
 
 def picture(shade: int) -> tuple[BlobRef, bytes]:
@@ -117,17 +102,15 @@ def write(target: Path, **plan: Any) -> Made:
     )
 
 
-def consumer(name: str) -> Path:
-    """The Python of an environment; a machine without it says what it lacks."""
-    python = VENVS / name / "bin" / "python"
-    if not python.exists():
-        pytest.skip(f"no environment {python.parent.parent}: docs/exports.md says how it is made")
-    return python
+@pytest.fixture(scope="session")
+def consumers() -> Path:
+    """The Python of those who read exports."""
+    return ensure_consumers(Console())
 
 
-def read(name: str, folder: Path) -> dict[str, Any]:
+def read(python: Path, name: str, folder: Path) -> dict[str, Any]:
     """What the consumer found."""
-    command = [str(consumer(CONSUMERS[name])), str(READERS), name, str(folder), str(VENVS / "loaders")]
+    command = [str(python), str(READERS), name, str(folder)]
     environment = {
         "HF_HUB_OFFLINE": "1",
         "OMP_NUM_THREADS": "1",
@@ -141,16 +124,12 @@ def read(name: str, folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_every_format_has_a_consumer() -> None:
-    assert set(CONSUMERS) == set(FORMATS) - {"canonical"}, "the canonical one is the trainer's, and tested there"
-
-
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1_500)  # the first one makes the environment
 @pytest.mark.parametrize("name", CONSUMERS)
-def test_a_format_is_read_by_its_consumer(attempts: list[str], tmp_path: Path, name: str) -> None:
+def test_a_format_is_read_by_its_consumer(attempts: list[str], consumers: Path, tmp_path: Path, name: str) -> None:
     made = write(tmp_path / "out", format=name)
     assert (made.counts.trajectories, made.refused, made.missing) == (3, 0, [])
-    found = read(name, tmp_path / "out")
+    found = read(consumers, name, tmp_path / "out")
     assert found["records"] == made.counts.records
     assert found["records"] >= 3
 
