@@ -1,15 +1,15 @@
-"""Convex interpolation of checkpoints with a shared start: weights that are 0 or more and sum to 1 (UI-TARS-2).
+"""Merging of checkpoints with a shared start: convex interpolation (UI-TARS-2), or what each learned (TIES, DARE).
 
-Tensors are read one at a time from all of them, so that models larger than the memory can be merged; at most one
-output file is held. An adapter is folded into its checkpoint on the way, and one checkpoint with the weight 1 is just
-that. The tokenizer and all else come from the first.
+Their weights are 0 or more and sum to 1. Tensors are read one at a time from all of them, so that models larger than
+the memory can be merged; at most one output file is held. An adapter is folded into its checkpoint on the way, and one
+checkpoint with the weight 1 is just that. The tokenizer and all else come from the first.
 """
 
 import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from pydantic import Field, model_validator
@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 from trainer.adapters import Adapter
 from trainer.checkpoints import processors_copy
 from trainer.config import Settings
+from trainer.deltas import added, dropped, elected, source_of, trimmed
 from trainer.errors import CheckpointMismatched, CheckpointUnusable, OutputExists
 from trainer.shards import Shards, shards_write
 
@@ -42,8 +43,26 @@ class Config(Settings):
     """Checkpoints of one shape, each `{"checkpoint": …, "weight": …, "adapter": …}`; their weights sum to 1."""
     out: Path
     """The folder to make; it must not exist."""
+    method: Literal["linear", "ties", "dare_linear", "dare_ties"] = "linear"
+    """linear: the weights themselves; the others: their differences from `base`, the largest of them (ties) or some at
+    random (dare), added up (dare_linear) or where the heavier sign agrees (ties, dare_ties)."""
+    base: Path | None = None
+    """What all parts began as; not for linear."""
+    density: float = Field(default=0.5, gt=0, le=1)
+    """The share of each part's differences that is kept."""
+    strength: float = Field(default=1.0, gt=0)
+    """What the merged differences are multiplied by."""
+    seed: int = 0
+    """Of what is dropped at random."""
     file_bytes: int = Field(default=4 * 1024**3, ge=1)
     """As large as one file of weights may be."""
+
+    @model_validator(mode="after")
+    def _based(self) -> "Config":
+        if (self.method == "linear") != (self.base is None):
+            needs = "has no base" if self.method == "linear" else "needs the base that all parts began as"
+            raise ValueError(f"{self.method} {needs}")
+        return self
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> "Config":
@@ -58,14 +77,15 @@ def run(config: Config) -> Path:
     if config.out.exists():
         raise OutputExists(f"{config.out} exists")
     sources = [Source(part) for part in config.parts]
-    for other in sources[1:]:
+    base = Source(Part(checkpoint=config.base, weight=0)) if config.base else None
+    for other in [*sources[1:], *([base] if base else [])]:
         agree(sources[0], other)
     making = config.out.with_name(config.out.name + ".making")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
     processors_copy(config.parts[0].checkpoint, making)
     sizes = [(name, _bytes(*sources[0].shards.kind(name))) for name in sources[0].names]
-    shards_write(making, sizes, lambda name: interpolated(sources, name), most=config.file_bytes)
+    shards_write(making, sizes, lambda name: merged(sources, base, name, config), most=config.file_bytes)
     (making / MERGED).write_text(config.model_dump_json(indent=1))
     os.rename(making, config.out)
     return config.out
@@ -102,8 +122,8 @@ def agree(first: Source, other: Source) -> None:
         raise CheckpointMismatched(f"{called} have other tokens")
 
 
-def interpolated(sources: list[Source], name: str) -> torch.Tensor:
-    """The weighted sum of a tensor, computed in single precision or better; one of whole numbers has to be the same."""
+def merged(sources: list[Source], base: Source | None, name: str, config: Config) -> torch.Tensor:
+    """One tensor, computed in single precision or better; one of whole numbers has to be the same in all."""
     dtype, _ = sources[0].shards.kind(name)
     if not dtype.is_floating_point:
         first = sources[0].tensor(name)
@@ -111,10 +131,29 @@ def interpolated(sources: list[Source], name: str) -> torch.Tensor:
             raise CheckpointMismatched(f"{name} holds whole numbers, and they differ")
         return first
     precise = torch.promote_types(dtype, torch.float32)
+    if base is None:
+        return interpolated(sources, name, precise).to(dtype)
+    start = base.tensor(name).to(precise)
+    changes = [
+        thinned(source.tensor(name).to(precise) - start, name, number, config) for number, source in enumerate(sources)
+    ]
+    join = added if config.method == "dare_linear" else elected
+    return (start + config.strength * join(changes, [source.part.weight for source in sources])).to(dtype)
+
+
+def interpolated(sources: list[Source], name: str, precise: torch.dtype) -> torch.Tensor:
+    """The weighted sum of a tensor."""
     total = sources[0].tensor(name).to(precise) * sources[0].part.weight
     for source in sources[1:]:
         total += source.tensor(name).to(precise) * source.part.weight
-    return total.to(dtype)
+    return total
+
+
+def thinned(change: torch.Tensor, name: str, number: int, config: Config) -> torch.Tensor:
+    """What is kept of one part's differences."""
+    if config.method == "ties":
+        return trimmed(change, config.density)
+    return dropped(change, config.density, source_of(config.seed, name, number))
 
 
 def _bytes(dtype: torch.dtype, shape: tuple[int, ...]) -> int:

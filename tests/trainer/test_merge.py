@@ -13,6 +13,7 @@ from tests.integration.servers.checkpoint import write
 from trainer.__main__ import main
 from trainer.checkpoints import checkpoint_load
 from trainer.config import config_read
+from trainer.deltas import added, dropped, elected, source_of, trimmed
 from trainer.errors import CheckpointMismatched, CheckpointUnusable, ConfigInvalid, OutputExists
 from trainer.merge import HEAD, Config, Part, run
 from trainer.shards import INDEX, SINGLE, Shards, planned
@@ -58,6 +59,56 @@ def test_a_merge_is_the_weighted_mean(pair: tuple[Path, Path], tmp_path: Path) -
 def test_one_part_is_itself(pair: tuple[Path, Path], tmp_path: Path) -> None:
     out = merged(tmp_path / "out", (pair[0], 1.0))
     assert all(torch.equal(load_file(out / SINGLE)[name], one) for name, one in load_file(pair[0] / SINGLE).items())
+
+
+def test_the_largest_changes_are_kept() -> None:
+    delta = torch.tensor([[0.1, -3.0], [2.0, 0.5]])
+    assert trimmed(delta, 0.5).tolist() == [[0, -3], [2, 0]]
+    assert trimmed(delta, 0.01).tolist() == [[0, -3], [0, 0]], "one at least"
+    assert torch.equal(trimmed(delta, 1.0), delta)
+
+
+def test_what_is_dropped_is_made_up_for() -> None:
+    delta = torch.arange(1, 4001, dtype=torch.float64)
+    found = dropped(delta, 0.25, source_of(1, "a", 0))
+    kept = found != 0
+    assert torch.equal(found[kept], delta[kept] * 4)
+    assert 900 < int(kept.sum()) < 1100
+    assert float(found.mean()) == pytest.approx(float(delta.mean()), rel=0.1)
+    assert torch.equal(found, dropped(delta, 0.25, source_of(1, "a", 0)))
+    assert not torch.equal(found, dropped(delta, 0.25, source_of(1, "a", 1)))
+
+
+def test_the_heavier_sign_wins_and_the_others_have_no_say() -> None:
+    deltas = torch.tensor([[1.0, -2.0, 3.0, 0.0, 0.0], [3.0, 4.0, -1.0, 0.0, 8.0]]).unbind()
+    assert elected(deltas, [0.5, 0.5]).tolist() == [2, 4, 3, 0, 8]
+    assert elected(deltas, [0.75, 0.25]).tolist() == [1.5, -2, 3, 0, 8]
+    assert added(deltas, [0.75, 0.25]).tolist() == [1.5, -0.5, 2, 0, 2]
+
+
+def test_differences_from_a_start_are_merged(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    write(base, seed=3)
+    whole: dict[str, Any] = {"base": base, "density": 1.0}
+    parts = (pair[0], 0.25), (pair[1], 0.75)
+    linear = load_file(merged(tmp_path / "linear", *parts) / SINGLE)
+    kept = load_file(merged(tmp_path / "kept", *parts, method="dare_linear", **whole) / SINGLE)
+    for name, tensor in linear.items():
+        assert torch.allclose(kept[name].float(), tensor.float(), rtol=2**-6, atol=2**-8), "no drop: an interpolation"
+    start, first, second = (load_file(folder / SINGLE) for folder in (base, *pair))
+    found = load_file(merged(tmp_path / "ties", *parts, method="ties", base=base, density=0.2, strength=0.5) / SINGLE)
+    changes = [trimmed(one[QUERY].float() - start[QUERY].float(), 0.2) for one in (first, second)]
+    expected = start[QUERY].float() + 0.5 * elected(changes, [0.25, 0.75])
+    assert torch.equal(found[QUERY], expected.to(torch.bfloat16))
+    assert float((found[QUERY] == start[QUERY]).float().mean()) > 0.5, "most of it is as it began"
+    again = [merged(tmp_path / name, *parts, method="dare_ties", base=base) / SINGLE for name in ("a", "b")]
+    assert again[0].read_bytes() == again[1].read_bytes()
+
+
+@pytest.mark.parametrize("told", [{"method": "ties"}, {"base": "somewhere"}])
+def test_a_start_belongs_to_differences(told: dict[str, Any], pair: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="base"):
+        Config(parts=(Part(checkpoint=pair[0]),), out=tmp_path / "out", **told)
 
 
 def test_files_are_bounded_and_read_again(pair: tuple[Path, Path], tmp_path: Path) -> None:
