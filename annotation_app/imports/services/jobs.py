@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.blobs.services import blobs_held
 from annotation_app.errors import Conflict, TooLarge
 from annotation_app.imports.folder import Folder, Row
 from annotation_app.imports.models import Import, ImportState
@@ -111,7 +112,8 @@ def import_run(*, import_id: UUID) -> None:
         folder = Folder(_unpacked(job))
         if not folder.files:
             raise Unfit("no_rows", "It holds no file of rows (.jsonl, or .json for a single trajectory).")
-        _take(job, folder)
+        with blobs_held():  # retention deletes no picture between its writing and its row
+            _take(job, folder)
     except Stopped:
         return
     except Unfit as error:
