@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -16,6 +15,7 @@ from vm_bridge.drivers.browser_files import Staged
 from vm_bridge.drivers.browser_keeper import Keeper
 from vm_bridge.drivers.browser_log import Deed, Log
 from vm_bridge.drivers.browser_page import Told, page_of
+from vm_bridge.drivers.browser_pictures import Pictures
 from vm_bridge.drivers.browser_plan import plan_of
 from vm_bridge.drivers.journal import Journal
 from vm_bridge.errors import (
@@ -23,7 +23,6 @@ from vm_bridge.errors import (
     InvalidAction,
     MachineGone,
     StaleLease,
-    UnknownBlob,
     UnsupportedAction,
     VerifierFailed,
 )
@@ -35,7 +34,6 @@ from vocabulary.observations import ActionError, Observation, Rest, Transition, 
 from vocabulary.tasks import Task
 
 KINDS = (*HANDS, "upload_file")
-KEPT_BLOBS = 48
 STREAMS = ("webrtc", "stills")
 TIME_OVER = ActionError(code="time_over", message="the task's time is over; nothing was done")
 LOST = "what came of this act is not known: {}; the episode is as it was before it"
@@ -59,7 +57,7 @@ class Browser:
         self._journal = Journal(None if folder is None else folder / "acts.jsonl")
         self._seen: tuple[int, Observation] | None = None
         """What was shown last, and after which change of the keeper's."""
-        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._pictures = Pictures()
         self._destroyed = ""
         self._lock = self._keeper.one_at_a_time
         self._hurry = asyncio.Event()
@@ -100,7 +98,7 @@ class Browser:
         self._hurry.set()
         async with self._lock:
             await self._keeper.forget(plan_of(self._suites, None))
-            self._blobs.clear()
+            self._pictures.forget()
 
     async def destroy(self, why: str) -> None:
         """It is gone for good. Idempotent."""
@@ -221,10 +219,7 @@ class Browser:
 
     def bytes_of(self, ref: BlobRef) -> bytes:
         """Raises UnknownBlob."""
-        try:
-            return self._blobs[ref.sha256]
-        except KeyError:
-            raise UnknownBlob(f"blob {ref.sha256} is no longer kept") from None
+        return self._pictures.read(ref)
 
     # --- looking after it
 
@@ -354,7 +349,7 @@ class Browser:
         )
         page, url = page_of(episode.session, told)
         keeper.news.clear()
-        ref = self._keep(picture, f"image/{keeper.plan.form}")
+        ref = self._pictures.keep(picture, f"image/{keeper.plan.form}")
         if deed is not None:
             self._log.note(deed.model_copy(update={"picture": None if keeper.rate else ref.sha256}))
         width, height = episode.scene.size
@@ -373,14 +368,6 @@ class Browser:
             quiet = seen.model_copy(update={"page": page.model_copy(update={"events": ()})})
             self._seen = (keeper.changes, quiet)
         return seen
-
-    def _keep(self, data: bytes, media_type: str) -> BlobRef:
-        ref = BlobRef.of(data, media_type)
-        self._blobs[ref.sha256] = data
-        self._blobs.move_to_end(ref.sha256)
-        while len(self._blobs) > KEPT_BLOBS:
-            self._blobs.popitem(last=False)
-        return ref
 
 
 async def _answers(session: Session) -> None:
