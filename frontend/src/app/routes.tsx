@@ -77,6 +77,7 @@ export const routes: RouteObject[] = [
       { path: "pools", lazy: page(() => import("@/features/pools/pools-page")) },
       { path: "judges", lazy: page(() => import("@/features/judges/judges-page")) },
       { path: "people", lazy: page(() => import("@/features/people/people-page")) },
+      { path: "webhooks", lazy: page(() => import("@/features/webhooks/webhooks-page")) },
       { path: "security", lazy: page(() => import("@/features/session/security-page")) },
       { path: "sign-in", element: <SignedIn /> },
       { path: "preferences", lazy: page(() => import("@/features/preferences/preferences-page")) },

@@ -30,6 +30,7 @@ export const MANAGED: readonly Place[] = [
   { to: "/judges", label: "global.judges", roles: ["admin"], command: globalCommands.judges },
   { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
   { to: "/people", label: "global.people", roles: ["admin"], command: globalCommands.people },
+  { to: "/webhooks", label: "webhooks.title", roles: ["admin"] },
 ];
 
 export const mayGo = (user: UserOut, { roles }: Place): boolean => !roles || hasRole(user, ...roles);

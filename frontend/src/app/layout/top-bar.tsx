@@ -4,6 +4,7 @@ import { CircleQuestionMark, LogOut, Moon, Settings, ShieldCheck, Sun, UserRound
 import type { ReactNode } from "react";
 import { Link, useMatch } from "react-router";
 
+import { Bell } from "@/features/notices/bell";
 import { useUser } from "@/shared/account/account";
 import { usePreferences } from "@/shared/account/preferences";
 import type { Command } from "@/shared/commands/command";
@@ -34,6 +35,7 @@ export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: (
       <StatusSlot />
       {!atDesk && <Navigation />}
       <div className={styles.tools}>
+        <Bell />
         <Tool command={globalCommands.help} onClick={onHelp}>
           <CircleQuestionMark size={16} />
         </Tool>

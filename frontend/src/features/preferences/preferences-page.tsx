@@ -1,5 +1,5 @@
 /** Theme, language and keys. */
-import { SegmentedControl } from "@mantine/core";
+import { SegmentedControl, Switch } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { ReactNode } from "react";
 
@@ -43,6 +43,15 @@ export default function PreferencesPage() {
             ]}
             value={preferences.language}
             onChange={(language) => save({ language })}
+          />
+        </Row>
+      </Section>
+      <Section title={t("notices.title")}>
+        <Row label={t("notices.mail.help")}>
+          <Switch
+            aria-label={t("notices.mail")}
+            checked={preferences.mail_notices}
+            onChange={(event) => save({ mail_notices: event.currentTarget.checked })}
           />
         </Row>
       </Section>

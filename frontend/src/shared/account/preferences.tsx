@@ -11,7 +11,7 @@ import { LANGUAGES, preferredLanguage, type Language } from "@/shared/i18n/i18n"
 export const THEMES = ["auto", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
-export type Preferences = { readonly theme: Theme; readonly language: Language; readonly keys: KeyMap };
+export type Preferences = { readonly theme: Theme; readonly language: Language; readonly keys: KeyMap; readonly mail_notices: boolean };
 
 const STORED = "pilothouse.preferences";
 
@@ -22,6 +22,7 @@ export function preferencesOf(stored: unknown, language: Language = preferredLan
     theme: THEMES.find((theme) => theme === given.theme) ?? "auto",
     language: LANGUAGES.find((known) => known === given.language) ?? language,
     keys: isRecord(given.keys) ? keyMapOf(given.keys) : {},
+    mail_notices: given.mail_notices === true,
   };
 }
 
@@ -47,7 +48,7 @@ function storedHere(): unknown {
 type Value = { readonly preferences: Preferences; readonly change: (patch: Partial<Preferences>) => Promise<void> };
 
 const PreferencesContext = createContext<Value>({
-  preferences: { theme: "auto", language: "en", keys: {} },
+  preferences: { theme: "auto", language: "en", keys: {}, mail_notices: false },
   change: () => Promise.resolve(),
 });
 

@@ -1,0 +1,66 @@
+/** Webhooks over HTTP. */
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { DeliveryPage, WebhookIn, WebhookMade, WebhookOut } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+export const webhooksQuery = queryOptions({
+  queryKey: ["webhooks"],
+  queryFn: () => request<WebhookOut[]>("GET", "/webhooks"),
+  refetchInterval: (query) => (query.state.data?.some(({ pending }) => pending > 0) ? 2_000 : 30_000),
+});
+
+/** What became of a webhook's messages; asked again every second while one is on its way. */
+export const deliveriesQuery = (id: number) =>
+  infiniteQueryOptions({
+    queryKey: ["webhooks", id, "deliveries"],
+    queryFn: ({ pageParam }) =>
+      request<DeliveryPage>("GET", `/webhooks/${id}/deliveries${pageParam ? `?after=${encodeURIComponent(pageParam)}` : ""}`),
+    initialPageParam: "",
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: (query) =>
+      query.state.data?.pages.some(({ items }) => items.some(({ state }) => state === "pending")) ? 1_000 : false,
+  });
+
+export const EVENTS = [
+  "episode.finished",
+  "review.decided",
+  "export.finished",
+  "export.failed",
+  "import.finished",
+  "import.failed",
+  "policy.promoted",
+] as const satisfies readonly WebhookOut["events"][number][];
+
+function useSend<Given, Told>(send: (given: Given) => Promise<Told>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: send,
+    onSettled: () => client.invalidateQueries({ queryKey: webhooksQuery.queryKey }),
+  });
+}
+
+export const useAdd = () => useSend((given: WebhookIn) => request<WebhookMade>("POST", "/webhooks", given));
+
+export const useNewSecret = () => useSend((id: number) => request<WebhookMade>("POST", `/webhooks/${id}/secret`));
+
+export type Change =
+  | { readonly do: "enable"; readonly id: number; readonly enabled: boolean }
+  | { readonly do: "ping"; readonly id: number }
+  | { readonly do: "remove"; readonly id: number };
+
+async function send(change: Change): Promise<void> {
+  switch (change.do) {
+    case "enable":
+      await request("PATCH", `/webhooks/${change.id}`, { enabled: change.enabled });
+      return;
+    case "ping":
+      await request("POST", `/webhooks/${change.id}/ping`);
+      return;
+    case "remove":
+      await request("DELETE", `/webhooks/${change.id}`);
+      return;
+  }
+}
+
+export const useChange = () => useSend(send);
