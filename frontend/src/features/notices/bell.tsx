@@ -28,16 +28,16 @@ export function Bell() {
   };
   return (
     <Popover opened={opened} onChange={show} position="bottom-end" width={340} trapFocus returnFocus withinPortal={false}>
-      <Popover.Target>
-        <Indicator disabled={unread === 0} color="red" size={8} offset={5}>
+      <Indicator disabled={unread === 0} color="red" size={8} offset={5}>
+        <Popover.Target>
           <ActionIcon
             aria-label={unread > 0 ? t("notices.unread", { count: unread }) : t("notices.title")}
             onClick={() => show(!opened)}
           >
             <BellIcon size={16} />
           </ActionIcon>
-        </Indicator>
-      </Popover.Target>
+        </Popover.Target>
+      </Indicator>
       <Popover.Dropdown className={styles.list} aria-label={t("notices.title")}>
         <p className={styles.head} tabIndex={-1} data-autofocus>
           {t("notices.title")}
