@@ -15,7 +15,7 @@ HARMS = {"serious", "critical"}
 SIZES = (ViewportSize(width=1280, height=800), ViewportSize(width=1920, height=1080))
 ADMINS_PAGES = (
     *("machines", "policies", "judges", "pools", "people", "security"),
-    "webhooks",
+    *("webhooks", "health", "retention", "design"),
     *("review", "agreement", "reports", "trajectories"),
 )
 pytestmark = pytest.mark.slow

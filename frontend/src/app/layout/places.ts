@@ -26,11 +26,14 @@ export const PLACES: readonly Place[] = [
 /** What admins look after: one menu, so that the bar stays short. */
 export const MANAGED: readonly Place[] = [
   { to: "/pools", label: "global.pools", roles: ["admin"], command: globalCommands.pools },
+  { to: "/design", label: "global.design", roles: ["admin", "researcher"] },
   { to: "/policies", label: "global.policies", roles: ["admin"], command: globalCommands.policies },
   { to: "/judges", label: "global.judges", roles: ["admin"], command: globalCommands.judges },
   { to: "/machines", label: "global.machines", roles: ["admin"], command: globalCommands.machines },
   { to: "/people", label: "global.people", roles: ["admin"], command: globalCommands.people },
   { to: "/webhooks", label: "webhooks.title", roles: ["admin"] },
+  { to: "/health", label: "global.health", roles: ["admin"], command: globalCommands.health },
+  { to: "/retention", label: "global.retention", roles: ["admin"] },
 ];
 
 export const mayGo = (user: UserOut, { roles }: Place): boolean => !roles || hasRole(user, ...roles);

@@ -23,6 +23,7 @@ export const globalCommands = {
   machines: global("machines", ["Alt+M"], true),
   judges: global("judges", ["Alt+J"], true),
   people: global("people", ["Alt+U"], true),
+  health: global("health", ["Alt+H"], true),
   preferences: global("preferences", ["Mod+,"], true),
   theme: global("theme", ["Alt+T"], true),
   language: global("language", ["Alt+L"], true),

@@ -29,6 +29,8 @@ export type I18n = {
   relative: (at: string | number, now?: number) => string;
   /** Date and time, short. */
   moment: (at: string | number) => string;
+  /** The time of day, with seconds. */
+  time: (at: string | number) => string;
   /** A length of time in milliseconds: "640 ms", "3.2 s", "4 min". */
   duration: (ms: number) => string;
   percent: (share: number) => string;
@@ -45,6 +47,7 @@ export function i18nFor(language: Language): I18n {
     t: (key, ...[values]) => format(catalogue[key], (values ?? {}), locale),
     relative: (at, now = Date.now()) => relativeTime(new Date(at).getTime() - now, locale),
     moment: (at) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(new Date(at)),
+    time: (at) => new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(new Date(at)),
     duration: (ms) => {
       if (ms < 1_000) return `${number.format(Math.round(ms))} ms`;
       if (ms < 120_000) return `${number.format(ms / 1_000)} s`;

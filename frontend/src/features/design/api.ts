@@ -1,0 +1,69 @@
+/** Task design over HTTP: the graph, the tasks of its cells, wordings, and an admin's changes. */
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { DesignPage, GraphReport, PlacedPage, Rubric } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+export const LEVELS = [1, 2, 3, 4, 5] as const;
+
+/** A node and a level of it; without a level all of them, without a node what stands nowhere. */
+export type Place = { readonly node: number | null; readonly level: number | null };
+
+export const designQuery = queryOptions({
+  queryKey: ["design"],
+  queryFn: () => request<DesignPage>("GET", "/design"),
+});
+
+export const tasksQuery = ({ node, level }: Place, after: number) => {
+  const asked = new URLSearchParams({ after: String(after) });
+  if (node !== null) asked.set("node", String(node));
+  if (level !== null) asked.set("level", String(level));
+  return queryOptions({
+    queryKey: ["design", "tasks", node, level, after],
+    queryFn: () => request<PlacedPage>("GET", `/design/tasks?${asked}`),
+    placeholderData: keepPreviousData,
+    refetchInterval: (query) =>
+      query.state.data?.items.some(({ writing }) => writing?.status === "queued" || writing?.status === "running")
+        ? 2_000
+        : false,
+  });
+};
+
+export type Change =
+  | { readonly do: "make"; readonly parent: number | null; readonly name: string; readonly importance: number }
+  | { readonly do: "change"; readonly node: number; readonly name: string; readonly importance: number }
+  | { readonly do: "delete"; readonly node: number }
+  | { readonly do: "derive" }
+  | { readonly do: "place"; readonly tasks: readonly number[]; readonly node: number | null; readonly rubric: Rubric | null }
+  | { readonly do: "word"; readonly task: number; readonly writer: number; readonly count: number }
+  | { readonly do: "cancel"; readonly writing: string }
+  | { readonly do: "accept"; readonly suggestion: number; readonly text: string }
+  | { readonly do: "reject"; readonly suggestion: number };
+
+async function send(change: Change): Promise<unknown> {
+  switch (change.do) {
+    case "make":
+      return request("POST", "/design/nodes", { parent: change.parent, name: change.name, importance: change.importance });
+    case "change":
+      return request("PATCH", `/design/nodes/${change.node}`, { name: change.name, importance: change.importance });
+    case "delete":
+      return request("DELETE", `/design/nodes/${change.node}`);
+    case "derive":
+      return request<GraphReport>("POST", "/design/suites");
+    case "place":
+      return request("POST", "/design/placements", { tasks: change.tasks, node: change.node, rubric: change.rubric });
+    case "word":
+      return request("POST", `/tasks/${change.task}/wordings`, { writer: change.writer, count: change.count });
+    case "cancel":
+      return request("POST", `/wordings/${change.writing}/cancel`);
+    case "accept":
+      return request("POST", `/suggestions/${change.suggestion}/accept`, { text: change.text });
+    case "reject":
+      return request("POST", `/suggestions/${change.suggestion}/reject`);
+  }
+}
+
+export function useChange() {
+  const client = useQueryClient();
+  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: designQuery.queryKey }) });
+}

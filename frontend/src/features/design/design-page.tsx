@@ -1,0 +1,98 @@
+/** Which tasks there should be: the graph on the left, the tasks of the chosen cell on the right, the gaps above. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { useState } from "react";
+
+import type { DesignPage as Design } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
+import { Section } from "@/shared/ui/page";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { PagePath } from "@/shared/ui/top-bar";
+
+import { designQuery, useChange, type Place } from "./api";
+import { CellDetail } from "./cell-detail";
+import styles from "./design.module.css";
+import { GapList } from "./gap-list";
+import { GraphFile } from "./graph-file";
+import { NodeForm } from "./node-form";
+import { TreeTable } from "./tree-table";
+
+export default function DesignPage() {
+  const { t } = useI18n();
+  const design = useQuery(designQuery);
+  return (
+    <div className={styles.page}>
+      <PagePath crumbs={[{ label: t("design.title") }]} />
+      {design.isPending && <Loading />}
+      {design.isError && !design.data && <ErrorState error={design.error} onRetry={() => void design.refetch()} />}
+      {design.data && <Overview design={design.data} />}
+    </div>
+  );
+}
+
+function Overview({ design }: { design: Design }) {
+  const { t } = useI18n();
+  const admin = hasRole(useUser(), "admin");
+  const [chosen, setChosen] = useState<Place>({ node: null, level: null });
+  const node = design.nodes.find(({ id }) => id === chosen.node) ?? null;
+  const place: Place = node ? chosen : { node: null, level: null };
+  return (
+    <div className={styles.halves}>
+      <div className={styles.half}>
+        <Section title={t("design.graph")} aside={<GraphTools admin={admin} design={design} />}>
+          {design.nodes.length === 0 ? (
+            <Empty title={t("design.none")}>{t("design.none.help")}</Empty>
+          ) : (
+            <TreeTable design={design} place={place} onPlace={setChosen} />
+          )}
+          {admin && <NodeForm key={node?.id ?? 0} node={node} onGone={() => setChosen({ node: null, level: null })} />}
+        </Section>
+        {design.gaps.length > 0 && (
+          <Section title={t("design.gaps")}>
+            <GapList design={design} onPlace={setChosen} />
+          </Section>
+        )}
+      </div>
+      <div className={styles.half}>
+        <CellDetail key={`${place.node} ${place.level}`} design={design} place={place} onPlace={setChosen} admin={admin} />
+      </div>
+    </div>
+  );
+}
+
+function GraphTools({ admin, design }: { admin: boolean; design: Design }) {
+  const { t } = useI18n();
+  const derive = useChange();
+  return (
+    <>
+      <Problem error={derive.error} />
+      {admin && (
+        <>
+          <Button
+            variant="default"
+            size="compact-sm"
+            loading={derive.isPending}
+            disabled={design.unplaced === 0}
+            onClick={() => derive.mutate({ do: "derive" })}
+          >
+            {t("design.derive")}
+          </Button>
+          <GraphFile />
+        </>
+      )}
+      <Button
+        component="a"
+        href="/api/design/graph.csv"
+        download
+        variant="default"
+        size="compact-sm"
+        leftSection={<Download size={13} />}
+      >
+        CSV
+      </Button>
+    </>
+  );
+}

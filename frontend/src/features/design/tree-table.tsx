@@ -1,0 +1,127 @@
+/** The graph as a tree with its cells: accepted attempts of those wanted, by level of difficulty. Walked by keys. */
+import { ChevronDown, ChevronRight } from "lucide-react";
+import { useMemo, useRef, useState, type KeyboardEvent } from "react";
+
+import type { DesignPage, NodeOut } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import { LEVELS, type Place } from "./api";
+import styles from "./design.module.css";
+import { lines, moved, MOVES } from "./tree";
+
+type Props = { readonly design: DesignPage; readonly place: Place; readonly onPlace: (place: Place) => void };
+
+export function TreeTable({ design: { nodes, wanted }, place, onPlace }: Props) {
+  const { t, percent } = useI18n();
+  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
+  const shown = useMemo(() => lines(nodes, closed), [nodes, closed]);
+  const table = useRef<HTMLTableElement>(null);
+  const at = shown.some(({ node }) => node.id === place.node) ? place.node : (shown[0]?.node.id ?? null);
+
+  const toggle = (id: number) =>
+    setClosed((before) => {
+      const after = new Set(before);
+      if (!after.delete(id)) after.add(id);
+      return after;
+    });
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = MOVES[event.key];
+    if (move === undefined || at === null || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const { node, toggled } = moved(shown, at, move, closed);
+    if (toggled) toggle(node);
+    onPlace({ node, level: place.level });
+    table.current?.querySelector<HTMLElement>(`[data-node="${node}"]`)?.focus();
+  };
+
+  return (
+    <div className={styles.scroll}>
+      <table ref={table} className={styles.tree} role="treegrid" aria-label={t("design.graph")} onKeyDown={onKeyDown}>
+        <thead>
+          <tr>
+            <th scope="col">{t("design.node")}</th>
+            <th scope="col" className={styles.number}>
+              {t("design.weight")}
+            </th>
+            {LEVELS.map((level) => (
+              <th key={level} scope="col" className={styles.level}>
+                <abbr title={t("design.level", { level })}>{level}</abbr>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ node, depth, branches, path }) => (
+            <tr
+              key={node.id}
+              data-node={node.id}
+              tabIndex={node.id === at ? 0 : -1}
+              aria-level={depth + 1}
+              aria-expanded={branches ? !closed.has(node.id) : undefined}
+              aria-selected={node.id === place.node}
+              onFocus={(event) => {
+                if (event.target === event.currentTarget && node.id !== place.node) onPlace({ node: node.id, level: null });
+              }}
+              onClick={() => onPlace({ node: node.id, level: null })}
+            >
+              <td className={styles.name} style={{ paddingInlineStart: `${12 + depth * 18}px` }}>
+                <div className={styles.label}>
+                  {branches ? (
+                    <button
+                      type="button"
+                      tabIndex={-1}
+                      className={styles.twist}
+                      aria-label={t(closed.has(node.id) ? "design.open" : "design.close", { name: node.name })}
+                      onClick={(event) => {
+                        event.stopPropagation();
+                        toggle(node.id);
+                      }}
+                    >
+                      {closed.has(node.id) ? <ChevronRight size={14} /> : <ChevronDown size={14} />}
+                    </button>
+                  ) : (
+                    <span className={styles.twist} />
+                  )}
+                  <span title={path}>{node.name}</span>
+                </div>
+              </td>
+              <td className={styles.number}>{percent(node.weight)}</td>
+              {LEVELS.map((level) => (
+                <td key={level} className={styles.level}>
+                  <CellButton node={node} level={level} wanted={wanted} place={place} onPlace={onPlace} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+type CellProps = { node: NodeOut; level: number; wanted: number; place: Place; onPlace: (place: Place) => void };
+
+/** Says in figures what its shade says: how many attempts are accepted, at how many tasks. */
+function CellButton({ node, level, wanted, place, onPlace }: CellProps) {
+  const { t } = useI18n();
+  const cell = node.cells.find((one) => one.level === level);
+  if (!cell) return <span className={styles.nothing}>–</span>;
+  const label = t("design.cell", { ...cell, name: node.name });
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className={styles.cell}
+      title={label}
+      aria-label={`${cell.accepted}/${cell.tasks}: ${label}`}
+      aria-pressed={place.node === node.id && place.level === level}
+      data-full={cell.accepted >= wanted || undefined}
+      onClick={(event) => {
+        event.stopPropagation();
+        onPlace({ node: node.id, level });
+      }}
+    >
+      {cell.accepted}/{cell.tasks}
+    </button>
+  );
+}

@@ -1,0 +1,87 @@
+/** Other wordings of a task by a model: asked for, then accepted, edited or rejected one by one. */
+import { Button, NumberInput, Select, Textarea } from "@mantine/core";
+import { useState } from "react";
+
+import type { DesignPage, PlacedTask, SuggestionOut } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Problem } from "@/shared/ui/problem";
+
+import { useChange } from "./api";
+import styles from "./design.module.css";
+
+type Props = { readonly task: PlacedTask; readonly writers: DesignPage["writers"] };
+
+export function Wordings({ task: { id, writing }, writers }: Props) {
+  const { t } = useI18n();
+  const change = useChange();
+  const [writer, setWriter] = useState(writers[0]?.id ?? null);
+  const [count, setCount] = useState(5);
+  const underWay = writing?.status === "queued" || writing?.status === "running";
+  if (writers.length === 0) return <p className={styles.note}>{t("design.no_writers")}</p>;
+  return (
+    <section aria-label={t("design.wordings")} className={styles.stack}>
+      <form
+        className={styles.fields}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (writer !== null) change.mutate({ do: "word", task: id, writer, count });
+        }}
+      >
+        <Select
+          label={t("design.writer")}
+          allowDeselect={false}
+          data={writers.map((one) => ({ value: String(one.id), label: one.name }))}
+          value={writer === null ? null : String(writer)}
+          onChange={(value) => setWriter(Number(value))}
+        />
+        <NumberInput label={t("design.count")} w={100} min={1} max={20} value={count} onChange={(value) => setCount(Number(value))} />
+        {underWay && writing ? (
+          <Button variant="default" onClick={() => change.mutate({ do: "cancel", writing: writing.id })}>
+            {t("design.cancel")}
+          </Button>
+        ) : (
+          <Button type="submit" variant="default" loading={change.isPending}>
+            {t("design.ask")}
+          </Button>
+        )}
+      </form>
+      <div role="status" className={styles.note}>
+        {underWay && t("design.writing")}
+        {writing?.status === "failed" && t("design.writing.failed", { why: writing.error })}
+      </div>
+      <Problem error={change.error} />
+      <ul className={styles.tasks}>
+        {writing?.suggestions.map((one) => (
+          <Suggestion key={one.id} suggestion={one} change={change} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Suggestion({ suggestion: { id, text }, change }: { suggestion: SuggestionOut; change: ReturnType<typeof useChange> }) {
+  const { t } = useI18n();
+  const [edited, setEdited] = useState(text);
+  return (
+    <li className={styles.suggestion}>
+      <Textarea
+        aria-label={t("design.wording")}
+        autosize
+        minRows={1}
+        maxLength={2_000}
+        value={edited}
+        onChange={(event) => setEdited(event.currentTarget.value)}
+      />
+      <Button
+        size="compact-sm"
+        disabled={edited.trim().length < 3}
+        onClick={() => change.mutate({ do: "accept", suggestion: id, text: edited })}
+      >
+        {t(edited === text ? "design.accept" : "design.accept_edited")}
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={() => change.mutate({ do: "reject", suggestion: id })}>
+        {t("design.reject")}
+      </Button>
+    </li>
+  );
+}

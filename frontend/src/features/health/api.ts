@@ -1,0 +1,22 @@
+/** The health of the platform over HTTP: every part, asked again while somebody looks. */
+import { queryOptions } from "@tanstack/react-query";
+
+import type { Check, HealthPage } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+const EVERY_MS = 10_000;
+
+export const healthQuery = queryOptions({
+  queryKey: ["health"],
+  queryFn: () => request<HealthPage>("GET", "/health/parts"),
+  refetchInterval: EVERY_MS,
+});
+
+export type Kind = Check["kind"];
+
+export const GROUPS = [
+  { key: "processes", kinds: ["web", "worker", "beat", "bridge", "gateway"] },
+  { key: "storage", kinds: ["database", "redis", "queue", "disk", "backup"] },
+  { key: "models", kinds: ["model"] },
+  { key: "hosts", kinds: ["host"] },
+] as const satisfies readonly { key: string; kinds: readonly Kind[] }[];

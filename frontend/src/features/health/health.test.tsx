@@ -1,0 +1,93 @@
+/** The health page: states in words, what was counted, what to do, in both languages. */
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, screen } from "@testing-library/react";
+import { MemoryRouter } from "react-router";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { Check, HealthPage as Health } from "@/generated/api";
+import { I18nProvider, i18nFor, type Language } from "@/shared/i18n/i18n";
+import { TopBarProvider } from "@/shared/ui/top-bar";
+
+import { figuresOf } from "./figures";
+import HealthPage from "./health-page";
+
+const AT = "2026-01-01T12:00:00Z";
+const NOW = Date.parse(AT);
+const check = (given: Partial<Check>): Check => ({
+  name: "web",
+  kind: "web",
+  subject: "",
+  state: "ok",
+  problem: null,
+  detail: "",
+  figures: {},
+  seconds: 0.01,
+  since: "2026-01-01T11:00:00Z",
+  ...given,
+});
+
+function open(checks: Check[], language: Language = "en") {
+  const health: Health = { at: AT, checks };
+  vi.stubGlobal("fetch", () => Promise.resolve(Response.json(health)));
+  render(
+    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+      <MantineProvider>
+        <I18nProvider language={language}>
+          <MemoryRouter>
+            <TopBarProvider>
+              <HealthPage />
+            </TopBarProvider>
+          </MemoryRouter>
+        </I18nProvider>
+      </MantineProvider>
+    </QueryClientProvider>,
+  );
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("health page", () => {
+  it("says that everything works", async () => {
+    open([check({})]);
+    expect(await screen.findByRole("status")).toHaveTextContent("Everything works");
+    expect(screen.getByRole("heading", { name: "Processes" })).toBeVisible();
+    expect(screen.queryByRole("heading", { name: "Model servers" })).toBeNull();
+  });
+
+  it("says what is down, since when, and what to do", async () => {
+    open([
+      check({ name: "model tars 1", kind: "model", subject: "tars 1", state: "down", problem: "unreachable", detail: "ConnectError" }),
+      check({ name: "backup", kind: "backup", state: "warn", problem: "no_backup" }),
+    ]);
+    expect(await screen.findByRole("status")).toHaveTextContent("1 part does not work, 1 needs a look");
+    const down = screen.getByText("tars 1").closest("li");
+    expect(down).toHaveTextContent("Does not work");
+    expect(down).toHaveTextContent("It does not answer. The desk gets no proposals from it; overriding works.");
+    expect(down).toHaveTextContent("changed 1 hr. ago");
+    expect(screen.getByText("Last backup").closest("li")).toHaveTextContent("Run ./pilothouse backup FOLDER");
+  });
+
+  it("speaks Chinese", async () => {
+    open([check({ name: "disk", kind: "disk", state: "down", problem: "disk_full" })], "zh");
+    expect(await screen.findByRole("status")).toHaveTextContent("1 个部分无法工作");
+    expect(screen.getByText("磁盘").closest("li")).toHaveTextContent("几乎没有空间了");
+  });
+});
+
+describe("figures", () => {
+  const said = (given: Partial<Check>) => figuresOf(check(given), i18nFor("en"), NOW);
+
+  it("tell of a disk how long it lasts", () => {
+    const figures = { free: 2 * 1024 ** 3, total: 10 * 1024 ** 3, growth: 1024 ** 3, days: 2 };
+    expect(said({ kind: "disk", figures })).toBe("2 GiB free of 10 GiB · 1 GiB more a day · full in 2 days");
+  });
+
+  it("tell of a queue how long the oldest waits", () => {
+    expect(said({ kind: "queue", figures: { jobs: 2, oldest: 400 } })).toBe("2 jobs wait · the oldest for 7 min");
+  });
+
+  it("tell nothing where nothing was counted", () => {
+    expect(said({ kind: "bridge" })).toBe("");
+  });
+});

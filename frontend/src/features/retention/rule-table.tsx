@@ -1,0 +1,122 @@
+/** The rules there are. */
+import { Button, Table } from "@mantine/core";
+
+import type { RuleOut } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+import { Problem } from "@/shared/ui/problem";
+
+import { useChange } from "./api";
+import styles from "./retention.module.css";
+import { WouldDelete } from "./would-delete";
+
+type Props = { readonly rules: readonly RuleOut[]; readonly onSwitchOn: (rule: RuleOut) => void };
+
+export function RuleTable({ rules, onSwitchOn }: Props) {
+  const { t } = useI18n();
+  const change = useChange();
+  return (
+    <>
+      <Problem error={change.error} />
+      <Table.ScrollContainer minWidth={860}>
+        <Table className={styles.table}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t("retention.what")}</Table.Th>
+              <Table.Th>{t("retention.state")}</Table.Th>
+              <Table.Th>{t("retention.would")}</Table.Th>
+              <Table.Th>{t("retention.did")}</Table.Th>
+              <Table.Th>{t("retention.actions")}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rules.map((rule) => (
+              <Table.Tr key={rule.id}>
+                <Table.Td>
+                  <strong>{t(`retention.what.${rule.what}`)}</strong>
+                  <div className={styles.note}>
+                    {rule.pool ?? t("retention.every_pool")} · {t("retention.after", { count: rule.days })}
+                  </div>
+                </Table.Td>
+                <Table.Td>
+                  <Badge tone={rule.active ? "ok" : "neutral"}>{t(rule.active ? "retention.on" : "retention.off")}</Badge>
+                </Table.Td>
+                <Table.Td>
+                  <WouldDelete rule={rule} />
+                </Table.Td>
+                <Table.Td>
+                  <Did rule={rule} />
+                </Table.Td>
+                <Table.Td className={styles.actions}>
+                  <Actions rule={rule} change={change} onSwitchOn={onSwitchOn} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </>
+  );
+}
+
+function Did({ rule: { ran_at, removed, freed, error } }: { rule: RuleOut }) {
+  const { t, bytes, relative } = useI18n();
+  if (ran_at === null) return <span className={styles.note}>{t("retention.never")}</span>;
+  return (
+    <>
+      {t("retention.removed", { count: removed, bytes: bytes(freed) })}
+      <div className={styles.note}>{t("retention.ran", { ago: relative(ran_at) })}</div>
+      {error && <div className={styles.failed}>{t("retention.failed", { why: error })}</div>}
+    </>
+  );
+}
+
+type ActionsProps = { rule: RuleOut; change: ReturnType<typeof useChange>; onSwitchOn: (rule: RuleOut) => void };
+
+function Actions({ rule, change, onSwitchOn }: ActionsProps) {
+  const { t } = useI18n();
+  const named = { what: t(`retention.what.${rule.what}`), pool: rule.pool ?? t("retention.every_pool") };
+  const { id } = rule;
+  return (
+    <>
+      <Button
+        variant="default"
+        size="compact-xs"
+        aria-label={t("retention.preview_one", named)}
+        loading={change.isPending && change.variables.do === "preview" && change.variables.id === id}
+        onClick={() => change.mutate({ do: "preview", id })}
+      >
+        {t("retention.preview")}
+      </Button>
+      {rule.active ? (
+        <Button
+          variant="default"
+          size="compact-xs"
+          aria-label={t("retention.switch_off_one", named)}
+          onClick={() => change.mutate({ do: "off", id })}
+        >
+          {t("retention.switch_off")}
+        </Button>
+      ) : (
+        <>
+          <Button
+            variant="default"
+            size="compact-xs"
+            aria-label={t("retention.switch_on_one", named)}
+            onClick={() => onSwitchOn(rule)}
+          >
+            {t("retention.switch_on")}
+          </Button>
+          <Button
+            variant="default"
+            size="compact-xs"
+            aria-label={t("retention.delete_one", named)}
+            onClick={() => change.mutate({ do: "delete", id })}
+          >
+            {t("retention.delete")}
+          </Button>
+        </>
+      )}
+    </>
+  );
+}
