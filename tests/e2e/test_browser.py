@@ -13,17 +13,19 @@ from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk
 from tests.e2e.test_pages import SIZES, assert_accessible, assert_no_scrolling
 from trainer.trajectories import folder_open
-from vocabulary.actions import Click, PressKeys
+from vocabulary.actions import ChooseFiles, Click, PressKeys
 from vocabulary.messages import EpisodeState
 from vocabulary.observations import BrowserPage
 
 GAME, SITE, MOVING, SMALL, CLASSIC = "Game drill", "Site drill", "Moving drill", "Small drill", "Classic drill"
+FILES = "File drill"
 DRILLS = (
     (GAME, "games/2048"),
     (SITE, "sites/wiki"),
     (MOVING, "games/snake"),
     (SMALL, "games/lights-s5-320x240"),
     (CLASSIC, "miniwob/click-test-2"),
+    (FILES, "sites/mail-l4"),
 )
 START_MS = 90_000
 """The first session starts a browser process; seconds, but not on a busy machine."""
@@ -184,6 +186,32 @@ async def test_a_small_picture_is_large_and_exact(sign_in: SignIn, dark: bool) -
 @pytest.mark.usefixtures("pools")
 async def test_a_classic_task_is_scored_by_its_own_reward(sign_in: SignIn) -> None:
     desk = await take(await sign_in("annotator"), CLASSIC)
+    await accept_to_the_end(desk)
+    verdict = (await desk.state()).verdict
+    assert verdict is not None
+    assert verdict.success
+
+
+@pytest.mark.usefixtures("pools")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_a_page_that_asks_for_a_file_is_given_the_one_that_is_chosen(sign_in: SignIn, dark: bool) -> None:
+    page = await sign_in("annotator", dark=dark)
+    desk = await take(page, FILES)
+    sheet = page.get_by_role("region", name="The page asks for files")
+    for _ in range(MOST_STEPS):
+        if await sheet.is_visible():
+            break
+        await stepped(desk, page.keyboard.press("1"))
+    chooser, instruction = (await page_of(desk)).chooser, (await desk.state()).task.instruction
+    assert chooser is not None
+    (wanted,) = (file.name for file in chooser.files if file.name in instruction)
+    await assert_accessible(page, "desk of a page that asks for a file")
+    await desk.think("This is the file that belongs to the answer.")
+    await sheet.get_by_role("checkbox", name=wanted).press("Space")
+    await stepped(desk, sheet.get_by_role("button", name="Choose", exact=True).press("Enter"))
+    await expect(sheet).to_be_hidden()
+    last = (await desk.steps())[-1]
+    assert (last.action, last.decision) == (ChooseFiles(files=(wanted,)), "override")
     await accept_to_the_end(desk)
     verdict = (await desk.state()).verdict
     assert verdict is not None

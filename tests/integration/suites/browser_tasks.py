@@ -17,12 +17,14 @@ SMALL = ("2048", "snake", "sokoban", "sliding", "minesweeper", "lights", "memory
 
 
 def tasks() -> tuple[Task, ...]:
-    """Every bundled task as it is; the next level in Chinese where there is one; some games small; all of MiniWoB++."""
+    """Every bundled task as it is; the next level in Chinese where there is one; some games small; mail with a file to
+    attach, in both languages; all of MiniWoB++."""
     own = [
         suite.make(task.name or "", seed=3, level=2, language="zh") for suite in (GAMES, SITES) for task in suite.tasks
     ]
     small = [GAMES.make(name, seed=5, size=SMALL_SIZE) for name in SMALL]
-    return (*GAMES.tasks, *SITES.tasks, *own, *small, *WEB_SUITES["miniwob"].tasks)
+    files = (SITES.make("mail", level=4), SITES.make("mail", seed=3, level=4, language="zh"))
+    return (*GAMES.tasks, *SITES.tasks, *own, *small, *files, *WEB_SUITES["miniwob"].tasks)
 
 
 if __name__ == "__main__":
