@@ -1,8 +1,11 @@
 /** What jsdom lacks and Mantine asks for. */
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach } from "vitest";
 
 afterEach(cleanup);
+
+/** What is awaited comes late on a busy machine. */
+configure({ asyncUtilTimeout: 10_000 });
 
 window.matchMedia = (query) => ({
   matches: false,

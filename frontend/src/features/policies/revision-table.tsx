@@ -1,6 +1,7 @@
 /** Every revision: where it proposes, how people take it, and, on demand, all it is and what evaluations found. */
 import { Button, Table, VisuallyHidden } from "@mantine/core";
 import { Fragment, useId, useState } from "react";
+import { Link } from "react-router";
 
 import type { RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -47,6 +48,15 @@ export function RevisionTable({ revisions }: { revisions: readonly RevisionSumma
                   <Rates revision={revision} of="succeeded" />
                 </Table.Td>
                 <Table.Td className={styles.actions}>
+                  <Button
+                    component={Link}
+                    to={`/compare?${new URLSearchParams({ left: nameOf(revision) }).toString()}`}
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("policies.compare_of", { name: nameOf(revision) })}
+                  >
+                    {t("policies.compare")}
+                  </Button>
                   <Button
                     variant="default"
                     size="compact-xs"
@@ -100,7 +110,8 @@ function Rates({ revision, of }: { revision: RevisionSummary; of: "accepted" | "
   if (revision.rates.length === 0) return <span className={styles.note}>{t("policies.no_rate")}</span>;
   return revision.rates.map((rates) => (
     <div key={rates.pool}>
-      {rates.pool}: <RateText rate={rates[of]} />
+      <div className={styles.note}>{rates.pool}</div>
+      <RateText rate={rates[of]} />
     </div>
   ));
 }

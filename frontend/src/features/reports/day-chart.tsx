@@ -5,6 +5,7 @@ import "@mantine/charts/styles.css";
 import type { ReportRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 
+import { everyDay } from "./filters";
 import { DECISIONS } from "./report-table";
 import styles from "./reports.module.css";
 
@@ -19,11 +20,15 @@ const COLOURS = {
 export function DayChart({ days }: { days: readonly ReportRow[] }) {
   const { t } = useI18n();
   const rate = t("reports.override_percent");
-  const data = days.map(({ key, figures }) => ({
-    day: key,
-    ...Object.fromEntries(DECISIONS.map((name) => [t(`reports.${name}`), figures[name]])),
-    [rate]: figures.override === null ? null : Math.round(figures.override.rate * 1_000) / 10,
-  }));
+  const told = new Map(days.map(({ key, figures }) => [key, figures]));
+  const data = everyDay([...told.keys()]).map((day) => {
+    const figures = told.get(day);
+    return {
+      day,
+      ...Object.fromEntries(DECISIONS.map((name) => [t(`reports.${name}`), figures?.[name] ?? 0])),
+      [rate]: figures?.override ? Math.round(figures.override.rate * 1_000) / 10 : null,
+    };
+  });
   return (
     <figure className={styles.chart} aria-label={t("reports.chart", { days: days.length })}>
       <CompositeChart
@@ -40,11 +45,14 @@ export function DayChart({ days }: { days: readonly ReportRow[] }) {
             name: t(`reports.${name}`),
             color: COLOURS[name],
             type: "bar" as const,
-            stackId: "steps",
           })),
           { name: rate, color: "var(--ph-text)", type: "line" as const, yAxisId: "right" },
         ]}
         maxBarWidth={28}
+        barProps={{ stackId: "steps" }}
+        lineProps={{ connectNulls: false }}
+        curveType="linear"
+        legendProps={{ itemSorter: null }}
       />
     </figure>
   );

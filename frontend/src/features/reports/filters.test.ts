@@ -1,7 +1,7 @@
 /** A report's address: what it says is read back, what makes no sense is as usual, a chosen row narrows. */
 import { describe, expect, it } from "vitest";
 
-import { fromSearch, narrowedTo, periodOf, toQuestion, toSearch } from "./filters";
+import { everyDay, fromSearch, narrowedTo, periodOf, toQuestion, toSearch } from "./filters";
 
 const TODAY = new Date(2026, 2, 1);
 const read = (text: string) => fromSearch(new URLSearchParams(text), TODAY);
@@ -40,4 +40,9 @@ describe("choosing a row", () => {
   it("of a day shows that day by pool", () => {
     expect(narrowedTo(read("by=day"), "2026-02-14")).toMatchObject({ since: "2026-02-14", until: "2026-02-14", by: "pool" });
   });
+});
+
+it("takes days without work for days too", () => {
+  expect(everyDay(["2026-03-01", "2026-02-27"])).toEqual(["2026-02-27", "2026-02-28", "2026-03-01"]);
+  expect(everyDay([])).toEqual([]);
 });

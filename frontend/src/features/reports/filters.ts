@@ -24,6 +24,18 @@ export function dayOf(date: Date): string {
   return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())}`;
 }
 
+/** Each day from the first to the last of these, those without work too: a gap is told as one. */
+export function everyDay(days: readonly string[]): string[] {
+  const sorted = [...days].sort();
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const found: string[] = [];
+  for (const day = new Date(`${first}T00:00Z`); found.at(-1) !== last; day.setUTCDate(day.getUTCDate() + 1)) {
+    found.push(day.toISOString().slice(0, 10));
+  }
+  return found;
+}
+
 /** The days up to and with today. */
 export function periodOf(days: number, today: Date): Pick<Filters, "since" | "until"> {
   const first = new Date(today.getFullYear(), today.getMonth(), today.getDate() - days + 1);

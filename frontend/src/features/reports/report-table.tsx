@@ -1,5 +1,6 @@
 /** One row a pool, person, policy, kind of task or day; a row's name narrows the report to it. */
 import { Table, UnstyledButton } from "@mantine/core";
+import { Link } from "react-router";
 
 import type { Figures, ReportRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -33,6 +34,11 @@ export function ReportTable({ by, rows, onChoose }: Props) {
                 <UnstyledButton className={styles.choose} onClick={() => onChoose(key)}>
                   {label || t("reports.nobody")}
                 </UnstyledButton>
+                {by === "policy" && label && (
+                  <Link className={styles.beside} to={`/compare?${new URLSearchParams({ left: key }).toString()}`}>
+                    {t("reports.compare")}
+                  </Link>
+                )}
               </Table.Th>
               {COLUMNS.map((column) => (
                 <Table.Td key={column} className={styles.number}>

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
 import type { Pair, SideBySide } from "@/generated/api";
-import type { Step } from "@/generated/vocabulary";
+import type { Observation, Step } from "@/generated/vocabulary";
 import { hasRole, useUser } from "@/shared/account/account";
 import { actionInWords } from "@/shared/actions/words";
 import { trajectoryQuery } from "@/shared/api/episodes";
@@ -50,6 +50,7 @@ function Pairs({ comparison, left, right }: PairsProps) {
   const decides = hasRole(useUser(), "reviewer") && !adjudicate.isPending;
   const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() });
   const pair = pairs[row];
+  const stepsOf = { one: left, other: right };
   const go = (to: number) => setRow(Math.min(Math.max(to, 0), Math.max(pairs.length - 1, 0)));
   useCommands([
     { command: compareCommands.next, run: () => go(row + 1) },
@@ -87,7 +88,8 @@ function Pairs({ comparison, left, right }: PairsProps) {
           key={name}
           name={name}
           comparison={comparison}
-          step={(name === "one" ? left : right)[pair?.[name] ?? -1]}
+          step={stepsOf[name][pair?.[name] ?? -1]}
+          screen={screenAt(pairs, row, name, stepsOf[name])}
           same={pair?.same ?? false}
           {...(decides ? { onChoose: () => choose(comparison[name].episode.id) } : {})}
         />
@@ -97,6 +99,12 @@ function Pairs({ comparison, left, right }: PairsProps) {
   );
 }
 
+/** What an attempt's screen showed when a row was reached, though it may have done nothing there. */
+function screenAt(pairs: readonly Pair[], row: number, name: "one" | "other", steps: readonly Step[]): Observation | null {
+  const next = pairs.slice(row).find((pair) => pair[name] !== null)?.[name];
+  return (next == null ? steps.at(-1)?.after : steps[next]?.before) ?? null;
+}
+
 type RowsProps = PairsOf & { current: number; onSelect: (row: number) => void };
 type PairsOf = { pairs: readonly Pair[]; left: readonly Step[]; right: readonly Step[] };
 
@@ -104,7 +112,10 @@ function Rows({ pairs, left, right, current, onSelect }: RowsProps) {
   const i18n = useI18n();
   const { t } = i18n;
   const list = useRef<HTMLOListElement>(null);
-  useEffect(() => list.current?.children[current]?.scrollIntoView({ block: "nearest" }), [current]);
+  useEffect(() => {
+    // A block, for newer browsers answer with a promise, which would be taken for what ends the effect.
+    list.current?.children[current]?.scrollIntoView({ block: "nearest" });
+  }, [current]);
   const words = (steps: readonly Step[], place: number | null) => {
     const step = place === null ? undefined : steps[place];
     return step ? actionInWords(step.action, i18n) : "—";

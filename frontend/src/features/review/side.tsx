@@ -4,14 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 
 import type { Attempt, SideBySide } from "@/generated/api";
-import type { Step } from "@/generated/vocabulary";
+import type { Observation, Step } from "@/generated/vocabulary";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/action-text";
 import { Badge, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { Frame } from "@/shared/ui/frame";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { Empty } from "@/shared/ui/states";
 
 import { attemptsQuery } from "./api";
 import { compareCommands } from "./commands";
@@ -19,9 +18,9 @@ import styles from "./compare.module.css";
 
 export const SIDES = ["one", "other"] as const;
 type Name = (typeof SIDES)[number];
-type Props = { name: Name; comparison: SideBySide; step: Step | undefined; same: boolean; onChoose?: () => void };
+type Props = { name: Name; comparison: SideBySide; step: Step | undefined; screen: Observation | null; same: boolean; onChoose?: () => void };
 
-export function Side({ name, comparison, step, same, onChoose }: Props) {
+export function Side({ name, comparison, step, screen, same, onChoose }: Props) {
   const { t } = useI18n();
   const { episode } = comparison[name];
   const chosen = comparison.chosen === episode.id;
@@ -45,19 +44,15 @@ export function Side({ name, comparison, step, same, onChoose }: Props) {
           </Button>
         )}
       </div>
-      {step ? (
-        <Frame
-          observation={step.before}
-          blobUrl={blobUrlOf(episode.id)}
-          alt={t("replay.frame_before", { number: step.index + 1 })}
-          marks={[{ key: step.command_id, action: step.action, tone: "done" }]}
-        />
-      ) : (
-        <Empty title={t("compare.nothing")} />
-      )}
+      <Frame
+        observation={screen}
+        blobUrl={blobUrlOf(episode.id)}
+        alt={step ? t("replay.frame_before", { number: step.index + 1 }) : t("compare.screen_then")}
+        marks={step ? [{ key: step.command_id, action: step.action, tone: "done" }] : []}
+      />
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls takes the focus, so that keys can scroll it */}
       <div className={styles.sideFoot} tabIndex={0} role="group" aria-label={t("compare.said")}>
-        {step && <ActionText action={step.action} />}
+        {step ? <ActionText action={step.action} /> : <em>{t("compare.nothing")}</em>}
         {step?.thought && <p>{step.thought}</p>}
       </div>
     </section>

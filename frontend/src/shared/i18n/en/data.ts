@@ -17,6 +17,8 @@ export const dataMessages = {
   "trajectories.save": "Keep this query",
   "trajectories.name": "Name",
   "trajectories.kept": "Kept queries",
+  "trajectories.compare": "Compare",
+  "trajectories.compare_one": "Compare attempts at: {task}",
   "exports.format": "Format",
   "exports.dialect": "Dialect",
   "exports.leave_out_missing": "leave out what has lost pictures",

@@ -52,6 +52,8 @@ export const policyMessages = {
   "policies.succeeded.help": "Of its episodes that failed or that nobody had to override, how many succeeded; with the 95 % interval",
   "policies.no_rate": "none yet",
   "policies.details": "Details",
+  "policies.compare": "Compare",
+  "policies.compare_of": "Compare {name} with another revision",
   "policies.details_of": "Details of {name}",
 
   "policies.evaluations": "Evaluations",

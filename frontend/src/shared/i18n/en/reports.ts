@@ -11,6 +11,7 @@ export const reportMessages = {
   "reports.split": "One row for each",
   "reports.total": "In these days",
   "reports.csv": "Download as CSV",
+  "reports.compare": "Compare",
   "reports.none": "No work in these days",
   "reports.none.help": "Choose other days, or take a filter away.",
   "reports.by.pool": "By pool",

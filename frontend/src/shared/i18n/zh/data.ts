@@ -17,6 +17,8 @@ export const dataMessages = {
   "trajectories.save": "保存此查询",
   "trajectories.name": "名称",
   "trajectories.kept": "已保存的查询",
+  "trajectories.compare": "对比",
+  "trajectories.compare_one": "对比此任务的尝试：{task}",
   "exports.format": "格式",
   "exports.dialect": "方言",
   "exports.leave_out_missing": "略去丢失图片的轨迹",

@@ -52,6 +52,8 @@ export const policyMessages = {
   "policies.succeeded.help": "失败的或无人改写的轨迹中，成功的比例；附 95 % 区间",
   "policies.no_rate": "暂无",
   "policies.details": "详情",
+  "policies.compare": "对比",
+  "policies.compare_of": "将 {name} 与另一版本对比",
   "policies.details_of": "{name} 的详情",
 
   "policies.evaluations": "评测",

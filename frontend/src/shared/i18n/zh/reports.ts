@@ -11,6 +11,7 @@ export const reportMessages = {
   "reports.split": "按何项分行",
   "reports.total": "时段内合计",
   "reports.csv": "下载 CSV",
+  "reports.compare": "对比",
   "reports.none": "该时段内没有工作",
   "reports.none.help": "请选择其他日期，或去掉一个筛选条件。",
   "reports.by.pool": "按任务池",
