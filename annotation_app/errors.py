@@ -10,6 +10,7 @@ ApplicationError            every refusal of the web app: a stable `code`, a mes
 └── TooMany                 429
 """
 
+import errno
 from typing import Any, ClassVar
 
 
@@ -59,3 +60,11 @@ class Invalid(ApplicationError):
 class TooMany(ApplicationError):
     status = 429
     code = "too_many"
+
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def storage_code(error: OSError) -> str:
+    """The stable code of a job that the disk ended: `disk_full`, or `storage` for all else."""
+    return "disk_full" if error.errno in FULL else "storage"

@@ -16,7 +16,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.blobs.services import blobs_held
 from annotation_app.catalogue.selectors import chosen
 from annotation_app.catalogue.services import entries_refresh
-from annotation_app.errors import Conflict, Forbidden, NotFound
+from annotation_app.errors import Conflict, Forbidden, NotFound, storage_code
 from annotation_app.exports import pushing
 from annotation_app.exports.folder import Made, MissingBlobs, Order, folder_write, members_read
 from annotation_app.exports.models import Export, ExportState, Lineage, Version, VersionMember
@@ -103,7 +103,7 @@ def export_write(*, export_id: UUID) -> None:
         lost = [{"sha256": sha256, "episode": episode} for sha256, episode in error.first]
         _export_close(export, status=ExportState.FAILED, error=str(error), missing=lost)
     except OSError as error:
-        _export_close(export, status=ExportState.FAILED, error=f"{type(error).__name__}: {error.strerror}")
+        _export_close(export, status=ExportState.FAILED, error=f"{storage_code(error)}: {error.strerror}")
     except pushing.PushFailed as error:
         _export_close(export, status=ExportState.FAILED, error=str(error))
     else:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import django
 
@@ -27,7 +28,12 @@ FACETS: tuple[dict[str, Any], ...] = (
 def main() -> None:
     django.setup()
     what, *words = sys.argv[1:]
-    measures: dict[str, Callable[..., dict[str, Any]]] = {"enter": enter, "find": find, "export": export}
+    measures: dict[str, Callable[..., dict[str, Any]]] = {
+        "enter": enter,
+        "find": find,
+        "export": export,
+        "import": take_in,
+    }
     print(json.dumps(measures[what](*words)))
 
 
@@ -104,6 +110,20 @@ def export(name: str, target: str, most: str) -> dict[str, Any]:
         "records": made.counts.records,
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     }
+
+
+def take_in(source: str) -> dict[str, Any]:
+    """Import a canonical export under other ids, so that every row is new; a row is a trajectory of 20 steps."""
+    from annotation_app.imports.services import import_folder_take
+
+    lines = Path(source) / "trajectories.jsonl"
+    rows = [{**json.loads(line), "id": str(uuid4())} for line in lines.read_text().splitlines()]
+    lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    begun = time.perf_counter()
+    job = import_folder_take(folder=Path(source), pool="benchmark imports")
+    took = time.perf_counter() - begun
+    assert (job.status, job.imported) == ("done", len(rows)), (job.status, job.error, job.refused)
+    return {"import_rows_per_s": round(job.imported / took, 1), "import_steps_per_s": round(job.steps / took, 1)}
 
 
 if __name__ == "__main__":

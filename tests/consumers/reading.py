@@ -173,6 +173,8 @@ def osworld() -> Found:
     found = sorted((FOLDER / "train").iterdir())
     for one in found:
         float((one / "result.txt").read_text())
+        task = json.loads((one / "task.json").read_text())
+        assert {"id", "instruction", "snapshot", "source", "config", "related_apps"} <= task.keys()
         rows = [json.loads(line) for line in (one / "traj.jsonl").read_text().splitlines()]
         assert [row["step_num"] for row in rows] == list(range(1, len(rows) + 1))
         assert [row["done"] for row in rows] == [False] * (len(rows) - 1) + [True]

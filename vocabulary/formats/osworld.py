@@ -1,15 +1,22 @@
-"""OSWorld's result folders: `traj.jsonl`, `result.txt` and a picture a step, named after the step and its time.
+"""OSWorld's result folders: `task.json`, `traj.jsonl`, `result.txt` and a picture a step, named after the step and its
+time.
+
+A task that came from a file of OSWorld goes out as that file had it, its start state and its evaluator included; of any
+other, `config` is empty and there is no evaluator, since no word of OSWorld's says how ours begin and are judged: what
+does is under `pilothouse`.
 
 Pictures keep the bytes and the type they have; where they are no PNG, their names say so.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import EXTENSIONS
 from vocabulary.formats.agentnet import code_of
 from vocabulary.formats.record import Choice, Format, Record
 from vocabulary.formats.telling import line
+from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
 DONE = {"finish": "DONE", "wait": "WAIT", "call_user": "FAIL"}
@@ -44,9 +51,21 @@ def records(trajectory: Trajectory, choice: Choice) -> Iterator[Record]:
                 }
             )
         )
+    files[f"{trajectory.id}/task.json"] = f"{line(task_of(trajectory.task))}\n".encode()
     files[f"{trajectory.id}/traj.jsonl"] = "".join(f"{one}\n" for one in lines).encode()
     files[f"{trajectory.id}/result.txt"] = f"{reward:g}\n".encode()
     yield Record(trajectory.id, tuple(images), files=files, steps=len(standing.steps))
+
+
+def task_of(task: Task) -> dict[str, Any]:
+    """A task in OSWorld's words, as far as they reach."""
+    theirs = task.parameters.get("osworld")
+    own: dict[str, Any] = {"snapshot": task.suite or "", "source": "pilothouse", "config": [], "related_apps": []}
+    if isinstance(theirs, dict):
+        own |= theirs
+    else:
+        own["pilothouse"] = task.model_dump(mode="json")
+    return {"id": task.id, "instruction": task.instruction, **own}
 
 
 FORMAT = Format("osworld", "folders", records)

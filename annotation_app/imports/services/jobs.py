@@ -1,12 +1,11 @@
 """Import jobs: asked for, run, stopped, taken up again."""
 
-import errno
 import shutil
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -17,13 +16,15 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.blobs.services import blobs_held
-from annotation_app.errors import Conflict, TooLarge
+from annotation_app.errors import Conflict, TooLarge, storage_code
 from annotation_app.imports.folder import Folder, Row
 from annotation_app.imports.models import Import, ImportState
 from annotation_app.imports.selectors import import_folder, import_of, importer_check
 from annotation_app.imports.services.rows import row_take
 from annotation_app.imports.unpacking import Unfit, place_of, unpack
+from annotation_app.notices.services import notice_give
 from annotation_app.tasks.models import Pool
+from annotation_app.webhooks.services import event_emit
 from vocabulary.exports import UNFINISHED
 
 SILENCE = timedelta(minutes=10)
@@ -36,7 +37,6 @@ TOGETHER = 10
 UNPACKED = 4
 """How many times its bound an upload may have when it is unpacked."""
 UNDER_WAY = (ImportState.QUEUED, ImportState.RUNNING)
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 COUNTS = ("file", "offset", "line", "imported", "steps", "known", "refused", "pool", "progress", "heard_at")
 
 
@@ -119,8 +119,8 @@ def import_run(*, import_id: UUID) -> None:
     except Unfit as error:
         _close(job, status=ImportState.FAILED, code=error.code, error=str(error))
     except OSError as error:
-        code = "disk_full" if error.errno in FULL else "storage"
-        _close(job, status=ImportState.FAILED, code=code, error=error.strerror or str(error))
+        said = error.strerror or str(error)
+        _close(job, status=ImportState.FAILED, code=storage_code(error), error=said)
     else:
         _close(job, status=ImportState.DONE, progress=1)
         shutil.rmtree(import_folder(job.id), ignore_errors=True)
@@ -134,7 +134,11 @@ def imports_stale() -> tuple[UUID, ...]:
     silent = Import.objects.filter(status__in=UNDER_WAY, heard_at__lt=now - SILENCE)
     tired = silent.filter(attempts__gte=ATTEMPTS)
     said = {"code": "broke_off", "error": f"It broke off {ATTEMPTS} times."}
-    tired.update(status=ImportState.FAILED, finished_at=now, **said)
+    for job in tired.select_for_update(skip_locked=True, of=("self",)):
+        job.status, job.finished_at = ImportState.FAILED, now
+        job.code, job.error = said["code"], said["error"]
+        job.save(update_fields=["status", "finished_at", "code", "error"])
+        _tell(job)
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
     Import.objects.filter(pk__in=again).update(status=ImportState.QUEUED, heard_at=now)
     left = Import.objects.filter(
@@ -182,9 +186,23 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield some
 
 
+@transaction.atomic
 def _close(job: Import, **fields: object) -> None:
     mine = Import.objects.filter(pk=job.pk, status=ImportState.RUNNING, attempts=job.attempts)
-    mine.update(finished_at=timezone.now(), **fields)
+    if mine.update(finished_at=timezone.now(), **fields):
+        job.refresh_from_db()
+        _tell(job)
+
+
+def _tell(job: Import) -> None:
+    """Say to programs and to who asked for it how it went, in the transaction in which it ends."""
+    kind: Literal["import.finished", "import.failed"]
+    kind = "import.finished" if job.status == ImportState.DONE else "import.failed"
+    counts = {"imported": job.imported, "known": job.known, "refused": job.refused}
+    event_emit(kind=kind, data={"id": str(job.pk), "status": job.status, **counts, "code": job.code})
+    if job.requested_by is not None:
+        details = {**counts, "reason": job.error}
+        notice_give(user=job.requested_by, kind=kind, subject=f"import:{job.pk}", details=details)
 
 
 def _plain(name: str) -> str:
