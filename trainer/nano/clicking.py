@@ -11,12 +11,15 @@ from torch import nn
 from torch.nn import functional
 
 from trainer.curves import curves_open
-from trainer.nano.asked import Batch, Speller, batch_of, decision_draw, soft
+from trainer.nano.asked import Batch, Decision, Speller, batch_of, decision_draw, soft
 from trainer.nano.forward import looked, patches_of, thought, turns_of
 from trainer.nano.heads import read_of, reading_heads, reading_loss
 from trainer.nano.learning import Learning, run_open
 from trainer.nano.screens import PAGES, Screen, screen_draw
+from trainer.nano.shown import Shown
 from trainer.nano.targets import CELL, NOWHERE
+from trainer.trajectories import folder_open
+from vocabulary.exports import TRAJECTORIES
 
 MIDDLE = 3
 """The layer of the decoder after which cells are asked; the instruction stands before them, so that they know it."""
@@ -29,19 +32,23 @@ class Config(Learning):
     """What it is told."""
 
     dense: float = Field(default=0.25, ge=0, le=1)
-    """The share of screens that are full of writing."""
+    """The share of drawn screens that are full of writing."""
+    folders: tuple[Path, ...] = ()
+    """Attempts to learn from beside drawn screens, as an export, a rollout or an expert wrote them."""
+    shown: float = Field(default=0.5, ge=0, le=1)
+    """The share of updates that are of these attempts, where there are any."""
 
 
 def run(config: Config) -> Path:
     """Click until all updates are done. Returns the last checkpoint's folder."""
-    stage = run_open(config, heads_make)
+    folders = [folder_open(folder) for folder in config.folders]
+    data = " ".join(file.sha256 for folder in folders for file in folder.manifest.files if file.path == TRAJECTORIES)
+    stage = run_open(config, heads_make, data=data or "drawn")
     speller, began = Speller(stage.checkpoint.tokenizer), time.process_time()
+    shown = Shown(folders, speller)
     with curves_open(config.out, stage.state.update) as curves:
         for update in stage.updates():
-            screens = [Random(f"{config.seed} {update} {number}") for number in range(config.batch)]
-            page = Random(f"{config.seed} {update}").choice(PAGES)
-            decisions = [decision_draw(speller, random, _screen(random, page, config.dense)) for random in screens]
-            batch = batch_of(decisions, speller)
+            batch = batch_of(_decisions(config, update, shown, speller), speller)
             loss, figures = clicking_loss(stage.checkpoint.model, stage.heads, batch, speller, config.bfloat16)
             loss.backward()
             norm = stage.optimisers.step(update, config)
@@ -83,6 +90,16 @@ def passed(model: Any, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.
     return patches, cells, model.lm_head(ended.flatten(0, 1)[batch.said_at]), between.gather(1, where)
 
 
+def _decisions(config: Config, update: int, shown: Shown, speller: Speller) -> list[Decision]:
+    """Those of an update, all of one size; the same for the same seed, update and folders."""
+    random = Random(f"{config.seed} {update}")
+    page = random.choice(PAGES)
+    if len(shown) and random.random() < config.shown:
+        return shown.draw(random, config.batch)
+    each = [Random(f"{config.seed} {update} {number}") for number in range(config.batch)]
+    return [decision_draw(speller, one, _screen(one, page, config.dense)) for one in each]
+
+
 def _screen(random: Random, page: tuple[int, int], dense: float) -> Screen:
     while not (screen := screen_draw(random, page=page, dense=random.random() < dense)).widgets:
         pass
@@ -109,9 +126,9 @@ def _cells_loss(heads: nn.ModuleDict, middle: torch.Tensor, batch: Batch) -> tup
     meant = heads["meant"](middle)[..., 0]
     found = -(batch.targets * meant.log_softmax(-1)).sum(-1).mean()
     known = batch.points[..., 0] > NOWHERE
-    points = batch.points[known].float() / BIN
+    points, count = batch.points[known].float() / BIN, known.sum().clamp(min=1)
     across, down = (
-        -(soft_bins(points[:, axis]) * head(middle[known]).log_softmax(-1)).sum(-1).mean()
+        -(soft_bins(points[:, axis]) * head(middle[known]).log_softmax(-1)).sum() / count
         for axis, head in enumerate((heads["across"], heads["down"]))
     )
     right = (batch.targets.gather(1, meant.argmax(-1, keepdim=True)) > 0).float().mean()

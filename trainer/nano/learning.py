@@ -143,8 +143,10 @@ def run_open(
     heads_of: Callable[[Any], torch.nn.ModuleDict],
     *,
     learns: Callable[[str], bool] = lambda name: True,
+    data: str = "drawn",
 ) -> Run:
-    """Begin a stage, or go on with it; its heads take over what the stage before had of them.
+    """Begin a stage, or go on with it; its heads take over what the stage before had of them. `data` tells what it
+    learns from.
 
     Raises CheckpointError, CheckpointMismatched.
     """
@@ -158,11 +160,11 @@ def run_open(
     if (known := (newest or config.checkpoint) / HEADS).is_file():
         _heads_take(heads, torch.load(known, weights_only=True))
     optimisers = optimisers_of(checkpoint.model, heads, config)
-    state = State(data="drawn", config=config.model_dump(mode="json", exclude=MAY_CHANGE))
+    state = State(data=data, config=config.model_dump(mode="json", exclude=MAY_CHANGE))
     if newest is not None:
         earlier = State.model_validate_json((newest / STATE).read_bytes())
-        if earlier.config != state.config:
-            raise CheckpointMismatched(f"{newest.name} is of a run with other settings")
+        if (earlier.config, earlier.data) != (state.config, state.data):
+            raise CheckpointMismatched(f"{newest.name} is of a run with other settings or data")
         optimisers.load(torch.load(newest / OPTIMISERS, weights_only=True))
         state = earlier
     return Run(config, checkpoint, heads, optimisers, state)

@@ -1,0 +1,72 @@
+"""Attempts become decisions as a server would have asked for them: the same tokens, the same pixels."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+
+from tests.trainer.making import CLICK, DIALECT, TYPED, as_served, folder_write
+from tests.unit.vocabulary.examples import trajectory
+from trainer.checkpoints import Checkpoint
+from trainer.nano import clicking
+from trainer.nano.asked import Decision, Speller, batch_of
+from trainer.nano.forward import patches_of
+from trainer.nano.shown import SERVED, Shown, decisions_of
+from trainer.nano.targets import CELL
+from trainer.serve.reader import Reader
+from trainer.trajectories import TrajectoryFolder, folder_open
+from vocabulary.samples import samples_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> TrajectoryFolder:
+    """An attempt of three steps."""
+    return folder_open(folder_write(tmp_path_factory.mktemp("attempts"), trajectory(CLICK, TYPED, CLICK)))
+
+
+def test_every_step_is_asked_for_as_a_server_reads_it(nano: Checkpoint, folder: TrajectoryFolder) -> None:
+    speller, reader = Speller(nano.tokenizer), Reader(nano, max_images=1, context=4096)
+    decisions = list(decisions_of(folder, speller))
+    samples = list(samples_of(trajectory(CLICK, TYPED, CLICK), DIALECT, budget=SERVED))
+    assert len(decisions) == len(samples) == 3
+    for one, sample in zip(decisions, samples, strict=True):
+        prompt = as_served(reader, sample)
+        assert (*one.before, *(speller.picture,) * _cells(one), *one.after) == prompt.ids
+        own = patches_of(torch.from_numpy(one.pixels.copy())[None])[0]
+        assert torch.allclose(own, prompt.pictures[0].pixels, atol=1e-6)
+        assert nano.tokenizer.decode(one.reply, skip_special_tokens=True) == sample.target
+    assert [one.point is None for one in decisions] == [False, True, False]
+
+
+def test_heads_are_told_of_the_cell_that_is_clicked_and_of_none_where_nothing_is(
+    nano: Checkpoint, folder: TrajectoryFolder
+) -> None:
+    speller = Speller(nano.tokenizer)
+    clicked, typed, _ = decisions_of(folder, speller)
+    meant, none = (batch_of([one], speller).targets for one in (clicked, typed))
+    assert meant.sum() == 1
+    assert none.sum() == 0
+    columns = clicked.pixels.shape[1] // CELL
+    assert clicked.point is not None
+    at = int(meant.argmax())
+    assert (at % columns, at // columns) == tuple(
+        min(pixel // CELL, side // CELL - 1)
+        for pixel, side in zip(clicked.point, clicked.pixels.shape[1::-1], strict=True)
+    )
+
+
+def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder, start: Path, tmp_path: Path) -> None:
+    shown = Shown([folder], Speller(nano.tokenizer))
+    assert len(shown) == 3
+    assert len({one.pixels.shape for one in shown.draw(Random(0), 8)}) == 1
+    made = clicking.run(
+        clicking.Config(
+            checkpoint=start, out=tmp_path / "run", updates=2, batch=2, folders=(folder.path,), shown=1.0, warmup=1
+        )
+    )
+    assert (made / "model.safetensors").read_bytes() != (start / "model.safetensors").read_bytes()
+
+
+def _cells(one: Decision) -> int:
+    return int(one.pixels.shape[0] * one.pixels.shape[1] // CELL**2)
