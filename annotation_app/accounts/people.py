@@ -10,7 +10,6 @@ from pydantic import Field, StringConstraints
 from annotation_app.accounts import selectors, services
 from annotation_app.accounts.api import SessionOut, session_out
 from annotation_app.accounts.schemas import (
-    AcceptIn,
     AuditPage,
     EraseIn,
     GroupIn,
@@ -19,6 +18,7 @@ from annotation_app.accounts.schemas import (
     InvitationMade,
     InvitationOut,
     InvitationShown,
+    JoinIn,
     PersonIn,
     PersonOut,
     PersonPage,
@@ -122,7 +122,7 @@ def invitation_get(request: HttpRequest, secret: Secret) -> InvitationShown:
 
 
 @router.post("/join/{secret}", auth=None, response=SessionOut)
-def invitation_accept(request: HttpRequest, secret: Secret, body: AcceptIn) -> SessionOut:
+def invitation_accept(request: HttpRequest, secret: Secret, body: JoinIn) -> SessionOut:
     """Make the account, and be signed in."""
     csrf_required(request)
     user = services.invitation_accept(secret=secret, username=body.username, name=body.name, password=body.password)

@@ -117,7 +117,7 @@ class InvitationShown(Frozen):
     invited_by: str
 
 
-class AcceptIn(Frozen):
+class JoinIn(Frozen):
     """The account somebody makes with an invitation."""
 
     username: Username

@@ -314,10 +314,12 @@ export interface InvitationShown {
   invited_by: string;
 }
 /**
- * The wording as it is to be, edited or not.
+ * The account somebody makes with an invitation.
  */
-export interface AcceptIn {
-  text: string;
+export interface JoinIn {
+  username: string;
+  name: string;
+  password: string;
 }
 /**
  * One thing somebody did; `actor` is None for the system itself.
@@ -2453,4 +2455,10 @@ export interface PlacementIn {
 export interface WritingIn {
   writer: number;
   count?: number;
+}
+/**
+ * The wording as it is to be, edited or not.
+ */
+export interface AcceptIn {
+  text: string;
 }

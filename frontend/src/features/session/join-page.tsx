@@ -4,7 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useParams } from "react-router";
 
-import type { AcceptIn, InvitationShown, SessionOut } from "@/generated/api";
+import type { InvitationShown, JoinIn, SessionOut } from "@/generated/api";
 import { sessionQuery, type Role } from "@/shared/account/account";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -38,12 +38,12 @@ export default function JoinPage() {
 
 function Join({ secret, shown }: { secret: string; shown: InvitationShown }) {
   const { t } = useI18n();
-  const [fields, setFields] = useState<AcceptIn>({ username: "", name: "", password: "" });
+  const [fields, setFields] = useState<JoinIn>({ username: "", name: "", password: "" });
   const join = useMutation({
     mutationFn: () => request<SessionOut>("POST", `/join/${secret}`, fields),
     onSuccess: () => window.location.assign("/"),
   });
-  const set = (name: keyof AcceptIn) => (event: { currentTarget: { value: string } }) => {
+  const set = (name: keyof JoinIn) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget;
     setFields((before) => ({ ...before, [name]: value }));
   };
