@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +32,10 @@ def _address(value: Any) -> Any:
 
 def _words(value: Any) -> Any:
     return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
+
+def _command(value: Any) -> Any:
+    return tuple(shlex.split(value)) if isinstance(value, str) else value
 
 
 def _json(value: Any) -> Any:
@@ -78,6 +83,10 @@ class Config(Frozen):
     """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
     adb_clear: Words = ()
     """Packages on them whose data every reset throws away."""
+    osworld: Words = ()
+    """Addresses (`host:port`) of OSWorld's in-guest servers; each is one machine of the image `osworld`."""
+    osworld_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
+    """The command that puts one of them back; its address becomes the last word. None, and nothing does."""
     browsers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1) // 2), ge=1, le=256)
     """Processes that share the browser machines; half the processors by default."""
     browser_gpu: bool = False

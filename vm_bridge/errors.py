@@ -13,6 +13,7 @@ BridgeError                 every error of this package; `code` is stable
 ├── UnknownClaim            nobody knows this request for a machine, or no longer
 ├── UnknownHost             no such host
 ├── UnknownTask             no such suite or task
+├── UnsupportedTask         a task's file asks for what nobody can do here; nothing was changed
 ├── VerifierFailed          what judges a task failed itself: nobody knows how the task ended
 ├── UnknownBlob             the bytes of a picture are no longer kept
 ├── UnknownRecording        no such recording, or it was given up for room
@@ -91,6 +92,11 @@ class UnknownTask(BridgeError):
     status = 404
 
 
+class UnsupportedTask(BridgeError):
+    code = "unsupported_task"
+    status = 422
+
+
 class VerifierFailed(BridgeError):
     code = "verifier_failed"
 
@@ -136,6 +142,7 @@ ERRORS: dict[str, type[BridgeError]] = {
         UnknownClaim,
         UnknownHost,
         UnknownTask,
+        UnsupportedTask,
         VerifierFailed,
         UnknownBlob,
         UnknownRecording,

@@ -14,6 +14,7 @@ from vm_bridge.config import Config
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.hosts.browser import BrowserHost
 from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.osworld import GuestHost
 from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.hosts.phone_devices import DeviceHost
 from vm_bridge.hosts.several import SeveralHosts
@@ -129,4 +130,6 @@ def host_of(config: Config) -> Host:
     ]
     if config.adb_devices:
         hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))
+    if config.osworld:
+        hosts.append(GuestHost(config.data, config.osworld, config.osworld_revert))
     return SeveralHosts(hosts)

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from vm_bridge.drivers.failures import WireRefused
 from vm_bridge.errors import MachineGone
 
 START_SECONDS = 15.0
@@ -26,7 +27,7 @@ SHELL_HEADER = struct.Struct("<BI")
 SYNC_HEADER = struct.Struct("<4sI")
 
 
-class AdbRefused(Exception):
+class AdbRefused(WireRefused):
     """The server or the device did not do what it was asked; the text is its own."""
 
 

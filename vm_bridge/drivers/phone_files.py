@@ -4,8 +4,8 @@ import posixpath
 import shlex
 from collections.abc import Mapping
 
+from vm_bridge.drivers.failures import ActFailed
 from vm_bridge.drivers.phone_adb import ASK_SECONDS, AdbRefused, Device
-from vm_bridge.drivers.phone_hands import ActFailed
 from vocabulary.actions import (
     MAX_FILE,
     DownloadFile,

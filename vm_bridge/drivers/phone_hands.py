@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
+from vm_bridge.drivers.failures import ActFailed
 from vm_bridge.drivers.phone_adb import Device
 from vocabulary.actions import (
     Click,
@@ -55,14 +56,6 @@ _KEYS = {
 }
 """Android's names of the keys that have other ones than ours."""
 _TYPED_KEYS = {"\n": "ENTER", "\t": "TAB"}
-
-
-class ActFailed(Exception):
-    """The phone could not do it; `code` is stable."""
-
-    def __init__(self, code: str, message: str, text: str | None = None) -> None:
-        super().__init__(message)
-        self.code, self.text = code, text
 
 
 class Hands:

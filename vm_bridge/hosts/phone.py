@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from vm_bridge.drivers.phone import KINDS, Body, Phone, PhoneMachine
+from vm_bridge.drivers.distant import Body, Distant, DistantMachine
+from vm_bridge.drivers.phone import KINDS, PhoneActs
 from vm_bridge.drivers.phone_adb import AdbRefused, AdbServer, Device
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
 from vm_bridge.guest.relay import relay
@@ -46,7 +47,7 @@ class PhoneSandbox:
         self.vnc_socket: Path | None = local.vnc_socket
         self._local, self._adb = local, adb
         self._names = names_read(IMAGES / local.image / "apps")
-        self._phone = Phone(Body(local.frames, self._names, QUIET, HOME), self, suites, local.folder / JOURNAL)
+        self._phone = Distant(Body("a phone", KINDS, local.frames, QUIET), self, suites, local.folder / JOURNAL)
         self._socket = local.folder / "adb.sock"
         self._phone.restored(local.task)
         self._relay: asyncio.Server | None = None
@@ -70,7 +71,7 @@ class PhoneSandbox:
         return Device(self._adb, self.address)
 
     def bind(self, fencing_token: int) -> Machine:
-        return PhoneMachine(self._phone, fencing_token, self.capabilities)
+        return DistantMachine(self._phone, fencing_token, self.capabilities)
 
     async def start(self) -> None:
         """Raises MachineGone when the phone inside does not come up."""
@@ -151,7 +152,7 @@ class PhoneSandbox:
         await self._adb.disconnect(self.address)
         try:
             async with asyncio.timeout(BOOT_SECONDS):
-                self._phone.attach(await self._booted())
+                self._phone.attach(PhoneActs(await self._booted(), self._names, HOME))
         except TimeoutError:
             raise MachineGone(f"the phone of {self.id} does not start") from None
 

@@ -9,7 +9,8 @@ import socket
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from vm_bridge.drivers.phone import KINDS, Body, Phone, PhoneMachine
+from vm_bridge.drivers.distant import Body, Distant, DistantMachine
+from vm_bridge.drivers.phone import KINDS, PhoneActs
 from vm_bridge.drivers.phone_adb import AdbRefused, AdbServer, Device
 from vm_bridge.drivers.phone_frames import Screencap
 from vm_bridge.drivers.phone_video import Video
@@ -41,11 +42,11 @@ class DeviceSandbox:
         self._screencap = Screencap(self._device)
         self._video = Video(self._device, self._screencap)
         self.frames: FrameSource | None = self._video
-        self._phone = Phone(Body(self._screencap, {}, QUIET, HOME), self, {})
+        self._phone = Distant(Body("a phone", KINDS, self._screencap, QUIET), self, {})
         self._changing = asyncio.Lock()
 
     def bind(self, fencing_token: int) -> Machine:
-        return PhoneMachine(self._phone, fencing_token, self.capabilities)
+        return DistantMachine(self._phone, fencing_token, self.capabilities)
 
     async def start(self) -> None:
         """Raises MachineGone when the device does not answer."""
@@ -58,7 +59,7 @@ class DeviceSandbox:
         except AdbRefused as refused:
             raise MachineGone(f"{self.serial}: {refused}") from refused
         self.capabilities = self.capabilities.model_copy(update={"width": width, "height": height})
-        self._phone.attach(self._device)
+        self._phone.attach(PhoneActs(self._device, {}, HOME))
 
     async def admit(self, fence: int) -> None:
         """See `Inside.admit`: nobody inside keeps tokens, so the driver's own check is all there is."""

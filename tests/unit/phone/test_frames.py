@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from vm_bridge.drivers.phone_adb import AdbRefused
-from vm_bridge.drivers.phone_frames import Watch, picture_read
+from vm_bridge.drivers.phone_frames import picture_read
+from vm_bridge.drivers.watch import Watch
 from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Frame
 

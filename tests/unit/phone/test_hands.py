@@ -2,8 +2,8 @@
 
 import pytest
 
+from vm_bridge.drivers.failures import ActFailed
 from vm_bridge.drivers.phone_hands import (
-    ActFailed,
     Touch,
     keys_words,
     package_named,

@@ -1,0 +1,158 @@
+"""A desktop behind OSWorld's in-guest server: the vocabulary's acts as PyAutoGUI's, and files through its API."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vm_bridge.drivers.failures import ActFailed
+from vm_bridge.drivers.osworld_wire import SERVER_SECONDS, Guest
+from vocabulary.actions import (
+    MAX_FILE,
+    Action,
+    Click,
+    DoubleClick,
+    DownloadFile,
+    Drag,
+    EditFile,
+    Gesture,
+    GetClipboard,
+    InputEvent,
+    ListFiles,
+    MiddleClick,
+    MouseDown,
+    MouseUp,
+    MoveTo,
+    Point,
+    Press,
+    PressKeys,
+    ReadFile,
+    Release,
+    RightClick,
+    RunCommand,
+    Scroll,
+    SetClipboard,
+    TripleClick,
+    TypeText,
+    UploadFile,
+    WriteFile,
+)
+
+KINDS = (
+    *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
+    *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "gesture", "set_clipboard"),
+    *("get_clipboard", "run_command", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
+    "download_file",
+)
+LONGEST_ACT = SERVER_SECONDS - 10
+"""A program that acts ends before their server would end it (seconds)."""
+MAX_TEXT = 64 * 1024
+"""Most of a text file that is shown (bytes)."""
+_KEYS = {"super": "win", "menu": "apps"}
+"""PyAutoGUI's names of the keys that have other ones than ours."""
+
+FileDeed = ReadFile | WriteFile | EditFile | UploadFile | DownloadFile
+Input = tuple[str, Any, float]
+"""What is called, with what, and when it is due (seconds after the first)."""
+
+
+class GuestActs:
+    """Acts on one guest."""
+
+    def __init__(self, guest: Guest) -> None:
+        self._guest = guest
+
+    async def do(self, action: Action, size: tuple[int, int], staged: Mapping[str, bytes]) -> str | bytes | None:
+        """See `Acts.do`."""
+        if isinstance(action, FileDeed):
+            return await self._file(action, staged)
+        return await self._guest.inside(asked_of(action))
+
+    async def _file(self, action: FileDeed, staged: Mapping[str, bytes]) -> str | bytes | None:
+        match action:
+            case ReadFile():
+                return (await self._guest.read(action.path, MAX_FILE))[:MAX_TEXT].decode("utf-8", "replace")
+            case WriteFile():
+                await self._guest.put(action.path, action.text.encode())
+            case EditFile():
+                await self._edit(action)
+            case UploadFile():
+                await self._guest.put(action.path, staged[action.blob.sha256])
+            case DownloadFile():
+                return await self._guest.read(action.path, MAX_FILE)
+        return None
+
+    async def _edit(self, action: EditFile) -> None:
+        text = (await self._guest.read(action.path, MAX_FILE)).decode("utf-8", "surrogateescape")
+        count = text.count(action.old)
+        if count != 1:
+            raise ActFailed("no_single_match", f"the old text occurs {count} times in {action.path}, not once")
+        await self._guest.put(action.path, text.replace(action.old, action.new).encode("utf-8", "surrogateescape"))
+
+
+def asked_of(action: Action) -> dict[str, Any]:
+    """What the guest's program is asked for an act. Raises ActFailed."""
+    match action:
+        case TypeText() | SetClipboard():
+            return {"do": "type" if isinstance(action, TypeText) else "set_clipboard", "text": action.text}
+        case GetClipboard():
+            return {"do": "get_clipboard"}
+        case RunCommand():
+            return {"do": "run", "command": action.command, "timeout": min(action.timeout, LONGEST_ACT)}
+        case ListFiles():
+            return {"do": "list", "path": action.path}
+    inputs = inputs_of(action)
+    if inputs[-1][2] > LONGEST_ACT:
+        raise ActFailed("too_long", f"a gesture lasts at most {LONGEST_ACT:g} s here")
+    return {"do": "act", "inputs": inputs}
+
+
+def inputs_of(action: Action) -> list[Input]:
+    """What the guest's program is to call for an act of the pointer or the keys."""
+    match action:
+        case Click() | DoubleClick() | TripleClick() | RightClick() | MiddleClick():
+            return [("click", _click(action), 0.0)]
+        case Drag():
+            start, end = (action.start.x, action.start.y), (action.end.x, action.end.y)
+            return [("drag", (start, end, action.button), 0.0)]
+        case PressKeys():
+            down: list[Input] = [("key_down", (key_named(key),), 0.0) for key in action.keys]
+            return [*down, *(("key_up", (key_named(key),), 0.0) for key in reversed(action.keys))]
+        case Gesture():
+            return [one for timed in action.inputs for one in _primitive(timed.input, timed.at_ms / 1000)]
+        case MoveTo() | MouseDown() | MouseUp() | Scroll() | Press() | Release():
+            return _primitive(action, 0.0)
+    raise AssertionError(f"{action.kind} is none of the kinds")
+
+
+def key_named(key: str) -> str:
+    """PyAutoGUI's name of a key."""
+    return _KEYS.get(key, key)
+
+
+def _click(action: Click | DoubleClick | TripleClick | RightClick | MiddleClick) -> dict[str, Any]:
+    button = {"right_click": "right", "middle_click": "middle"}.get(action.kind, "left")
+    clicks = {"double_click": 2, "triple_click": 3}.get(action.kind, 1)
+    return {"x": action.x, "y": action.y, "button": button, "clicks": clicks, "interval": 0.05}
+
+
+def _primitive(action: InputEvent, due: float) -> list[Input]:
+    match action:
+        case MoveTo():
+            return [_to(Point(x=action.x, y=action.y), due)]
+        case MouseDown():
+            return [*_at(action.point, due), ("mouseDown", {"button": action.button}, due)]
+        case MouseUp():
+            return [*_at(action.point, due), ("mouseUp", {"button": action.button}, due)]
+        case Scroll():
+            return [*_at(action.point, due), ("scroll", (action.direction, action.amount), due)]
+        case Press():
+            return [("key_down", (key_named(action.key),), due)]
+        case Release():
+            return [("key_up", (key_named(action.key),), due)]
+
+
+def _at(point: Point | None, due: float) -> list[Input]:
+    return [] if point is None else [_to(point, due)]
+
+
+def _to(point: Point, due: float) -> Input:
+    return ("moveTo", {"x": point.x, "y": point.y}, due)

@@ -1,0 +1,174 @@
+"""OSWorld's in-guest server: one request is one method, its answers are checked, its failures told apart."""
+
+import json
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import httpx
+import numpy as np
+from PIL import Image
+
+from vm_bridge.drivers.failures import ActFailed, WireRefused
+from vm_bridge.drivers.watch import Captures
+from vm_bridge.errors import MachineGone
+
+ASK_SECONDS = 30.0
+"""Longest the server may take to answer what takes no time by itself."""
+SERVER_SECONDS = 120.0
+"""After so long their server ends what it executes."""
+DOWNLOAD_SECONDS = 300.0
+LONGEST = 20_000_000
+"""Most pixels of a picture."""
+INSIDE = Path(__file__).with_name("osworld_inside.py").read_text("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What a command left in the guest."""
+
+    code: int
+    output: str
+    errors: str
+
+
+class Guest:
+    """One guest at `host:port`; `browser` is where its Chrome may be driven."""
+
+    def __init__(self, address: str, browser: str) -> None:
+        self.address, self.browser = address, browser
+        self._http = httpx.AsyncClient(base_url=f"http://{address}", timeout=ASK_SECONDS, trust_env=False)
+
+    async def close(self) -> None:
+        """End its connections."""
+        await self._http.aclose()
+
+    async def platform(self) -> str:
+        """The name of its system, `Linux` of those we know."""
+        return (await self._ask("GET", "/platform")).text.strip()
+
+    async def screen_size(self) -> tuple[int, int]:
+        """Width and height."""
+        said = _object(await self._ask("POST", "/screen_size"))
+        width, height = said.get("width"), said.get("height")
+        if not isinstance(width, int) or not isinstance(height, int) or width < 1 or height < 1:
+            raise WireRefused(f"the guest says that its screen is {width} by {height}")
+        return width, height
+
+    async def screenshot(self) -> bytes:
+        """A picture file. Their server writes all of them into one file, so ask for one at a time."""
+        return (await self._ask("GET", "/screenshot")).content
+
+    async def terminal(self) -> str | None:
+        """What the terminal in front shows."""
+        said = _object(await self._ask("GET", "/terminal")).get("output")
+        return said if isinstance(said, str) else None
+
+    async def folder(self, path: str) -> object:
+        """A folder with all below it: `{name, type, children}`; None where there is none."""
+        answer = await self._ask("POST", "/list_directory", refused=(400,), json={"path": path})
+        return _object(answer).get("directory_tree")
+
+    async def execute(self, command: str | Sequence[str], *, shell: bool = False) -> Executed:
+        """Run a command of a task file as their own controller does."""
+        given = command if isinstance(command, str) else list(command)
+        answer = await self._ask(
+            "POST", "/setup/execute", timeout=SERVER_SECONDS + ASK_SECONDS, json={"command": given, "shell": shell}
+        )
+        said = _object(answer)
+        return Executed(int(said.get("returncode") or 0), str(said.get("output", "")), str(said.get("error", "")))
+
+    async def setup(self, name: str, given: Mapping[str, Any], *, timeout: float = ASK_SECONDS) -> None:
+        """One of their `/setup/…` calls."""
+        await self._ask("POST", f"/setup/{name}", timeout=timeout, json=dict(given))
+
+    async def download(self, url: str, path: str) -> None:
+        """Let the guest fetch a file."""
+        await self.setup("download_file", {"url": url, "path": path}, timeout=DOWNLOAD_SECONDS)
+
+    async def put(self, path: str, data: bytes) -> None:
+        """Create or replace a file, and the folders above it, in one move. Raises ActFailed."""
+        landing = f"/tmp/pilothouse-{token_hex(8)}"  # their server expands variables in the names it is given
+        form = {"file_path": landing}
+        await self._ask(
+            "POST", "/setup/upload", timeout=DOWNLOAD_SECONDS, data=form, files={"file_data": ("file", data)}
+        )
+        await self.inside({"do": "move", "source": landing, "path": path})
+
+    async def read(self, path: str, most: int) -> bytes:
+        """A whole file. Raises ActFailed."""
+        found = await self.inside({"do": "read", "path": path, "most": most})
+        assert isinstance(found, bytes)
+        return found
+
+    async def inside(self, asked: Mapping[str, Any], *, timeout: float = SERVER_SECONDS) -> str | bytes | None:
+        """Let our program do something there. Raises ActFailed."""
+        argv = ["python", "-c", INSIDE, json.dumps(asked, ensure_ascii=False)]
+        answer = await self._ask(
+            "POST", "/execute", timeout=timeout + ASK_SECONDS, json={"command": argv, "shell": False}
+        )
+        ran = _object(answer)
+        try:
+            said = json.loads(str(ran.get("output", "")).splitlines()[-1])
+        except (ValueError, IndexError):
+            raise WireRefused(f"the guest's program ended with {str(ran.get('error', ''))[-500:]!r}") from None
+        if "failed" in said:
+            raise ActFailed(said["failed"], said["why"], said.get("text"))
+        return b64decode(said["bytes"]) if "bytes" in said else said.get("text")
+
+    async def _ask(
+        self, method: str, path: str, *, refused: Sequence[int] = (), timeout: float = ASK_SECONDS, **given: Any
+    ) -> httpx.Response:
+        """Raises MachineGone where nothing was asked, WireRefused where the answer is an error or none came."""
+        limits = httpx.Timeout(timeout, connect=min(timeout, ASK_SECONDS))
+        try:
+            answer = await self._http.request(method, path, timeout=limits, **given)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise MachineGone(f"{self.address} cannot be reached: {error}") from error
+        except httpx.HTTPError as error:
+            raise WireRefused(f"{self.address}{path}: {type(error).__name__} {error}") from error
+        if answer.status_code >= 400 and answer.status_code not in refused:
+            raise WireRefused(f"{self.address}{path} answered {answer.status_code}: {answer.text[:500]}")
+        return answer
+
+
+class Screenshots(Captures):
+    """The picture as `/screenshot` gives it, the pointer included, one request at a time."""
+
+    def __init__(self, guest: Guest) -> None:
+        super().__init__()
+        self._guest = guest
+
+    async def capture(self) -> tuple[int, int, bytes]:
+        """See `Captures.capture`."""
+        try:
+            return picture_read(await self._guest.screenshot())
+        except MachineGone as gone:
+            raise WireRefused(str(gone)) from gone
+
+
+def picture_read(file: bytes) -> tuple[int, int, bytes]:
+    """Width, height and BGRX pixels of a picture file. Raises WireRefused."""
+    try:
+        with Image.open(BytesIO(file), formats=("PNG", "JPEG")) as image:
+            if image.width * image.height > LONGEST:
+                raise WireRefused(f"a picture of {image.width} by {image.height}")
+            rgbx = np.asarray(image.convert("RGBX"))
+    except (OSError, ValueError, SyntaxError) as error:
+        raise WireRefused(f"the guest gave no picture: {error}") from error
+    height, width = rgbx.shape[:2]
+    return width, height, rgbx[:, :, [2, 1, 0, 3]].tobytes()
+
+
+def _object(answer: httpx.Response) -> dict[str, Any]:
+    try:
+        said = answer.json()
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise WireRefused(f"{answer.url.path} answered no JSON object: {answer.text[:200]!r}")
+    return said

@@ -1,0 +1,216 @@
+"""Existing OSWorld guests, each behind OSWorld's own in-guest server: a fixed set of machines, lent out one at a time.
+
+Their server asks nobody who they are and checks no token, so whoever reaches it can do anything there.
+"""
+
+import asyncio
+import logging
+import re
+import socket
+import time
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from vm_bridge.drivers.distant import Body, Distant, DistantMachine
+from vm_bridge.drivers.failures import WireRefused
+from vm_bridge.drivers.osworld import KINDS, GuestActs
+from vm_bridge.drivers.osworld_judging import guest_judge
+from vm_bridge.drivers.osworld_setup import guest_set_up
+from vm_bridge.drivers.osworld_task import TaskFile, task_file_of
+from vm_bridge.drivers.osworld_wire import Guest, Screenshots
+from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.suites import Desk
+from vocabulary.observations import Verdict
+from vocabulary.tasks import Task
+
+logger = logging.getLogger(__name__)
+
+IMAGE = "osworld"
+QUIET = 0.8
+"""How long the picture stands still before the guest is taken to rest; a picture takes a while by itself (seconds)."""
+HEALTH_SECONDS = 10.0
+REVERT_SECONDS = 600.0
+"""Longest the configured command may take to put a machine back."""
+BOOT_SECONDS = 300.0
+BOOT_POLL = 0.5
+BROWSER_PORT = 9222
+"""Where their images let Chrome be driven."""
+
+
+class GuestSandbox:
+    """One guest. `revert` are the words of the command that puts it back, which gets its address as its last; without
+    them it goes back to no earlier state: what one lease left, the next one finds."""
+
+    def __init__(self, address: str, revert: Sequence[str], journal: Path) -> None:
+        self.id, self.image = f"{IMAGE}-{re.sub('[^A-Za-z0-9]', '-', address)}", IMAGE
+        self.capabilities = Capabilities(kinds=KINDS, width=0, height=0, streams=("webrtc", "stills"))
+        self.vnc_socket: Path | None = None
+        self.address = address
+        self.destroyed = False
+        self.task_file: TaskFile | None = None
+        self._revert = tuple(revert)
+        self.guest = Guest(address, browser_of(address))
+        self._screenshots = Screenshots(self.guest)
+        self.frames: FrameSource | None = self._screenshots
+        journal.mkdir(parents=True, exist_ok=True)
+        body = Body("an OSWorld guest", KINDS, self._screenshots, QUIET)
+        self._distant = Distant(body, self, {}, journal / f"{self.id}.jsonl")
+        self._changing = asyncio.Lock()
+
+    def bind(self, fencing_token: int) -> Machine:
+        return GuestMachine(self, self._distant, fencing_token, self.capabilities)
+
+    async def start(self) -> None:
+        """Raises MachineGone when the guest does not answer, or is none that we know how to drive."""
+        await self._put_back()
+        try:
+            system = await self.guest.platform()
+            if system != "Linux":
+                raise MachineGone(f"{self.address}: guests of {system} are not driven yet")
+            width, height = await self.guest.screen_size()
+        except WireRefused as refused:
+            raise MachineGone(str(refused)) from refused
+        self.capabilities = self.capabilities.model_copy(update={"width": width, "height": height})
+        self._distant.attach(GuestActs(self.guest))
+
+    async def admit(self, fence: int) -> None:
+        """See `Inside.admit`: nobody inside keeps tokens, so the driver's own check is all there is."""
+        if self.destroyed:
+            raise MachineGone(f"machine {self.id} is gone")
+
+    async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
+        """See `Sandbox.reset`; for a task of a lease, see `Inside.reset`. What of its file nobody can do is refused
+        before anything is put back."""
+        if fence is None:
+            self._distant.end_lease()
+        file = task_file_of(task)
+        async with self._changing:
+            if fence is not None:
+                await self._distant.admit(fence)
+            self.task_file = None
+            await self._put_back()
+            if file is not None:
+                await guest_set_up(self.guest, file.config)
+            self.task_file = file
+
+    async def judge(self, answer: str) -> Verdict:
+        """What the prepared task's evaluator says of the present state."""
+        if self.task_file is None:
+            return Verdict(success=None, score=0.0, reason="nothing can judge this task")
+        return await guest_judge(self.guest, self.task_file.evaluator, answer)
+
+    def desk(self, fence: int) -> Desk:
+        """See `Inside.desk`."""
+        raise MachineGone("no suite runs on an OSWorld guest")
+
+    async def dial(self, port: int) -> socket.socket:
+        raise ConnectionRefusedError("an OSWorld guest has no ports to offer")
+
+    async def healthy(self) -> bool:
+        if self._changing.locked():
+            return True  # it is put back, which has a bound of its own
+        try:
+            async with asyncio.timeout(HEALTH_SECONDS):
+                return not self.destroyed and bool(await self.guest.platform())
+        except (WireRefused, MachineGone, TimeoutError):
+            return False
+
+    async def usage(self) -> Usage:
+        return Usage(pss=0, cpu_seconds=0.0, processes=0)
+
+    async def destroy(self) -> None:
+        """The guest itself is somebody else's and runs on."""
+        self.destroyed = True
+        self._distant.detach()
+        self._screenshots.close()
+        await self.guest.close()
+
+    async def _put_back(self) -> None:
+        """Raises MachineGone."""
+        if self._revert:
+            await command_run((*self._revert, self.address))
+        ends = time.monotonic() + BOOT_SECONDS
+        while True:
+            with suppress(WireRefused, MachineGone):
+                await self.guest.platform()
+                return
+            if time.monotonic() > ends or self.destroyed or not self._revert:
+                raise MachineGone(f"the guest at {self.address} does not answer")
+            await asyncio.sleep(BOOT_POLL)
+
+
+class GuestMachine(DistantMachine):
+    """A guest seen through one lease; its tasks are files that judge themselves."""
+
+    def __init__(self, sandbox: GuestSandbox, distant: Distant, fence: int, capabilities: Capabilities) -> None:
+        super().__init__(distant, fence, capabilities)
+        self._sandbox = sandbox
+
+    async def evaluate(self, *, answer: str = "") -> Verdict:
+        await self._distant.admit(self._fence)
+        return await self._sandbox.judge(answer)
+
+
+class GuestHost:
+    """The guests at these addresses."""
+
+    images: tuple[str, ...] = (IMAGE,)
+
+    def __init__(self, data: Path, addresses: Sequence[str], revert: Sequence[str] = ()) -> None:
+        self._addresses, self._revert = tuple(addresses), tuple(revert)
+        self._journal = data / "osworld"
+        self._lent: dict[str, GuestSandbox] = {}
+        if not revert:
+            logger.warning("no command puts the OSWorld guests back: each lease finds what the one before left")
+
+    async def create(self, image: str) -> Sandbox:
+        free = [each for each in self._addresses if each not in self._lent or self._lent[each].destroyed]
+        if not free:
+            raise NoMachine(f"all {len(self._addresses)} OSWorld guests are in use")
+        problems = []
+        for address in free:
+            sandbox = self._lent[address] = GuestSandbox(address, self._revert, self._journal)
+            try:
+                await sandbox.start()
+            except MachineGone as gone:
+                problems.append(str(gone))
+                await sandbox.destroy()
+            else:
+                return sandbox
+        raise NoMachine("; ".join(problems))
+
+    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
+        return []  # their leases are given back; the next one finds them put back
+
+    async def close(self) -> None:
+        for sandbox in self._lent.values():
+            await sandbox.destroy()
+
+
+def browser_of(address: str) -> str:
+    """Where the Chrome of a guest may be driven."""
+    return f"{address.rpartition(':')[0]}:{BROWSER_PORT}"
+
+
+async def command_run(argv: Sequence[str]) -> None:
+    """Run a command of the operator's to its end. Raises MachineGone."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        )
+    except OSError as error:
+        raise MachineGone(f"{argv[0]}: {error}") from error
+    try:
+        async with asyncio.timeout(REVERT_SECONDS):
+            said, _ = await process.communicate()
+    except TimeoutError:
+        raise MachineGone(f"{argv[0]} did not end within {REVERT_SECONDS:g} s") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        raise MachineGone(f"{argv[0]} ended with {process.returncode}: {said[-500:].decode('utf-8', 'replace')}")

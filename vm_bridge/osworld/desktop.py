@@ -1,0 +1,109 @@
+"""The simulated guest's desktop: an X server, a window manager, a terminal, and a home folder."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from Xlib import X, display
+from Xlib.protocol.event import ClientMessage
+
+START_SECONDS = 60.0
+STOP_SECONDS = 10.0
+
+
+class Desktop:
+    """One desktop at a time; `revert` begins another in the same place."""
+
+    def __init__(self, folder: Path, packages: Path, size: tuple[int, int]) -> None:
+        self.home = folder / "home"
+        self._packages, self._size = packages, size
+        self._programs: list[subprocess.Popen[bytes]] = []
+        self.environment: dict[str, str] = {}
+
+    def start(self) -> None:
+        """Raises OSError, TimeoutError."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        (self.home / "Desktop").mkdir(parents=True)
+        width, height = self._size
+        ready, told = os.pipe()
+        server = ("Xtigervnc", "-displayfd", str(told), "-geometry", f"{width}x{height}", "-depth", "24", "-br")
+        quiet = (
+            "-rfbport=-1",
+            "-SecurityTypes=None",
+            "-nolisten",
+            "tcp",
+            "-noreset",
+            "-s",
+            "0",
+            "-extension",
+            "GLX",
+        )
+        self.environment = {"HOME": str(self.home), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        self.environment |= {"LANG": "C.UTF-8", "PYTHONPATH": str(self._packages)}
+        self._programs.append(self._begin([*server, *quiet], keep=told))
+        os.close(told)
+        with open(ready, "rb") as said:
+            number = said.readline().strip().decode()
+        if not number:
+            raise OSError("the X server did not start")
+        self.environment["DISPLAY"] = f":{number}"
+        self.launch(["openbox"])
+        self.launch(["xterm", "-geometry", "80x24+40+40", "-xrm", "xterm*cursorBlink: false"])
+
+    def launch(self, argv: str | list[str], *, shell: bool = False) -> None:
+        """Start a program that lives on. Raises OSError when it is not there."""
+        self._programs.append(self._begin(argv, shell=shell))
+
+    def stop(self) -> None:
+        """End every program that was started here; those that only had windows go with the X server."""
+        for program in reversed(self._programs):
+            with suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+        for program in self._programs:
+            program.wait(STOP_SECONDS)
+        self._programs.clear()
+
+    def revert(self) -> None:
+        """Back to the first state. Raises OSError."""
+        self.stop()
+        self.start()
+
+    def window_do(self, name: str, *, strict: bool, by_class: bool, close: bool) -> bool:
+        """Bring the window of that name to the front, or close it; whether there is one."""
+        server = display.Display(self.environment["DISPLAY"])
+        try:
+            root = server.screen().root
+            listed = root.get_full_property(server.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
+            for identity in listed.value if listed else ():
+                window = server.create_resource_object("window", identity)
+                names = (window.get_wm_class() or ()) if by_class else (window.get_wm_name(),)
+                if any(_named(str(one), name, strict) for one in names if one):
+                    message = server.intern_atom("_NET_CLOSE_WINDOW" if close else "_NET_ACTIVE_WINDOW")
+                    event = ClientMessage(window=window, client_type=message, data=(32, [0, 2, 0, 0, 0]))
+                    root.send_event(event, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+                    server.sync()
+                    return True
+            return False
+        finally:
+            server.close()
+
+    def _begin(self, argv: str | list[str], *, shell: bool = False, keep: int | None = None) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            argv,
+            shell=shell,
+            cwd=self.home,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=() if keep is None else (keep,),
+        )
+
+
+def _named(found: str, wanted: str, strict: bool) -> bool:
+    return found == wanted if strict else wanted.casefold() in found.casefold()

@@ -1,0 +1,23 @@
+"""PyAutoGUI for the simulator's guest, in a folder of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = ("pyautogui==0.9.54", "pytweening==1.2.0", "pyscreeze==1.0.1", "pymsgbox==2.0.1")
+"""Without what they ask for: python3-xlib would replace python-xlib, and MouseInfo is under the GPL."""
+INSTALL_SECONDS = 600.0
+
+
+def packages_ensure(folder: Path) -> Path:
+    """The folder with the packages, made when it is not there. Raises CalledProcessError where it cannot be."""
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    making = folder.with_suffix(".making")
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", str(making))
+    subprocess.run([*pip, *PACKAGES], check=True, timeout=INSTALL_SECONDS)
+    # PyAutoGUI imports it for a window that nobody opens here.
+    (making / "mouseinfo.py").write_text('"""Stands in for MouseInfo."""\n', encoding="utf-8")
+    making.rename(folder)
+    return folder
