@@ -19,7 +19,7 @@ from trainer.errors import NothingToLearn, SampleError, SampleTooLong, SampleUns
 from trainer.packing import Pack, learned_logprobs, pack
 from trainer.rendering import Rendered, Renderer, left_out_told
 from trainer.samples import said_of
-from trainer.trajectories import TrajectoryFolder, folder_open
+from trainer.trajectories import TrajectoryFolder, folders_open
 from vocabulary.dialect import Dialect, Screen
 from vocabulary.dialects import dialect_named
 from vocabulary.preferences import Candidate, Source, judgements_of, preferences_of
@@ -151,7 +151,7 @@ def reference_logprobs(model: Any, groups: Sequence[Replies]) -> torch.Tensor:
 
 def _trajectories(config: Choosing, checkpoint: Checkpoint) -> Iterator[tuple[Trajectory, Spoken]]:
     renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
-    for folder in map(folder_open, config.folders):
+    for folder in folders_open(config.folders):
         for trajectory in folder.trajectories():
             yield trajectory, _spoken(trajectory, folder, dialect, renderer)
 

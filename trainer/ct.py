@@ -20,7 +20,7 @@ from trainer.mixing import Mix
 from trainer.rendering import Rendered, Renderer, folder_rendered
 from trainer.runs import newest_of, train
 from trainer.sft import likelihood_gradients, something
-from trainer.trajectories import folder_open
+from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
 
@@ -66,7 +66,7 @@ def run(config: Config) -> Path:
 def _trajectories(source: Source, config: Config, renderer: Renderer) -> list[Rendered]:
     left_out: Counter[str] = Counter()
     dialect = dialect_named(config.dialect)
-    folders = map(folder_open, source.paths)
+    folders = folders_open(source.paths)
     return something([one for each in folders for one in folder_rendered(each, dialect, renderer, left_out)], left_out)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from trainer.attempts import Attempt
 from trainer.errors import RolloutsMissing, TrainerError
-from vocabulary.exports import UNFINISHED
+from trainer.trajectories import waiting
 
 TAKEN, REFUSED = ".taken", ".refused"
 REASONS = "refused.json"
@@ -112,9 +112,3 @@ class Inbox:
         target.parent.mkdir(exist_ok=True)
         shutil.rmtree(target, ignore_errors=True)
         os.rename(source, target)
-
-
-def waiting(path: Path) -> list[str]:
-    """The whole folders in an inbox, the oldest name first."""
-    found = (one.name for one in path.iterdir() if one.is_dir())
-    return sorted(name for name in found if not name.startswith(".") and not name.endswith(UNFINISHED))

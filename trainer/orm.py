@@ -25,7 +25,7 @@ from trainer.ranks import added, backward, is_first, mine
 from trainer.rendering import Rendered, Renderer, left_out_told
 from trainer.rewards import outcome_reward
 from trainer.runs import newest_of, train
-from trainer.trajectories import folder_open
+from trainer.trajectories import folders_open
 from vocabulary.calibrations import Calibration, calibration_of
 from vocabulary.judging import outcome_asked
 from vocabulary.samples import Sample
@@ -71,7 +71,7 @@ def questions_read(config: Config, checkpoint: Checkpoint) -> list[Question]:
     left_out: Counter[str] = Counter()
     renderer = Renderer(checkpoint, context=config.tokens // 2)
     questions: list[Question] = []
-    for folder in map(folder_open, config.folders):
+    for folder in folders_open(config.folders):
         for trajectory in folder.trajectories():
             if (outcome := outcome_reward(trajectory)) is None:
                 left_out["attempt_unjudged"] += 1

@@ -15,7 +15,7 @@ from trainer.checkpoints import Checkpoint
 from trainer.config import InOrder, Said
 from trainer.rendering import Rendered, Renderer, rendered_of
 from trainer.sft import fit, something
-from trainer.trajectories import folder_open
+from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 from vocabulary.tasks import kind_of
 from vocabulary.trajectories import Trajectory
@@ -41,7 +41,7 @@ def samples_read(config: Config, checkpoint: Checkpoint) -> list[Rendered]:
     renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
     samples: list[Rendered] = []
     tasks: dict[str, str] = {}
-    for folder in map(folder_open, config.folders):
+    for folder in folders_open(config.folders):
         for trajectory in folder.trajectories():
             if not believed(trajectory):
                 left_out["attempt_unverified"] += 1

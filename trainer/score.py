@@ -19,7 +19,7 @@ from trainer.critic import Critic, critic_load, learned_values
 from trainer.errors import NothingToLearn, OutputExists
 from trainer.packing import learned_logprobs, pack
 from trainer.rendering import Rendered, Renderer, folder_rendered, left_out_told
-from trainer.trajectories import folder_open
+from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
 
@@ -79,7 +79,7 @@ def _write(config: Config, lines: TextIO) -> int:
     renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
     left_out: Counter[str] = Counter()
     count = 0
-    for folder in map(folder_open, config.folders):
+    for folder in folders_open(config.folders):
         for sample in folder_rendered(folder, dialect, renderer, left_out):
             lines.write(json.dumps(scored(sample, checkpoint, critic, config.temperature)) + "\n")
             count += 1

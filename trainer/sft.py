@@ -21,7 +21,7 @@ from trainer.packing import learned_logprobs, pack
 from trainer.ranks import added, backward, mine
 from trainer.rendering import Rendered, Renderer, folder_rendered, left_out_told
 from trainer.runs import newest_of, train
-from trainer.trajectories import folder_open
+from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
 
@@ -46,7 +46,7 @@ def samples_read(config: Config, checkpoint: Checkpoint) -> list[Rendered]:
     """Every sample of the folders that counts for something. Raises NothingToLearn, FolderError."""
     left_out: Counter[str] = Counter()
     renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
-    folders = [folder_open(path) for path in config.folders]
+    folders = [*folders_open(config.folders)]
     everything = (one for folder in folders for one in folder.trajectories())
     weights = None if config.weighting == "none" else step_weights(everything, config.weighting, config.classes)
     samples = [sample for folder in folders for sample in folder_rendered(folder, dialect, renderer, left_out, weights)]

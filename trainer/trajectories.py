@@ -8,7 +8,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -90,6 +90,22 @@ def folder_open(path: Path) -> TrajectoryFolder:
     if count != manifest.counts.trajectories:
         raise FolderDamaged(f"the manifest says {manifest.counts.trajectories} trajectories, there are {count}")
     return TrajectoryFolder(path=path, manifest=manifest)
+
+
+def folders_open(paths: Iterable[Path]) -> Iterator[TrajectoryFolder]:
+    """Each of these folders, and of an inbox every whole folder that has come by now, the oldest name first.
+
+    Raises FolderUnfinished, FolderUnknown or FolderDamaged.
+    """
+    for path in paths:
+        come = waiting(path) if path.is_dir() and not (path / MANIFEST).exists() else []
+        yield from map(folder_open, [path / name for name in come] or [path])
+
+
+def waiting(path: Path) -> list[str]:
+    """The whole folders in an inbox, the oldest name first."""
+    found = (one.name for one in path.iterdir() if one.is_dir())
+    return sorted(name for name in found if not name.startswith(".") and not name.endswith(UNFINISHED))
 
 
 def _manifest_read(path: Path) -> Manifest:

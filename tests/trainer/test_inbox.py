@@ -8,7 +8,8 @@ import pytest
 
 from trainer.attempts import Attempt
 from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
-from trainer.inbox import REASONS, REFUSED, TAKEN, Inbox, waiting
+from trainer.inbox import REASONS, REFUSED, TAKEN, Inbox
+from trainer.trajectories import waiting
 
 
 def attempt(name: str) -> Attempt:

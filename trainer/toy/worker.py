@@ -16,11 +16,11 @@ from pathlib import Path
 
 from trainer.checkpoints import checkpoint_load
 from trainer.errors import CheckpointError, RolloutsMissing, WorkerBusy
-from trainer.inbox import waiting
 from trainer.serve.engine import Engine
 from trainer.serve.reader import Reader
 from trainer.toy.folders import folder_write
 from trainer.toy.playing import Play, Said
+from trainer.trajectories import waiting
 
 OPEN = ".open"
 LOOK_EVERY = 0.1

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.trainer.folders import folder_write, manifest_write
 from tests.unit.vocabulary.examples import ACTIONS, step, trajectory
 from trainer.errors import FolderDamaged, FolderError, FolderUnfinished, FolderUnknown, TrajectoryUnreadable
-from trainer.trajectories import folder_open, main
+from trainer.trajectories import folder_open, folders_open, main
 from vocabulary.actions import Click
 from vocabulary.exports import MANIFEST, TRAJECTORIES, ExportedFile, Manifest
 
@@ -30,6 +30,20 @@ def test_what_was_written_comes_back(folder: Path) -> None:
     picture = FIRST.steps[3].before.screenshot
     assert picture is not None
     assert opened.image(picture).read_bytes() == b"screen-3"
+
+
+def test_of_an_inbox_everything_whole_is_read_as_it_came(tmp_path: Path) -> None:
+    inbox = tmp_path / "inbox"
+    for name, whole in (("2-b", SECOND), ("1-a", FIRST), ("3-c.tmp", FIRST), (".taken", SECOND)):
+        folder_write(inbox / name, whole)
+    plain = tmp_path / "plain"
+    folder_write(plain, SECOND)
+    read = [one for folder in folders_open([inbox, plain]) for one in folder.trajectories()]
+    assert read == [FIRST, SECOND, SECOND]
+    folder_write(inbox / "4-d", FIRST)
+    assert len([*folders_open([inbox])]) == 3, "what has come since is read the next time"
+    with pytest.raises(FolderUnknown):
+        list(folders_open([tmp_path / "nowhere"]))
 
 
 def test_an_empty_folder_of_trajectories_is_a_folder(tmp_path: Path) -> None:
