@@ -14,7 +14,7 @@ from vocabulary.resize import MAX_PIXELS, MIN_PIXELS
 
 THETA = 20.0
 """The base of the text's rotary embedding: with the family's 10,000 a screen's columns are hardly told apart."""
-CONTEXT = 4_096
+CONTEXT = 8_192
 WINDOW = 40 * CELL
 """Wider than any picture it gets: attention is over all of it in every block."""
 IMAGES = {

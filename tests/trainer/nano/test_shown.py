@@ -1,13 +1,15 @@
 """Attempts become decisions as a server would have asked for them: the same tokens, the same pixels."""
 
+import io
 from pathlib import Path
 from random import Random
 
 import pytest
 import torch
+from PIL import Image
 
-from tests.trainer.making import CLICK, DIALECT, TYPED, as_served, folder_write
-from tests.unit.vocabulary.examples import trajectory
+from tests.trainer.making import DIALECT, TYPED, as_served, folder_write, read
+from tests.unit.vocabulary.examples import step, trajectory
 from trainer.checkpoints import Checkpoint
 from trainer.nano import clicking
 from trainer.nano.asked import Decision, Speller, batch_of
@@ -16,19 +18,29 @@ from trainer.nano.shown import SERVED, Shown, decisions_of
 from trainer.nano.targets import CELL
 from trainer.serve.reader import Reader
 from trainer.trajectories import TrajectoryFolder, folder_open
+from vocabulary.actions import Click
 from vocabulary.samples import samples_of
+from vocabulary.steps import Step
+from vocabulary.trajectories import Trajectory
+
+CLICK = Click(x=30, y=40)
+
+
+def attempt() -> Trajectory:
+    """An attempt of three steps, whose pictures have the sizes that are said of them."""
+    return trajectory(steps=tuple(_seen(step(index, act)) for index, act in enumerate((CLICK, TYPED, CLICK))))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> TrajectoryFolder:
-    """An attempt of three steps."""
-    return folder_open(folder_write(tmp_path_factory.mktemp("attempts"), trajectory(CLICK, TYPED, CLICK)))
+    """It, as an export."""
+    return folder_open(folder_write(tmp_path_factory.mktemp("attempts"), attempt()))
 
 
 def test_every_step_is_asked_for_as_a_server_reads_it(nano: Checkpoint, folder: TrajectoryFolder) -> None:
     speller, reader = Speller(nano.tokenizer), Reader(nano, max_images=1, context=4096)
     decisions = list(decisions_of(folder, speller))
-    samples = list(samples_of(trajectory(CLICK, TYPED, CLICK), DIALECT, budget=SERVED))
+    samples = list(samples_of(attempt(), DIALECT, budget=SERVED))
     assert len(decisions) == len(samples) == 3
     for one, sample in zip(decisions, samples, strict=True):
         prompt = as_served(reader, sample)
@@ -66,6 +78,12 @@ def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder
         )
     )
     assert (made / "model.safetensors").read_bytes() != (start / "model.safetensors").read_bytes()
+
+
+def _seen(one: Step) -> Step:
+    assert one.before.screenshot is not None
+    width, height = Image.open(io.BytesIO(read(one.before.screenshot))).size
+    return one.model_copy(update={"before": one.before.model_copy(update={"width": width, "height": height})})
 
 
 def _cells(one: Decision) -> int:
