@@ -18,17 +18,18 @@ from trainer.nano.shown import SERVED, Shown, decisions_of
 from trainer.nano.targets import CELL
 from trainer.serve.reader import Reader
 from trainer.trajectories import TrajectoryFolder, folder_open
-from vocabulary.actions import Click
+from vocabulary.actions import Action, Click
 from vocabulary.samples import samples_of
 from vocabulary.steps import Step
 from vocabulary.trajectories import Trajectory
 
 CLICK = Click(x=30, y=40)
+ACTS: tuple[Action, ...] = (CLICK, TYPED, CLICK)
 
 
 def attempt() -> Trajectory:
     """An attempt of three steps, whose pictures have the sizes that are said of them."""
-    return trajectory(steps=tuple(_seen(step(index, act)) for index, act in enumerate((CLICK, TYPED, CLICK))))
+    return trajectory(steps=tuple(_seen(step(index, act)) for index, act in enumerate(ACTS)))
 
 
 @pytest.fixture(scope="module")
