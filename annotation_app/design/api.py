@@ -12,7 +12,6 @@ from annotation_app.accounts.selectors import user_of
 from annotation_app.design import jobs, selectors, services
 from annotation_app.design.graph import LARGEST, GraphFormat, graph_csv
 from annotation_app.design.schemas import (
-    AcceptIn,
     DesignPage,
     GraphReport,
     GraphRow,
@@ -20,6 +19,7 @@ from annotation_app.design.schemas import (
     NodeIn,
     PlacedPage,
     PlacementIn,
+    WordingIn,
     WritingIn,
     WritingOut,
 )
@@ -126,7 +126,7 @@ def wordings_cancel(request: HttpRequest, writing_id: UUID) -> Status[None]:
 
 
 @router.post("/suggestions/{suggestion_id}/accept", response={201: MadeOut})
-def suggestion_accept(request: HttpRequest, suggestion_id: RowId, body: AcceptIn) -> Status[MadeOut]:
+def suggestion_accept(request: HttpRequest, suggestion_id: RowId, body: WordingIn) -> Status[MadeOut]:
     """Make a wording, edited or not, a task of the pool."""
     task = services.suggestion_accept(user=user_of(request), suggestion_id=suggestion_id, text=body.text)
     return Status(201, MadeOut(id=task.pk))

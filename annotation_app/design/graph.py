@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from annotation_app.design.schemas import Fault, GraphRow
+from annotation_app.design.schemas import GraphFault, GraphRow
 
 GraphFormat = Literal["csv", "json"]
 COLUMNS = ("application", "function", "part", "importance")
@@ -17,30 +17,30 @@ MOST_ROWS = 20_000
 MOST_FAULTS = 200
 
 
-def graph_read(data: bytes, form: GraphFormat) -> tuple[tuple[GraphRow, ...], tuple[Fault, ...]]:
+def graph_read(data: bytes, form: GraphFormat) -> tuple[tuple[GraphRow, ...], tuple[GraphFault, ...]]:
     """The rows and the faults of a file."""
     rows: dict[tuple[str, str, str], GraphRow] = {}
-    faults: list[Fault] = []
+    faults: list[GraphFault] = []
     try:
         for number, found in enumerate(_found(data, form), start=1):
             try:
                 row = GraphRow.model_validate(found)
             except ValidationError as error:
                 first = error.errors(include_input=False, include_url=False)[0]
-                faults.append(Fault(row=number, reason=f"{'.'.join(map(str, first['loc']))}: {first['msg']}"))
+                faults.append(GraphFault(row=number, reason=f"{'.'.join(map(str, first['loc']))}: {first['msg']}"))
                 continue
             path = (row.application, row.function, row.part)
             if row.part and not row.function:
-                faults.append(Fault(row=number, reason="function: a part is part of a function"))
+                faults.append(GraphFault(row=number, reason="function: a part is part of a function"))
             elif path in rows:
-                faults.append(Fault(row=number, reason="application: this node is there twice"))
+                faults.append(GraphFault(row=number, reason="application: this node is there twice"))
             elif number > MOST_ROWS:
-                faults.append(Fault(row=number, reason=f"a graph has at most {MOST_ROWS} rows"))
+                faults.append(GraphFault(row=number, reason=f"a graph has at most {MOST_ROWS} rows"))
             rows[path] = row
             if len(faults) >= MOST_FAULTS or number > MOST_ROWS:
                 break
     except (ValueError, csv.Error, RecursionError) as error:
-        faults.append(Fault(row=1, reason=f"it is not understood: {error}"))
+        faults.append(GraphFault(row=1, reason=f"it is not understood: {error}"))
     return tuple(rows.values()), tuple(faults)
 
 

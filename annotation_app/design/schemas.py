@@ -140,7 +140,7 @@ class WritingIn(Frozen):
     count: Annotated[int, Field(ge=1, le=20)] = 5
 
 
-class AcceptIn(Frozen):
+class WordingIn(Frozen):
     """The wording as it is to be, edited or not."""
 
     text: Instruction
@@ -155,7 +155,7 @@ class GraphRow(Frozen):
     importance: Importance = 1.0
 
 
-class Fault(Frozen):
+class GraphFault(Frozen):
     """Why a row of a file is no node; rows count from 1."""
 
     row: int
@@ -168,7 +168,7 @@ class GraphReport(Frozen):
     added: int
     changed: int
     placed: int
-    faults: tuple[Fault, ...]
+    faults: tuple[GraphFault, ...]
 
 
 class WriterServer(Frozen):

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from annotation_app.judges.schemas import PoolName
 from vocabulary.base import Frozen
 
 RuleWhat = Literal["practice", "left", "unaccepted", "recordings", "exports", "audit"]
@@ -54,13 +55,6 @@ class RuleOut(Frozen):
     freed: int
     error: str
     created_by: str
-
-
-class PoolName(Frozen):
-    """A pool a rule may be for."""
-
-    id: int
-    name: str
 
 
 class RetentionPage(Frozen):

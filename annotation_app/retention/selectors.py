@@ -15,9 +15,10 @@ from annotation_app.episodes.models import Branch, Episode, EpisodeBlob, Review
 from annotation_app.episodes.selectors import ENDED_STATUSES
 from annotation_app.errors import NotFound
 from annotation_app.exports.models import Export, ExportState, VersionMember
+from annotation_app.judges.schemas import PoolName
 from annotation_app.recordings.models import Recording, RecordingState
 from annotation_app.retention.models import Rule, What
-from annotation_app.retention.schemas import PoolName, Preview, RetentionPage, RuleOut
+from annotation_app.retention.schemas import Preview, RetentionPage, RuleOut
 from annotation_app.reviews.models import Adjudication
 from annotation_app.tasks.models import Pool, Task
 

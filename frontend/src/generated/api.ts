@@ -592,7 +592,7 @@ export interface TaskRow {
   gold: boolean;
 }
 /**
- * Why a row of a file is no node; rows count from 1.
+ * Why a row is no task; rows count from 1, the line of a heading included.
  */
 export interface Fault {
   row: number;
@@ -1468,7 +1468,7 @@ export interface JudgeRow {
   run: RunOut | null;
 }
 /**
- * A pool a rule may be for.
+ * A pool a judge may judge in.
  */
 export interface PoolName {
   id: number;
@@ -2408,13 +2408,20 @@ export interface GraphRow {
   importance: number;
 }
 /**
+ * Why a row of a file is no node; rows count from 1.
+ */
+export interface GraphFault {
+  row: number;
+  reason: string;
+}
+/**
  * What came of a file, or of the bundled suites: with faults, nothing was changed.
  */
 export interface GraphReport {
   added: number;
   changed: number;
   placed: number;
-  faults: Fault[];
+  faults: GraphFault[];
 }
 /**
  * What was made.
@@ -2459,6 +2466,6 @@ export interface WritingIn {
 /**
  * The wording as it is to be, edited or not.
  */
-export interface AcceptIn {
+export interface WordingIn {
   text: string;
 }
