@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
-from annotation_app.client.answers import ExportOut, FeedItem, Query
+from annotation_app.client.answers import ExportOut, FeedItem, ImportOut, Query
 from annotation_app.client.client import Pilothouse
 from annotation_app.client.errors import PilothouseError, ServerFailed, Unreachable
 from annotation_app.client.inbox import following
@@ -78,6 +78,12 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--id", type=UUID, help="download this export, and ask for none")
     export.set_defaults(run=_export, review="accepted")
 
+    taking = commands.add_parser("import", help="take in trajectories that were made elsewhere")
+    taking.add_argument("file", type=Path, help="a zip, a tar, lines of trajectories, or a folder")
+    taking.add_argument("--pool", default="", help="the pool of what comes in; named after the file by default")
+    taking.add_argument("--format", default="", help="what its rows have to be; what each says by default")
+    taking.set_defaults(run=_import)
+
     stream = commands.add_parser("stream", help="put trajectories into a trainer's inbox as they become ready")
     stream.add_argument("inbox", type=Path)
     _query_arguments(stream)
@@ -141,7 +147,13 @@ def _export(client: Pilothouse, asked: argparse.Namespace) -> int:
     return _print([client.export(started.id)])
 
 
-def _progress(export: ExportOut) -> None:
+def _import(client: Pilothouse, asked: argparse.Namespace) -> int:
+    started = client.import_start(asked.file, pool=asked.pool, form=asked.format)
+    _tell(f"import {started.id}")
+    return _print([client.import_wait(started.id, _progress)])
+
+
+def _progress(export: ExportOut | ImportOut) -> None:
     _tell(f"{export.status} {export.progress:.0%}")
 
 

@@ -109,6 +109,22 @@ class ExportOut(Answer):
     finished_at: datetime | None
 
 
+class ImportOut(Answer):
+    """An import; `progress` runs from 0 to 1, `known` is how many trajectories were there already."""
+
+    id: UUID
+    name: str
+    pool_id: int | None
+    pool: str
+    status: ExportStatus
+    progress: float
+    imported: int
+    known: int
+    refused: int
+    code: str
+    error: str
+
+
 class PolicyRef(Answer):
     """Which policy: its name and its revision."""
 

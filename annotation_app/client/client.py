@@ -17,14 +17,15 @@ from annotation_app.client.answers import (
     FeedPage,
     Found,
     FoundPage,
+    ImportOut,
     Query,
     RevisionOut,
     RevisionSummary,
     SavedQueryOut,
 )
 from annotation_app.client.connection import Connection, token_read, url_read
-from annotation_app.client.errors import Damaged, ExportFailed, NotFound, ServerFailed
-from annotation_app.client.folders import fetch, unpack
+from annotation_app.client.errors import Damaged, ExportFailed, ImportFailed, NotFound, ServerFailed
+from annotation_app.client.folders import fetch, unpack, zipped
 from vocabulary.exports import TRAJECTORIES, Manifest
 from vocabulary.trajectories import Trajectory
 
@@ -137,6 +138,24 @@ class Pilothouse:
             return unpack(archive, target, manifest_sha256=tag.strip('"') or None)
         finally:
             archive.unlink(missing_ok=True)
+
+    def import_start(self, file: Path, *, pool: str = "", form: str = "") -> ImportOut:
+        """Upload a zip, a tar or lines of trajectories, or a folder, which is zipped first; docs/exports.md says of
+        which formats."""
+        with TemporaryDirectory() as aside:
+            sent = zipped(file, Path(aside)) if file.is_dir() else file
+            return _read(ImportOut, self._connection.upload("/imports", sent, {"pool": pool, "format": form}))
+
+    def import_wait(self, import_id: UUID, progress: Callable[[ImportOut], None] = lambda _: None) -> ImportOut:
+        """The import when it is through; `progress` hears how far it is. Raises ImportFailed."""
+        while True:
+            job = _read(ImportOut, self._connection.get(f"/imports/{import_id}"))
+            progress(job)
+            if job.status == "done":
+                return job
+            if job.status in ENDED:
+                raise ImportFailed(job.error or f"The import was {job.status}.", job.code)
+            time.sleep(LOOK_EVERY)
 
     def policies(self) -> tuple[RevisionSummary, ...]:
         """Every registered revision."""

@@ -47,6 +47,11 @@ class Connection:
         """What became of a change. Raises Refused and Unreachable."""
         return self._call("POST", path, json=body if body is not None else {}, repeatable=repeatable)
 
+    def upload(self, path: str, file: Path, fields: Mapping[str, str]) -> Any:
+        """What became of a file that was sent; once. Raises Refused, Unreachable and OSError."""
+        with file.open("rb") as content:
+            return self._call("POST", path, files={"file": (file.name, content)}, data=fields, repeatable=False)
+
     @contextmanager
     def stream(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:
         """An answer that is read bit by bit; once, since how far it got is the caller's to know. Raises Refused and

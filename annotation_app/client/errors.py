@@ -12,6 +12,7 @@ PilothouseError           every error of this package; `code` is stable
 │   ├── TooMany           429
 │   └── ServerFailed      5xx
 ├── ExportFailed          an export ended without a folder
+├── ImportFailed          an import ended before it was through; `code` is the server's
 ├── Damaged               what was downloaded is not what its manifest says
 ├── OtherPosition         an inbox is being filled by another program, or from another query
 └── SignatureWrong        a webhook's message that we did not send, or not now
@@ -82,6 +83,12 @@ class ServerFailed(Refused):
 
 class ExportFailed(PilothouseError):
     code = "export_failed"
+
+
+class ImportFailed(PilothouseError):
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code or "import_failed"
 
 
 class Damaged(PilothouseError):

@@ -54,6 +54,16 @@ def _fetch_on(connection: Connection, path: str, aside: Path, tagged: Path) -> s
     return tag
 
 
+def zipped(folder: Path, aside: Path) -> Path:
+    """A folder's files in a zip file; pictures are compressed already."""
+    target = aside / f"{folder.resolve().name}.zip"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, path.relative_to(folder))
+    return target
+
+
 def unpack(archive: Path, target: Path, *, manifest_sha256: str | None = None) -> Manifest:
     """The folder in a zip file, under its name when every file is what the manifest says. Raises Damaged."""
     aside = target.with_name(target.name + UNFINISHED)

@@ -31,7 +31,7 @@ WORDS: dict[str, str] = {
     "machine.taken": "The machine of an episode of yours was taken back",
     "webhook.disabled": "A webhook was switched off",
 }
-PAGES = {"export": "/exports", "import": "/imports", "episode": "/episodes/{id}", "webhook": "/webhooks"}
+PAGES = {"export": "/exports", "import": "/exports", "episode": "/episodes/{id}", "webhook": "/webhooks"}
 
 
 def notice_give(*, user: User, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:

@@ -248,13 +248,10 @@ async def test_a_lost_picture_is_told_and_the_others_come(
 
 
 async def test_one_process_fills_an_inbox(url: str, token: str, tmp_path: Path) -> None:
-    def again(client: Pilothouse) -> None:
-        with following(client, tmp_path / "in", Query()):
-            pass
-
     with Pilothouse(url, token) as client, following(client, tmp_path / "in", Query()):
+        second = following(client, tmp_path / "in", Query())
         with pytest.raises(errors.OtherPosition):
-            again(client)
+            second.__enter__()
 
 
 @pytest.mark.slow
@@ -300,6 +297,11 @@ async def test_commands(
     shutil.rmtree(tmp_path / "out")
     status, _, _ = await run("export", str(tmp_path / "out"), "--id", rows[0]["id"])
     assert (status, (tmp_path / "out" / "manifest.json").is_file()) == (0, True)
+    status, told, _ = await run("import", str(tmp_path / "out"), "--pool", "again")
+    assert (status, told[0]["known"], told[0]["imported"], told[0]["refused"]) == (0, 2, 0, 0)
+    (tmp_path / "bad.jsonl").write_text("no row\n")
+    status, told, _ = await run("import", str(tmp_path / "bad.jsonl"))
+    assert (status, told[0]["imported"], told[0]["refused"]) == (0, 0, 1)
     status, rows, err = await run("list", "exports")
     assert (status, len(rows)) == (0, 1)
     status, rows, err = await run("query", "--reward-min", "much")
