@@ -22,6 +22,8 @@ ASK_SECONDS = 30.0
 SERVER_SECONDS = 120.0
 """After so long their server ends what it executes."""
 DOWNLOAD_SECONDS = 300.0
+LOOKS = 3
+"""Times that a picture is asked for; looking changes nothing."""
 LONGEST = 20_000_000
 """Most pixels of a picture."""
 INSIDE = Path(__file__).with_name("osworld_inside.py").read_text("utf-8")
@@ -145,10 +147,13 @@ class Screenshots(Captures):
 
     async def capture(self) -> tuple[int, int, bytes]:
         """See `Captures.capture`."""
-        try:
-            return picture_read(await self._guest.screenshot())
-        except MachineGone as gone:
-            raise WireRefused(str(gone)) from gone
+        for tries_left in reversed(range(LOOKS)):
+            try:
+                return picture_read(await self._guest.screenshot())
+            except (WireRefused, MachineGone) as error:
+                if not tries_left:
+                    raise WireRefused(str(error)) from error
+        raise AssertionError("the last look returns or raises")
 
 
 def picture_read(file: bytes) -> tuple[int, int, bytes]:

@@ -12,7 +12,7 @@ from vm_bridge.errors import MachineGone
 from vm_bridge.sandbox import Frame, FrameSource
 from vocabulary.observations import Rest
 
-FIRST_SECONDS = 10.0
+FIRST_SECONDS = 30.0
 WATCH_FPS = 30
 
 

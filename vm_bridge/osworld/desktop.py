@@ -8,11 +8,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from PIL import Image, ImageGrab
 from Xlib import X, display
 from Xlib.protocol.event import ClientMessage
 
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
+POINTER = (9, 9)
 
 
 class Desktop:
@@ -71,6 +73,17 @@ class Desktop:
         """Back to the first state. Raises OSError."""
         self.stop()
         self.start()
+
+    def picture(self) -> Image.Image:
+        """The screen, and a square where the pointer is."""
+        shown = ImageGrab.grab(xdisplay=self.environment["DISPLAY"])
+        server = display.Display(self.environment["DISPLAY"])
+        try:
+            pointer = server.screen().root.query_pointer()
+        finally:
+            server.close()
+        shown.paste(Image.new("RGB", POINTER, "black"), (pointer.root_x, pointer.root_y))
+        return shown
 
     def window_do(self, name: str, *, strict: bool, by_class: bool, close: bool) -> bool:
         """Bring the window of that name to the front, or close it; whether there is one."""

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 PACKAGES = ("pyautogui==0.9.54", "pytweening==1.2.0", "pyscreeze==1.0.1", "pymsgbox==2.0.1")
 """Without what they ask for: python3-xlib would replace python-xlib, and MouseInfo is under the GPL."""
@@ -14,10 +16,15 @@ def packages_ensure(folder: Path) -> Path:
     if folder.exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    making = folder.with_suffix(".making")
+    making = Path(mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", str(making))
     subprocess.run([*pip, *PACKAGES], check=True, timeout=INSTALL_SECONDS)
     # PyAutoGUI imports it for a window that nobody opens here.
     (making / "mouseinfo.py").write_text('"""Stands in for MouseInfo."""\n', encoding="utf-8")
-    making.rename(folder)
+    try:
+        making.rename(folder)
+    except OSError:
+        if not folder.exists():
+            raise
+        rmtree(making)  # somebody else made it meanwhile
     return folder

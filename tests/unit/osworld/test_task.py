@@ -95,5 +95,5 @@ def test_a_metric(name: str, found: Any, expected: Any, options: dict[str, Any],
 
 
 def test_every_metric_is_tried_above() -> None:
-    (mark,) = (one for one in test_a_metric.pytestmark if one.name == "parametrize")  # type: ignore[attr-defined]
+    (mark,) = (one for one in test_a_metric.pytestmark if one.name == "parametrize")
     assert {row[0] for row in mark.args[1]} == METRICS.keys()
