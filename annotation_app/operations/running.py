@@ -17,7 +17,7 @@ from annotation_app.operations.stack import ROOT
 
 START_SECONDS = 240.0
 STOP_SECONDS = 60.0
-MANAGE_SECONDS = 120.0
+MANAGE_SECONDS = 300.0
 POLL_SECONDS = 0.05
 TAIL_BYTES = 4000
 

@@ -17,10 +17,13 @@ OLD = {"accounts": "0002_tokens", "policies": "0002_revisions", "tasks": "0004_n
 """Before groups, overlap, figures of steps, rejected reviews, branches, exports' plans, judges, reviews, retention."""
 FILL = """
 import json, sys
+from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 old, task, step, sha, size = json.loads(%r)
+for app, name in old:
+    call_command("migrate", app, name)
 apps = MigrationExecutor(connection).loader.project_state(list(map(tuple, old))).apps
 model = lambda app, name: apps.get_model(app, name).objects
 person = model("accounts", "User").create(username="olga", roles=["annotator"], password="!")
@@ -62,8 +65,6 @@ print("READ " + json.dumps({
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A backup of an installation as it was before the newer migrations, with one finished episode."""
     with running(tmp_path_factory.mktemp("old"), storage_only=True) as whole:
-        for app, name in OLD.items():
-            whole.manage("migrate", app, name)
         definition = json.dumps({"id": "t-1", "instruction": "Rename it.", "suite": "desktop", "name": "rename"})
         done = step(command_id="command-old").model_dump_json()
         old = [*OLD.items(), ("audit", "0001_initial"), ("blobs", "0001_initial")]
