@@ -28,7 +28,7 @@ from trainer.packing import pack
 from trainer.rendering import Rendered, Renderer, left_out_told
 from trainer.rewards import Shaping
 from trainer.runs import is_kept, keep, newest_of, optimiser_of, resumed, state_of, stepped
-from trainer.trajectories import folder_open
+from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
 
@@ -69,7 +69,7 @@ def attempts_read(config: Config, checkpoint: Checkpoint) -> list[Attempt]:
     left_out: Counter[str] = Counter()
     renderer, dialect = Renderer(checkpoint, context=config.tokens), dialect_named(config.dialect)
     attempts: list[Attempt] = []
-    for folder in map(folder_open, config.folders):
+    for folder in folders_open(config.folders):
         for trajectory in folder.trajectories():
             try:
                 attempts.append(attempt_of(trajectory, folder, dialect, renderer, config.shaping, config.temperature))
