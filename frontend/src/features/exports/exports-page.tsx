@@ -1,4 +1,4 @@
-/** Trajectories out to files: choose which, watch it being written, download it, keep it as a dataset version. */
+/** Trajectories out to files, and in from them: choose which, watch it being written, download it, keep it as a dataset version. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
@@ -13,6 +13,7 @@ import { exportsQuery, versionsQuery } from "./api";
 import { ExportForm } from "./export-form";
 import { ExportTable } from "./export-table";
 import { FreezeDialog } from "./freeze-dialog";
+import { ImportsSection } from "./imports-section";
 import { VersionTable } from "./version-table";
 
 export default function ExportsPage() {
@@ -37,6 +38,7 @@ export default function ExportsPage() {
           {(rows) => <VersionTable versions={rows} />}
         </Listed>
       </Section>
+      <ImportsSection />
       {freezing && <FreezeDialog item={freezing} onClose={() => setFreezing(null)} />}
     </Page>
   );

@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { Listed } from "@/shared/ui/listed";
 import { Section } from "@/shared/ui/page";
-import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { ImportForm } from "./import-form";
 import { ImportTable } from "./import-table";
@@ -15,10 +15,9 @@ export function ImportsSection() {
   return (
     <Section title={t("imports.title")}>
       <ImportForm />
-      {imports.isPending && <Loading />}
-      {imports.isError && <ErrorState error={imports.error} onRetry={() => void imports.refetch()} />}
-      {imports.data?.length === 0 && <Empty title={t("imports.none")}>{t("imports.none.help")}</Empty>}
-      {imports.data && imports.data.length > 0 && <ImportTable imports={imports.data} />}
+      <Listed query={imports} none={t("imports.none")} help={t("imports.none.help")}>
+        {(rows) => <ImportTable imports={rows} />}
+      </Listed>
     </Section>
   );
 }
