@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.vocabulary.examples import TASK, observation, proposal, step, trajectory
 from trainer.samples import sampled_of
-from vocabulary.actions import Click, Drag, Point, SetClipboard, Swipe, TypeText
+from vocabulary.actions import Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
 from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.memory import Budget
@@ -42,6 +42,19 @@ def test_a_failed_or_unknown_act_is_no_target() -> None:
     failed = step(0, CLICK, error=ActionError(code="outcome_unknown", message="?"), after=None)
     samples = list(samples_of(trajectory(steps=(failed, step(1, TYPED))), DIALECT))
     assert [sample.index for sample in samples] == [1]
+
+
+def test_what_was_drawn_is_told_whatever_came_of_it() -> None:
+    wrong = ActionError(code="no_action", message="The reply holds no action.")
+    lapse = step(0, NoAction(said="Hm."), decision="auto", error=wrong)
+    failed = step(1, CLICK, decision="auto", error=wrong)
+    whole = trajectory(steps=(lapse, failed, step(2, TYPED), step(3, CLICK, error=wrong)))
+    assert [sample.index for sample in samples_of(whole, DIALECT)] == [2], "nobody is taught what went wrong"
+    first, second, third = samples_of(whole, DIALECT, drawn={0, 1})
+    assert (first.index, first.target) == (0, "")
+    assert (second.index, third.index) == (1, 2), "a person's act that failed is no sample of anybody's"
+    texts = [part.text for message in second.messages for part in message.content if isinstance(part, TextPart)]
+    assert texts[-2:] == ["Hm.", "The last action failed: The reply holds no action."]
 
 
 def test_what_was_done_again_is_history_but_no_target() -> None:
