@@ -42,12 +42,15 @@ export function Bell() {
         <p className={styles.head} tabIndex={-1} data-autofocus>
           {t("notices.title")}
         </p>
-        {items.length === 0 && <p className={styles.none}>{t("notices.none")}</p>}
-        <ul>
-          {items.map((notice) => (
-            <Item key={notice.id} notice={notice} fresh={fresh.has(notice.id)} onGo={() => show(false)} />
-          ))}
-        </ul>
+        {items.length === 0 ? (
+          <p className={styles.none}>{t("notices.none")}</p>
+        ) : (
+          <ul>
+            {items.map((notice) => (
+              <Item key={notice.id} notice={notice} fresh={fresh.has(notice.id)} onGo={() => show(false)} />
+            ))}
+          </ul>
+        )}
       </Popover.Dropdown>
     </Popover>
   );

@@ -47,7 +47,7 @@ export default function PreferencesPage() {
         </Row>
       </Section>
       <Section title={t("notices.title")}>
-        <Row label={t("notices.mail.help")}>
+        <Row label={t("notices.mail")}>
           <Switch
             aria-label={t("notices.mail")}
             checked={preferences.mail_notices}

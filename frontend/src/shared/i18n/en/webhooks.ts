@@ -14,8 +14,7 @@ export const webhookMessages = {
   "notices.task.lost": "A task of yours went back to its pool",
   "notices.machine.taken": "The machine of an episode of yours was taken back",
   "notices.webhook.disabled": "A webhook was switched off",
-  "notices.mail": "Notices by mail",
-  "notices.mail.help": "Notices are sent to your address too, where this installation sends mail.",
+  "notices.mail": "Send them to my address too, where this installation sends mail",
 
   "webhooks.title": "Webhooks",
   "webhooks.none": "No program is told anything",

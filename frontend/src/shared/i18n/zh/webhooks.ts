@@ -14,8 +14,7 @@ export const webhookMessages = {
   "notices.task.lost": "你的一个任务已回到任务池",
   "notices.machine.taken": "你的一条轨迹的机器被收回",
   "notices.webhook.disabled": "一个 Webhook 被停用",
-  "notices.mail": "邮件通知",
-  "notices.mail.help": "在本系统可发送邮件时，通知也会发到你的邮箱。",
+  "notices.mail": "在本系统可发送邮件时，也发到我的邮箱",
 
   "webhooks.title": "Webhook",
   "webhooks.none": "还没有程序接收消息",
