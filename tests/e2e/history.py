@@ -6,6 +6,7 @@ reviews, judgements. Written by the services that write real work, at invented t
 
 import io
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest import mock
@@ -176,8 +177,8 @@ class History:
         if draw.random() < 0.8 and self.clock.now < datetime.now(UTC) - timedelta(days=2):
             self.reviewed(row, done)
 
-    def written(self, row: Episode, *, slips: float) -> bool:
-        """Its steps, and whether it ended well."""
+    def written(self, row: Episode, *, slips: float, path: Sequence[tuple[Action, str]] | None = None) -> bool:
+        """Its steps, and whether it ended well; a `path` that is given is kept to."""
         draw, clock = self.draw, self.clock
         revision: PolicyRevision = row.policy or self.first
         policy = PolicyRef(name=revision.name, revision=revision.revision, dialect=revision.dialect, scripted=True)
@@ -186,9 +187,7 @@ class History:
             "token": episodes.runner_take(episode_id=row.id, runner="history:1:a", seconds=600),
         }
         episodes.episode_change(**own, fields={"status": "running", "capabilities": ("click", "type_text")})
-        path = [step for step in STEPS if draw.random() > 0.08 or step[0].kind == "finish"]
-        if draw.random() < slips:
-            path.insert(draw.randrange(len(path)), (Click(x=650, y=130), "This menu might have it; I look."))
+        path = self.way(slips) if path is None else path
         before = self.look(own, 0, row)
         for index, (action, thought) in enumerate(path):
             offers = self.offers(policy, row.id, index, action, thought, wrong=draw.random() < slips)
@@ -219,6 +218,13 @@ class History:
         clock.on(seconds=20)
         episodes.episode_change(**own, fields={"status": "finished", "outcome": outcome, "verdict": verdict})
         return good
+
+    def way(self, slips: float) -> list[tuple[Action, str]]:
+        """The steps that lead to the end, some left out, and perhaps one that leads nowhere."""
+        path = [step for step in STEPS if self.draw.random() > 0.08 or step[0].kind == "finish"]
+        if self.draw.random() < slips:
+            path.insert(self.draw.randrange(len(path)), (Click(x=650, y=130), "This menu might have it; I look."))
+        return path
 
     def decision(self, offers: tuple[Proposal, ...], action: Action) -> Decision:
         if offers[0].action != action:
@@ -326,3 +332,21 @@ def picture(stage: int, title: str) -> tuple[BlobRef, bytes]:
     image.save(kept, "JPEG", quality=80)
     data = kept.getvalue()
     return BlobRef.of(data, "image/jpeg"), data
+
+
+def twins_load() -> None:
+    """One task done under both revisions, the second time with a step less."""
+    draw, clock = random.Random(11), Clock(datetime.now(UTC) - timedelta(days=2))
+    with mock.patch("django.utils.timezone.now", clock):
+        history = History(draw, clock)
+        history.world_make()
+        pool = history.pools[2]
+        Pool.objects.filter(pk=pool.pk).update(overlap=2)
+        for person, policy, steps in (
+            (history.annotators[0], history.first, STEPS),
+            (history.annotators[1], history.second, (*STEPS[:2], *STEPS[3:])),
+        ):
+            Pool.objects.filter(pk=pool.pk).update(policy=policy)
+            row = episodes.episode_next(user=person, pool_id=pool.pk)
+            assert row is not None
+            history.written(row, slips=0, path=steps)
