@@ -255,6 +255,7 @@ async def test_one_process_fills_an_inbox(url: str, token: str, tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_the_trainer_takes_what_the_command_streamed(
     url: str, token: str, episodes: list[Episode], tmp_path: Path
 ) -> None:
