@@ -20,8 +20,8 @@ PACKAGES = Path(".data/osworld-packages")
 def serve(folder: Path, packages: Path, port: int, size: tuple[int, int]) -> None:
     """Until it is told to end; its address is the first line it writes."""
     desktop = Desktop(folder, packages_ensure(packages), size)
-    desktop.start()
     try:
+        desktop.start()
         listening = socket.create_server(("127.0.0.1", port))
         print(f"127.0.0.1:{listening.getsockname()[1]}", flush=True)
         app = FastAPI()

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,9 +13,12 @@ from PIL import Image, ImageGrab
 from Xlib import X, display
 from Xlib.protocol.event import ClientMessage
 
-START_SECONDS = 60.0
+START_SECONDS = 15.0
+TRIES = 4
+TERMINAL = ["xterm", "-geometry", "80x24+40+40", "-xrm", "xterm*cursorBlink: false"]
 STOP_SECONDS = 10.0
 POINTER = (9, 9)
+POLL = 0.05
 
 
 class Desktop:
@@ -53,8 +57,8 @@ class Desktop:
         if not number:
             raise OSError("the X server did not start")
         self.environment["DISPLAY"] = f":{number}"
-        self.launch(["openbox"])
-        self.launch(["xterm", "-geometry", "80x24+40+40", "-xrm", "xterm*cursorBlink: false"])
+        self._begin_until_shown(["openbox"], "_NET_SUPPORTING_WM_CHECK")
+        self._begin_until_shown(TERMINAL, "_NET_CLIENT_LIST")
 
     def launch(self, argv: str | list[str], *, shell: bool = False) -> None:
         """Start a program that lives on. Raises OSError when it is not there."""
@@ -101,6 +105,31 @@ class Desktop:
                     server.sync()
                     return True
             return False
+        finally:
+            server.close()
+
+    def _begin_until_shown(self, argv: list[str], name: str) -> None:
+        """Start a program that makes the window manager's property `name` be something; on a busy machine one
+        sometimes hangs at its start, and is started once more. Raises TimeoutError."""
+        for _ in range(TRIES):
+            program = self._begin(argv)
+            if self._shown(name):
+                self._programs.append(program)
+                return
+            program.kill()
+            program.wait(STOP_SECONDS)
+        raise TimeoutError(f"{argv[0]} did not start")
+
+    def _shown(self, name: str) -> bool:
+        server = display.Display(self.environment["DISPLAY"])
+        try:
+            root, atom = server.screen().root, server.intern_atom(name)
+            ends = time.monotonic() + START_SECONDS
+            while not ((found := root.get_full_property(atom, X.AnyPropertyType)) and len(found.value)):
+                if time.monotonic() > ends:
+                    return False
+                time.sleep(POLL)
+            return True
         finally:
             server.close()
 
