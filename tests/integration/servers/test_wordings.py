@@ -12,4 +12,4 @@ async def test_what_a_random_model_says_stays_within_bounds(server: Server) -> N
     asked = WriterServer(base_url=f"{server.url}/v1", model="tiny", temperature=1.0, max_tokens=32)
     texts = await wordings_ask(WritingPlan(server=asked, instruction='Rename it to "final.txt".', count=COUNT))
     assert len(texts) <= COUNT
-    assert all('final.txt' in text and len(text) <= LONGEST for text in texts)
+    assert all("final.txt" in text and len(text) <= LONGEST for text in texts)
