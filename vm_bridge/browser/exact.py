@@ -51,6 +51,8 @@ class ExactTime:
         self._broken: BrowserFailed | None = None
         self._ahead = False
         """Whether the frame after the present one may be given its time as soon as a page has drawn this one."""
+        self._pictured = False
+        """Whether a picture was taken since the last frame on display: the next one then shows a change."""
         self._due = 0
         """When the frame is that is drawn."""
         self._given = 0
@@ -153,14 +155,17 @@ class ExactTime:
         """See `Time.refresh`."""
         await self._draw(self._session.active, self.now, seen=seen)
 
-    async def picture(self, kind: str, quality: int) -> bytes:
-        """The active page as it is now. Raises BrowserFailed."""
+    async def picture(self, kind: str, quality: int, *, aside: bool = False) -> bytes:
+        """See `Time.picture`. Raises BrowserFailed."""
+        pictured = self._pictured
         screenshot: Told = {"format": kind, "optimizeForSpeed": True}
         if kind != "png":
             screenshot["quality"] = quality
         told = await self._draw(self._session.active, self.now, screenshot=screenshot)
         if "screenshotData" not in told:
             raise BrowserFailed("the browser gives no picture")
+        if aside and not pictured:
+            await self.refresh()
         return base64.b64decode(told["screenshotData"])
 
     def _offer(self, policy: str, ms: float) -> None:
@@ -245,6 +250,8 @@ class ExactTime:
             self._drawn = max(round(at * 1000), self._drawn + LEAST)
             self._counted = self._session.answers.count
             self._touched = False
+            if "noDisplayUpdates" not in more:
+                self._pictured = "screenshot" in more
             # The browser cuts what is below a microsecond, so what floats lose must not count.
             ticks = (self._base + self._drawn + 0.25) / 1000
             answer = page.send("HeadlessExperimental.beginFrame", frameTimeTicks=ticks, interval=FRAME_MS, **more)

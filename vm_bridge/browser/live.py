@@ -85,7 +85,7 @@ class Live:
             self._stale.clear()
             began = time.monotonic()
             try:
-                jpeg = await self._session.picture("jpeg", QUALITY)
+                jpeg = await self._session.picture("jpeg", QUALITY, aside=True)
             except BrowserFailed:
                 await asyncio.sleep(AGAIN_SECONDS)
                 self._stale.set()

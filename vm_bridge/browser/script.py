@@ -96,7 +96,7 @@ class ScriptTime:
             await self._session.heard(page, page.ask(DRAWN))
         page.fresh = False
 
-    async def picture(self, kind: str, quality: int) -> bytes:
+    async def picture(self, kind: str, quality: int, *, aside: bool = False) -> bytes:
         """See `Time.picture`."""
         asked: Told = {"format": kind, "optimizeForSpeed": True}
         if kind != "png":

@@ -207,11 +207,12 @@ class Session(Inputs):
 
     # What is seen
 
-    async def picture(self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90) -> bytes:
-        """The active page as it is now. Raises BrowserFailed."""
+    async def picture(self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90, *, aside: bool = False) -> bytes:
+        """The active page as it is now; `aside` where it is no part of what is done, so that nothing settles later for
+        it. Raises BrowserFailed."""
         await self.some_page()
         async with self._turn:
-            return await self.time.picture(kind, quality)
+            return await self.time.picture(kind, quality, aside=aside)
 
     async def evaluate(self, expression: str, *, world: Literal["main", "own"] = "main") -> Any:
         """The value of a script in the active page. Raises ScriptFailed."""

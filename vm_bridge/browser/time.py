@@ -71,8 +71,8 @@ class Time(Protocol):
         """Draw what changed without letting time pass."""
         ...
 
-    async def picture(self, kind: str, quality: int) -> bytes:
-        """The active page as it is now."""
+    async def picture(self, kind: str, quality: int, *, aside: bool = False) -> bytes:
+        """The active page as it is now; taken `aside`, the next frame's change is what it would have been without."""
         ...
 
 

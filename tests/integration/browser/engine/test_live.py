@@ -2,8 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from tests.integration.browser.engine.conftest import BUTTON, SIZE, click, opened
 from vm_bridge.browser import Engine, GivenFile
+from vm_bridge.browser.time import Tick
 
 MOVES = """<style>#box { position: absolute; width: 40px; height: 40px; background: red }</style><div id=box></div>
 <script>let n = 0; (function step() { box.style.left = (n++ % 400) + "px"; requestAnimationFrame(step) })()</script>"""
@@ -25,6 +28,29 @@ async def test_viewers_see_what_changes_as_time_passes(engine: Engine) -> None:
     await session.picture()
     assert await session.evaluate("n") == before
     assert not session.live.watched
+
+
+async def test_a_page_comes_to_rest_as_soon_where_it_is_watched(exact: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = f'<button style="{BUTTON}" onclick="this.textContent += 1">0</button>'
+    at = []
+    for watched in (False, True):
+        session = await opened(exact, {"/": page})
+        frame = session.time.frame
+
+        async def looked_at(*, seen: bool) -> Tick:
+            """A frame before which a viewer's picture is taken."""
+            await session.time.picture("jpeg", 90, aside=True)  # noqa: B023 - it is called within its round
+            return await frame(seen=seen)  # noqa: B023
+
+        if watched:
+            monkeypatch.setattr(session.time, "frame", looked_at)
+        for _ in range(3):
+            await session.picture()
+            await click(session, 20, 20)
+            assert (await session.settle(3000)).settled
+        at.append(session.now_ms)
+        await session.close()
+    assert at[0] == at[1]
 
 
 ONE = GivenFile("a.txt", "text/plain", b"one")
