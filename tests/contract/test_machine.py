@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.contract.notes import AddressNotes, FileNotes, Notes
+from tests.integration.osworld.guests import REVERT, simulated_guest
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.errors import (
     CannotRestore,
@@ -22,6 +23,7 @@ from vm_bridge.errors import (
 )
 from vm_bridge.hosts.browser import BrowserHost
 from vm_bridge.hosts.local import LocalHost
+from vm_bridge.hosts.osworld import GuestHost
 from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
@@ -49,9 +51,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("data")
 
 
-@pytest.fixture(params=["fake", "computer", "phone", "browser"])
+@pytest.fixture(params=["fake", "computer", "phone", "browser", "osworld"])
 def driver(request: pytest.FixtureRequest) -> str:
-    needed = {"phone": "adb", "browser": "chromium-headless-shell"}.get(request.param)
+    needed = {"phone": "adb", "browser": "chromium-headless-shell", "osworld": "Xtigervnc"}.get(request.param)
     if needed and shutil.which(needed) is None:
         pytest.skip(f"needs {needed}")
     return str(request.param)
@@ -70,6 +72,12 @@ async def host(driver: str, data: Path) -> AsyncIterator[Host]:
             host = FakeHost()
         case "browser":
             host = BrowserHost(data / "browsers")
+        case "osworld":
+            with simulated_guest(data / "guest") as guest:
+                host = GuestHost(data, [guest], REVERT)
+                yield host
+                await host.close()
+            return
         case _:
             host = PhoneHost(LocalHost(data), data)
     yield host
@@ -78,7 +86,7 @@ async def host(driver: str, data: Path) -> AsyncIterator[Host]:
 
 @pytest_asyncio.fixture
 async def sandbox(host: Host, driver: str) -> Sandbox:
-    return await host.create(driver if driver in ("phone", "browser") else "desktop")
+    return await host.create(driver if driver in ("phone", "browser", "osworld") else "desktop")
 
 
 @pytest.fixture
