@@ -17,7 +17,7 @@ PICTURE: bytes = simplejpeg.encode_jpeg(np.zeros((4, 4, 3), np.uint8), colorspac
 class Still:
     """A session whose page never changes."""
 
-    async def picture(self, kind: str, quality: int) -> bytes:
+    async def picture(self, kind: str, quality: int, *, aside: bool) -> bytes:
         return PICTURE
 
 
