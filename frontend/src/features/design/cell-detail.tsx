@@ -30,7 +30,7 @@ export function CellDetail({ design, place, onPlace, admin }: Props) {
   const [after, setAfter] = useState(0);
   const tasks = useQuery(tasksQuery(place, after));
   const path = lines(design.nodes, NONE).find(({ node }) => node.id === place.node)?.path;
-  const title = path === undefined ? t("design.unplaced", { count: design.unplaced }) : path;
+  const title = path ?? t("design.unplaced", { count: design.unplaced });
   return (
     <Section title={title} aside={place.node !== null && <LevelChoice place={place} onPlace={onPlace} />}>
       {tasks.isPending && <Loading />}
@@ -41,22 +41,23 @@ export function CellDetail({ design, place, onPlace, admin }: Props) {
           <TaskItem key={task.id} task={task} design={design} admin={admin} />
         ))}
       </ul>
-      {(after > 0 || tasks.data?.after) && (
-        <div className={styles.pages}>
-          <Button variant="default" size="compact-sm" disabled={after === 0} onClick={() => setAfter(0)}>
-            {t("design.first")}
-          </Button>
-          <Button
-            variant="default"
-            size="compact-sm"
-            disabled={!tasks.data?.after}
-            onClick={() => setAfter(tasks.data?.after ?? 0)}
-          >
-            {t("design.more")}
-          </Button>
-        </div>
-      )}
+      {tasks.data && <Pages after={after} next={tasks.data.after} onPage={setAfter} />}
     </Section>
+  );
+}
+
+function Pages({ after, next, onPage }: { after: number; next: number | null; onPage: (after: number) => void }) {
+  const { t } = useI18n();
+  if (after === 0 && next === null) return null;
+  return (
+    <div className={styles.pages}>
+      <Button variant="default" size="compact-sm" disabled={after === 0} onClick={() => onPage(0)}>
+        {t("design.first")}
+      </Button>
+      <Button variant="default" size="compact-sm" disabled={next === null} onClick={() => onPage(next ?? 0)}>
+        {t("design.more")}
+      </Button>
+    </div>
   );
 }
 
@@ -96,7 +97,7 @@ function TaskItem({ task, design, admin }: { task: PlacedTask; design: DesignPag
             variant="subtle"
             size="compact-xs"
             aria-expanded={open}
-            aria-label={t("design.edit_one", { key: task.key })}
+            aria-label={`${t(open ? "design.edit.close" : "design.edit")}: ${task.key}`}
             onClick={() => setOpen(!open)}
           >
             {t(open ? "design.edit.close" : "design.edit")}

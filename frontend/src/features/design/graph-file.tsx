@@ -51,7 +51,7 @@ export function GraphFile() {
       <Dialog opened={file !== null} onClose={close} title={t("design.import.of", { name: file?.name ?? "" })}>
         <div className={styles.stack}>
           <Problem error={work.error} />
-          {report && report.faults.length === 0 && (
+          {report?.faults.length === 0 && (
             <p role="status">{t("design.import.would", { added: report.added, changed: report.changed })}</p>
           )}
           {report && report.faults.length > 0 && (

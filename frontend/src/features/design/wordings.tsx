@@ -14,39 +14,13 @@ type Props = { readonly task: PlacedTask; readonly writers: DesignPage["writers"
 export function Wordings({ task: { id, writing }, writers }: Props) {
   const { t } = useI18n();
   const change = useChange();
-  const [writer, setWriter] = useState(writers[0]?.id ?? null);
-  const [count, setCount] = useState(5);
-  const underWay = writing?.status === "queued" || writing?.status === "running";
   if (writers.length === 0) return <p className={styles.note}>{t("design.no_writers")}</p>;
+  const underWay = writing?.status === "queued" || writing?.status === "running" ? writing.id : null;
   return (
     <section aria-label={t("design.wordings")} className={styles.stack}>
-      <form
-        className={styles.fields}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (writer !== null) change.mutate({ do: "word", task: id, writer, count });
-        }}
-      >
-        <Select
-          label={t("design.writer")}
-          allowDeselect={false}
-          data={writers.map((one) => ({ value: String(one.id), label: one.name }))}
-          value={writer === null ? null : String(writer)}
-          onChange={(value) => setWriter(Number(value))}
-        />
-        <NumberInput label={t("design.count")} w={100} min={1} max={20} value={count} onChange={(value) => setCount(Number(value))} />
-        {underWay && writing ? (
-          <Button variant="default" onClick={() => change.mutate({ do: "cancel", writing: writing.id })}>
-            {t("design.cancel")}
-          </Button>
-        ) : (
-          <Button type="submit" variant="default" loading={change.isPending}>
-            {t("design.ask")}
-          </Button>
-        )}
-      </form>
+      <AskForm task={id} writers={writers} underWay={underWay} change={change} />
       <div role="status" className={styles.note}>
-        {underWay && t("design.writing")}
+        {underWay !== null && t("design.writing")}
         {writing?.status === "failed" && t("design.writing.failed", { why: writing.error })}
       </div>
       <Problem error={change.error} />
@@ -56,6 +30,46 @@ export function Wordings({ task: { id, writing }, writers }: Props) {
         ))}
       </ul>
     </section>
+  );
+}
+
+type AskProps = {
+  readonly task: number;
+  readonly writers: DesignPage["writers"];
+  readonly underWay: string | null;
+  readonly change: ReturnType<typeof useChange>;
+};
+
+function AskForm({ task, writers, underWay, change }: AskProps) {
+  const { t } = useI18n();
+  const [writer, setWriter] = useState(String(writers[0]?.id));
+  const [count, setCount] = useState(5);
+  return (
+    <form
+      className={styles.fields}
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ do: "word", task, writer: Number(writer), count });
+      }}
+    >
+      <Select
+        label={t("design.writer")}
+        allowDeselect={false}
+        data={writers.map((one) => ({ value: String(one.id), label: one.name }))}
+        value={writer}
+        onChange={(value) => value !== null && setWriter(value)}
+      />
+      <NumberInput label={t("design.count")} w={100} min={1} max={20} value={count} onChange={(value) => setCount(Number(value))} />
+      {underWay === null ? (
+        <Button type="submit" variant="default" loading={change.isPending}>
+          {t("design.ask")}
+        </Button>
+      ) : (
+        <Button variant="default" onClick={() => change.mutate({ do: "cancel", writing: underWay })}>
+          {t("design.cancel")}
+        </Button>
+      )}
+    </form>
   );
 }
 

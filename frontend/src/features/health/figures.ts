@@ -5,32 +5,48 @@ import type { I18n } from "@/shared/i18n/i18n";
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 
+type Figures = Check["figures"];
+type Words = (figures: Figures, i18n: I18n, now: number) => readonly (string | undefined)[];
+
+const ago = (seconds: number, { relative }: I18n, now: number) => relative(now - seconds * SECOND_MS, now);
+
+/** `say` of a number that was told; nothing of one that was not. */
+const told = (number: number | undefined, say: (number: number) => string) => (number === undefined ? undefined : say(number));
+
+const heartbeat: Words = ({ age }, i18n, now) => [
+  told(age, (seconds) => i18n.t("health.heartbeat", { ago: ago(seconds, i18n, now) })),
+];
+
+const WORDS: Partial<Record<Check["kind"], Words>> = {
+  worker: heartbeat,
+  beat: heartbeat,
+  queue: ({ jobs, oldest }, { t, duration }) => [
+    told(jobs, (count) => t("health.jobs", { count })),
+    told(oldest, (seconds) => t("health.oldest", { long: duration(seconds * SECOND_MS) })),
+  ],
+  disk: ({ free, total = 0, growth, days }, { t, bytes, relative }, now) => [
+    told(free, (room) => t("health.free", { free: bytes(room), total: bytes(total) })),
+    told(growth, (more) => (more > 0 ? t("health.growth", { bytes: bytes(more) }) : "")),
+    told(days, (left) => t("health.full_in", { when: relative(now + left * DAY_MS, now) })),
+  ],
+  database: ({ bytes: size, connections, most = 0 }, { t, bytes }) => [
+    told(size, bytes),
+    told(connections, (count) => t("health.connections", { count, most })),
+  ],
+  redis: ({ bytes: size = 0, most }, { t, bytes }) => [
+    told(most, (bound) => t("health.of", { used: bytes(size), most: bytes(bound) })) ?? bytes(size),
+  ],
+  backup: ({ age, bytes: size = 0 }, i18n, now) => [
+    told(age, (seconds) => i18n.t("health.backup", { ago: ago(seconds, i18n, now), bytes: i18n.bytes(size) })),
+  ],
+  host: ({ machines, capacity = 0, age }, i18n, now) => [
+    told(machines, (count) => i18n.t("health.machines", { count, most: capacity })),
+    told(age, (seconds) => i18n.t("health.heard", { ago: ago(seconds, i18n, now) })),
+  ],
+};
+
 /** The words of one check; empty where it counts nothing. */
-export function figuresOf({ kind, figures }: Check, { t, bytes, duration, relative }: I18n, now: number): string {
-  const ago = (seconds: number) => relative(now - seconds * SECOND_MS, now);
-  const { age, free, total, growth, days, jobs, oldest, most, connections, machines, capacity, bytes: size } = figures;
-  const said: string[] = [];
-  if ((kind === "worker" || kind === "beat") && age !== undefined) said.push(t("health.heartbeat", { ago: ago(age) }));
-  if (kind === "queue" && jobs !== undefined) {
-    said.push(t("health.jobs", { count: jobs }));
-    if (oldest !== undefined) said.push(t("health.oldest", { long: duration(oldest * SECOND_MS) }));
-  }
-  if (kind === "disk" && free !== undefined && total !== undefined) {
-    said.push(t("health.free", { free: bytes(free), total: bytes(total) }));
-    if (growth !== undefined && growth > 0) said.push(t("health.growth", { bytes: bytes(growth) }));
-    if (days !== undefined) said.push(t("health.full_in", { when: relative(now + days * DAY_MS, now) }));
-  }
-  if (kind === "database" && size !== undefined) {
-    said.push(bytes(size));
-    if (connections !== undefined && most !== undefined) said.push(t("health.connections", { count: connections, most }));
-  }
-  if (kind === "redis" && size !== undefined) {
-    said.push(most === undefined ? bytes(size) : t("health.of", { used: bytes(size), most: bytes(most) }));
-  }
-  if (kind === "backup" && age !== undefined) said.push(t("health.backup", { ago: ago(age), bytes: bytes(size ?? 0) }));
-  if (kind === "host" && machines !== undefined && capacity !== undefined) {
-    said.push(t("health.machines", { count: machines, most: capacity }));
-    if (age !== undefined) said.push(t("health.heard", { ago: ago(age) }));
-  }
-  return said.join(" · ");
+export function figuresOf({ kind, figures }: Check, i18n: I18n, now: number): string {
+  const said = Object.keys(figures).length === 0 ? [] : (WORDS[kind]?.(figures, i18n, now) ?? []);
+  return said.filter(Boolean).join(" · ");
 }

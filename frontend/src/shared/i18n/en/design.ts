@@ -46,7 +46,6 @@ export const designMessages = {
   "design.state.broken": "broken",
   "design.edit": "Edit",
   "design.edit.close": "Close",
-  "design.edit_one": "Place, difficulty and wordings of {key}",
   "design.stands": "Stands under",
   "design.move": "Choose a node",
   "design.rubric.steps": "Steps",

@@ -46,7 +46,6 @@ export const designMessages = {
   "design.state.broken": "已损坏",
   "design.edit": "编辑",
   "design.edit.close": "收起",
-  "design.edit_one": "{key} 的位置、难度和说法",
   "design.stands": "归类于",
   "design.move": "选择节点",
   "design.rubric.steps": "步数",
