@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -51,6 +51,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("data")
 
 
+@pytest.fixture(scope="session")
+def guest(data: Path) -> Iterator[str]:
+    """The address of a guest; whoever makes a machine of it puts it back first."""
+    with simulated_guest(data / "guest") as address:
+        yield address
+
+
 @pytest.fixture(params=["fake", "computer", "phone", "browser", "osworld"])
 def driver(request: pytest.FixtureRequest) -> str:
     needed = {"phone": "adb", "browser": "chromium-headless-shell", "osworld": "Xtigervnc"}.get(request.param)
@@ -65,7 +72,7 @@ def notes(driver: str) -> Notes:
 
 
 @pytest_asyncio.fixture
-async def host(driver: str, data: Path) -> AsyncIterator[Host]:
+async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> AsyncIterator[Host]:
     host: Host
     match driver:
         case "fake":
@@ -73,11 +80,7 @@ async def host(driver: str, data: Path) -> AsyncIterator[Host]:
         case "browser":
             host = BrowserHost(data / "browsers")
         case "osworld":
-            with simulated_guest(data / "guest") as guest:
-                host = GuestHost(data, [guest], REVERT)
-                yield host
-                await host.close()
-            return
+            host = GuestHost(data, [request.getfixturevalue("guest")], REVERT)
         case _:
             host = PhoneHost(LocalHost(data), data)
     yield host
