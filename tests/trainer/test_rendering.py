@@ -12,7 +12,9 @@ from trainer.checkpoints import Checkpoint
 from trainer.errors import SampleForeign, SampleTooLong, SampleUnreadable
 from trainer.rendering import Renderer, rendered_of
 from trainer.serve.reader import Reader
+from vocabulary.actions import NoAction
 from vocabulary.blobs import BlobRef
+from vocabulary.observations import ActionError
 from vocabulary.proposals import ImageLimits
 from vocabulary.samples import samples_of
 
@@ -75,6 +77,23 @@ def test_tokens_of_another_model_are_refused_or_counted(
     left_out: Counter[str] = Counter()
     assert [one.index for one in rendered_of(whole, DIALECT, renderer, read=read, left_out=left_out)] == [1]
     assert left_out == {vars(error)["code"]: 1}
+
+
+def test_what_was_no_action_is_the_policys_own_and_never_fitted(renderer: Renderer, reader: Reader) -> None:
+    whole = accepted(reader)
+    wrong = ActionError(code="no_action", message="The reply holds no action.")
+    lapse = whole.steps[0].model_copy(update={"action": NoAction(said="Hm."), "decision": "auto", "error": wrong})
+    failed = whole.steps[1].model_copy(update={"error": wrong})
+    left = whole.model_copy(update={"steps": (lapse, whole.steps[1])})
+    (fitted,) = rendered_of(left, DIALECT, renderer, read=read)
+    assert fitted.index == 1
+    drawn, beside = rendered_of(left, DIALECT, renderer, read=read, failures=True)
+    assert (drawn.index, drawn.logprobs, drawn.ids[-len(REPLY) :]) == (0, LOGPROBS, REPLY)
+    assert beside.ids == fitted.ids, "what a person said next was read after it"
+    (alone,) = rendered_of(
+        left.model_copy(update={"steps": (lapse, failed)}), DIALECT, renderer, read=read, failures=True
+    )
+    assert alone.index == 0, "a person's act that failed teaches nothing"
 
 
 def test_tokens_of_another_dialect_are_worded_anew(renderer: Renderer, reader: Reader) -> None:
