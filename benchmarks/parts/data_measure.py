@@ -117,7 +117,8 @@ def take_in(source: str) -> dict[str, Any]:
     from annotation_app.imports.services import import_folder_take
 
     lines = Path(source) / "trajectories.jsonl"
-    rows = [{**json.loads(line), "id": str(uuid4())} for line in lines.read_text().splitlines()]
+    told = map(json.loads, lines.read_text().splitlines())
+    rows = [{**row, "id": str(uuid4())} for row in told if row["steps"]]
     lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     begun = time.perf_counter()
     job = import_folder_take(folder=Path(source), pool="benchmark imports")
