@@ -227,7 +227,6 @@ class ExactTime:
         """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had
         nothing to draw before, the browser does not know yet that there is something. Raises PageHung, BrowserEnded."""
         self._session.check()
-        page.drawn = False
         for _ in range(MOST_TRIES):
             seen = seen or page.look.display or page.look.workers > 0
             told = await self._begin(page, at, more if seen else {**more, "noDisplayUpdates": True})
@@ -246,7 +245,15 @@ class ExactTime:
         return look is None or page.drawn
 
     async def _begin(self, page: Page, at: float, more: Told) -> Told:
+        """Have one frame drawn, to its end even where nobody waits for it any more: where two are on their way in one
+        browser, the process that draws ends, and with it what all its sessions have on their canvases."""
+        drawing = asyncio.ensure_future(self._frame_of(page, at, more))
+        drawing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(drawing)
+
+    async def _frame_of(self, page: Page, at: float, more: Told) -> Told:
         async with self._session.engine.drawing:
+            page.drawn = False
             self._drawn = max(round(at * 1000), self._drawn + LEAST)
             self._counted = self._session.answers.count
             self._touched = False
@@ -261,6 +268,7 @@ class ExactTime:
                 raise
             except BrowserFailed as failed:
                 if "no answer" in str(failed):
+                    await self._session.close()  # before anybody else draws
                     raise PageHung(str(failed)) from failed
                 return {}  # the page has just closed
 

@@ -28,7 +28,8 @@ class Pipe(asyncio.Protocol):
     def __init__(self) -> None:
         self.ended = asyncio.Event()
         self._numbers = itertools.count(1)
-        self._waiting: dict[int, tuple[str, asyncio.Future[Told]]] = {}
+        self._waiting: dict[int, tuple[str, str, asyncio.Future[Told]]] = {}
+        """The method, the session and the answer of each call."""
         self._listeners: dict[str, Listener] = {}
         self._rest = bytearray()
         self._seen = 0
@@ -57,14 +58,13 @@ class Pipe(asyncio.Protocol):
         """Send a call; its answer may be awaited, with a bound of the caller's own."""
         answer: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
         if self._out is None or self._out.is_closing() or self.ended.is_set():
-            answer.set_exception(BrowserEnded("the browser has ended"))
-            answer.exception()  # it may be that nobody asks
+            _fail(answer, BrowserEnded("the browser has ended"))
             return answer
         number = next(self._numbers)
         message: Told = {"id": number, "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
-        self._waiting[number] = (method, answer)
+        self._waiting[number] = (method, session, answer)
         self._out.write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
         return answer
 
@@ -94,25 +94,36 @@ class Pipe(asyncio.Protocol):
         if self.ended.is_set():
             return
         self.ended.set()
-        for method, answer in self._waiting.values():
-            if not answer.done():
-                answer.set_exception(BrowserEnded(f"{method}: the browser has ended"))
-                answer.exception()
+        for method, _, answer in self._waiting.values():
+            _fail(answer, BrowserEnded(f"{method}: the browser has ended"))
         self._waiting.clear()
 
     def _take(self, message: Told) -> None:
         if "id" not in message:
+            if message["method"] == "Target.detachedFromTarget":
+                self._gone(message["params"]["sessionId"])
             if listener := self._listeners.get(message.get("sessionId", "")):
                 listener(message["method"], message.get("params", {}))
             return
-        method, answer = self._waiting.pop(message["id"], ("", None))
+        method, _, answer = self._waiting.pop(message["id"], ("", "", None))
         if answer is None or answer.done():
             return
         if "error" in message:
-            answer.set_exception(BrowserFailed(f"{method}: {message['error'].get('message')}"))
-            answer.exception()
+            _fail(answer, BrowserFailed(f"{method}: {message['error'].get('message')}"))
         else:
             answer.set_result(message["result"])
+
+    def _gone(self, session: str) -> None:
+        """A page has gone; the browser leaves what it was asked without an answer."""
+        for number in [number for number, (_, asked, _) in self._waiting.items() if asked == session]:
+            method, _, answer = self._waiting.pop(number)
+            _fail(answer, BrowserFailed(f"{method}: the page has gone"))
+
+
+def _fail(answer: asyncio.Future[Told], error: BrowserFailed) -> None:
+    if not answer.done():
+        answer.set_exception(error)
+        answer.exception()  # it may be that nobody asks
 
 
 async def bounded(answer: Awaitable[T], what: str, seconds: float) -> T:

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from tests.integration.browser.engine.conftest import BUTTON, SIZE, click, opened
-from vm_bridge.browser import Engine, GivenFile
+from vm_bridge.browser import BrowserFailed, Engine, GivenFile, PageHung, Session
+from vm_bridge.browser.pipe import Told
 from vm_bridge.browser.time import Tick
 
 MOVES = """<style>#box { position: absolute; width: 40px; height: 40px; background: red }</style><div id=box></div>
@@ -51,6 +52,65 @@ async def test_a_page_comes_to_rest_as_soon_where_it_is_watched(exact: Engine, m
         at.append(session.now_ms)
         await session.close()
     assert at[0] == at[1]
+
+
+DRAWN = """<canvas id=board></canvas><script>const pen = board.getContext("2d"); pen.fillRect(0, 0, 90, 90)</script>"""
+
+
+def asked_for_frames(session: Session, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set whenever a session's page is asked for a frame, and not before the browser was told."""
+    asked, send = asyncio.Event(), session.active.send
+
+    def told(method: str, **parameters: object) -> "asyncio.Future[Told]":
+        if method.endswith("beginFrame"):
+            asked.set()
+        return send(method, **parameters)
+
+    monkeypatch.setattr(session.active, "send", told)
+    return asked
+
+
+async def test_a_viewer_that_leaves_while_its_picture_is_drawn_costs_nobody_what_they_drew(
+    exact: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched, neighbour = [await opened(exact, {"/": DRAWN}) for _ in range(2)]
+    asked = asked_for_frames(watched, monkeypatch)
+    before = await watched.picture()
+    for _ in range(20):
+        looking = asyncio.create_task(watched.picture())
+        await asyncio.wait_for(asked.wait(), 30)
+        looking.cancel()
+        asked.clear()
+        assert await neighbour.picture() == before
+    for session in (watched, neighbour):
+        assert await session.evaluate("pen.isContextLost()") is False
+
+
+async def test_a_session_that_ends_while_its_picture_is_drawn_holds_up_nobody(
+    exact: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched, neighbour = [await opened(exact, {"/": DRAWN}) for _ in range(2)]
+    asked = asked_for_frames(watched, monkeypatch)
+    before = await neighbour.picture()
+    neighbour.time.patience = watched.time.patience = 60
+    looking = asyncio.create_task(watched.picture())
+    await asyncio.wait_for(asked.wait(), 30)
+    await watched.close()
+    async with asyncio.timeout(30):
+        assert await neighbour.picture() == before
+        with pytest.raises(BrowserFailed):
+            await looking
+
+
+async def test_a_page_that_never_draws_costs_its_neighbours_nothing(exact: Engine) -> None:
+    hung, neighbour = [await opened(exact, {"/": DRAWN}) for _ in range(2)]
+    before = await neighbour.picture()
+    await hung.evaluate("requestAnimationFrame(() => { for (;;); })")
+    hung.time.patience = 1
+    with pytest.raises(PageHung):
+        await hung.advance(100)
+    assert await neighbour.picture() == before
+    assert await neighbour.evaluate("pen.isContextLost()") is False
 
 
 ONE = GivenFile("a.txt", "text/plain", b"one")
