@@ -24,6 +24,7 @@ from annotation_app.health import history
 from annotation_app.health.asking import Asked, queue_now, together
 from annotation_app.health.schemas import Check, DataReport, HealthPage
 from annotation_app.judges.models import PoolJudge
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.tasks.models import Pool, Task
 
 TOLD = 100
@@ -151,10 +152,11 @@ def _since(asked: tuple[Asked, ...], now: datetime) -> dict[str, datetime]:
 
 def _models() -> dict[str, tuple[str, bool]]:
     """The servers of the policies that propose in some pool now, and of the judges: address, and whether it is a
-    script."""
+    script. Experts are asked of the machines."""
     try:
         policies = [pool.policy for pool in Pool.objects.filter(policy__isnull=False).select_related("policy")]
         judges = [one.judge for one in PoolJudge.objects.exclude(judge__base_url="").select_related("judge")]
     except DatabaseError:
         return {}
-    return {str(one): (one.base_url, one.scripted) for one in (*policies, *judges) if one is not None}
+    served = [one for one in (*policies, *judges) if one is not None and one.base_url != EXPERT_URL]
+    return {str(one): (one.base_url, one.scripted) for one in served}

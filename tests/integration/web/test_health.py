@@ -17,6 +17,7 @@ from annotation_app.celery import QUEUED_HEADER
 from annotation_app.health.asking import BACKUP, HEARTBEAT, QUEUE
 from annotation_app.health.checks import LATE
 from annotation_app.health.jobs import heartbeat
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.trace import HEADER, JsonFormatter, TraceFilter, trace_id, traced
 from tests.integration.web.conftest import PASSWORD, World, policy_serve
 
@@ -48,6 +49,11 @@ def test_every_part_is_asked_and_says_what_is_wrong(world: World, alma: User, br
     down = {name: check["problem"] for name, check in found.items() if check["state"] == "down"}
     assert down == {"bridge": "unreachable", "model scripted 1": "unreachable"}
     assert found["database"]["figures"]["bytes"] > 0
+
+
+def test_the_experts_of_machines_have_no_server_that_could_fail(world: World, alma: User, broken: None) -> None:
+    policy_serve([world.pool], EXPERT_URL)
+    assert not [name for name in parts(world.client(alma)) if name.startswith("model")]
 
 
 def test_a_silent_worker_is_told_from_a_silent_beat(world: World, alma: User, broken: None, redis_url: str) -> None:
