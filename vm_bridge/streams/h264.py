@@ -27,7 +27,7 @@ OPTIONS = {
 
 GRID = BLOCK
 """What changed is converted and searched in whole cells of so many pixels. Larger cells would give fewer sizes, but a
-size that begins anew costs only a tenth of its converting."""
+size that begins anew costs only a quarter of its converting."""
 KEPT_SIZES = 32
 
 
