@@ -6,12 +6,16 @@ run that was cut off goes on with the very batch it would have come to.
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 WINDOW = 256
 """How many samples are sorted by length at a time: more fill sequences better, fewer mix better."""
+
+
+Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,20 @@ class Order:
         """What follows a place that was saved; {} is the beginning."""
         return self.batches(Place(**place))
 
+    def updates(self, place: dict[str, Any], sequences: int) -> Iterator[list[Batch]]:
+        """The same, so many at a time."""
+        return grouped(self.follow(place), sequences)
+
     def _draw(self, epoch: int, what: str, number: int) -> bytes:
         """A random key that no version of a library changes."""
         return hashlib.blake2b(f"{self._seed} {epoch} {what} {number}".encode(), digest_size=16).digest()
+
+
+def grouped(things: Iterable[Thing], size: int) -> Iterator[list[Thing]]:
+    """Things in order, so many at a time; the last may be fewer."""
+    following = iter(things)
+    while taken := list(islice(following, size)):
+        yield taken
 
 
 def fitted(samples: Sequence[int], lengths: Sequence[int], tokens: int) -> list[tuple[int, ...]]:

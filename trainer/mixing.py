@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from trainer.batches import Order, Place
+from trainer.batches import Order, Place, grouped
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,10 @@ class Mix:
             given = stands[name]["tokens"] + sum(part.lengths[sample] for sample in batch.samples)
             stands = {**stands, name: {**asdict(batch.after), "tokens": given}}
             yield Mixed(tuple(part.begin + sample for sample in batch.samples), stands)
+
+    def updates(self, place: dict[str, Any], sequences: int) -> Iterator[list[Mixed]]:
+        """The same, so many at a time."""
+        return grouped(self.follow(place), sequences)
 
     def _behind(self, given: Mapping[str, int]) -> str:
         """The source whose tokens are fewest for its share; of several the first."""
