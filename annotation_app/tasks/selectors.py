@@ -58,7 +58,7 @@ def pools_giving(user: User, *, pool_id: int | None, practice: bool) -> list[Poo
     now = timezone.now()
     return [
         pool
-        for pool in found.annotate(agreed=_agreed(user)).select_related("policy", "canary").order_by("-priority", "id")
+        for pool in found.annotate(agreed=_agreed(user)).order_by("-priority", "id")
         if pool.hours is None or opens_at(pool.hours, now) <= now
     ]
 
@@ -70,6 +70,14 @@ def _agreed(user: User) -> Exists:
 
 HELD = (AssignmentState.ACTIVE, AssignmentState.RETURNED)
 """States of an assignment in which somebody has the task."""
+
+
+def assignments_held(user: User, *, pool_id: int | None, practice: bool) -> dict[int, str]:
+    """What this person holds, each with its state: what they do, and what came back to them."""
+    held = Assignment.objects.filter(annotator=user, state__in=HELD, task__pool__practice=practice)
+    if pool_id is not None:
+        held = held.filter(task__pool_id=pool_id)
+    return dict(held.values_list("pk", "state"))
 
 
 def tasks_open_in(pool: Pool, user: User) -> QuerySet[Task]:

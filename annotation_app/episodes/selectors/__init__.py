@@ -297,11 +297,10 @@ def episode_blob(*, episode_id: UUID, sha256: str) -> Blob | None:
 
 def episodes_abandoned() -> tuple[UUID, ...]:
     """Open episodes whose lease has run out."""
-    return tuple(
-        Episode.objects.filter(status__in=OPEN_STATUSES, assignment__expires_at__lte=timezone.now()).values_list(
-            "pk", flat=True
-        )
+    run_out = Episode.objects.filter(
+        assignment__state=AssignmentState.ACTIVE, assignment__expires_at__lte=timezone.now()
     )
+    return tuple(run_out.filter(status__in=OPEN_STATUSES).order_by().values_list("pk", flat=True))
 
 
 def episode_summary(*, episode_id: UUID) -> EpisodeSummary:

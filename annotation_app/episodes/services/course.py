@@ -18,7 +18,7 @@ from annotation_app.notices.services import notice_give
 from annotation_app.policies.selectors import policy_ref
 from annotation_app.tasks.models import AssignmentState
 from annotation_app.tasks.need import counts_of
-from annotation_app.tasks.selectors import may_annotate, revision_of
+from annotation_app.tasks.selectors import assignments_held, may_annotate, revision_of
 from annotation_app.tasks.services import assignment_claim, assignment_end, lease_end, tally_add
 from annotation_app.webhooks.services import event_emit
 from vocabulary.messages import (
@@ -36,9 +36,12 @@ LEFT_AS: dict[str, AssignmentState] = {
 
 
 def episode_next(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
-    """What this person works on next, once abandoned tasks are back in their pools; see `episode_claim`."""
-    leases_expire()
-    return episode_claim(user=user, pool_id=pool_id, practice=practice)
+    """What this person works on next; where nothing waits, abandoned tasks go back into their pools first. See
+    `episode_claim`."""
+    episode = episode_claim(user=user, pool_id=pool_id, practice=practice)
+    if episode is None and leases_expire():
+        return episode_claim(user=user, pool_id=pool_id, practice=practice)
+    return episode
 
 
 @transaction.atomic(durable=True)
@@ -49,14 +52,13 @@ def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = Fa
     """
     if not may_annotate(user):
         raise Forbidden("Only annotators claim tasks.")
-    User.objects.select_for_update().get(pk=user.pk)
-    opened = user.episodes.filter(status__in=("warming", "running"), task__pool__practice=practice)
-    if pool_id is not None:
-        opened = opened.filter(task__pool_id=pool_id)
-    current = opened.first()
-    if current is not None:
-        return current
-    assignment = assignment_claim(user=user, pool_id=pool_id, practice=practice)
+    User.objects.select_for_update(no_key=True).values_list("pk").get(pk=user.pk)
+    held = assignments_held(user, pool_id=pool_id, practice=practice)
+    if held:
+        current = Episode.objects.filter(assignment__in=held, status__in=("warming", "running")).first()
+        if current is not None:
+            return current
+    assignment = assignment_claim(user=user, held=held, pool_id=pool_id, practice=practice)
     if assignment is None:
         return None
     episode_id = uuid4()

@@ -1,5 +1,6 @@
 """Claiming tasks and giving them back."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -30,23 +31,19 @@ def state_of(task: Task) -> TaskState:
     return TaskState.CLAIMED if task.held + task.finished >= task.pool.overlap else TaskState.WAITING
 
 
-def assignment_claim(*, user: User, pool_id: int | None, practice: bool) -> Assignment | None:
-    """Claim what waits for this person: work that came back first, then the next task nobody else is claiming at this
-    moment, from the pool that comes first. Runs inside the caller's transaction. Raises Conflict where they have to
-    agree to something before."""
-    return _returned_claim(user, pool_id, practice) or _waiting_claim(user, pool_id, practice)
+def assignment_claim(*, user: User, held: Mapping[int, str], pool_id: int | None, practice: bool) -> Assignment | None:
+    """Claim what waits for this person: of what they hold (see `assignments_held`) the work that came back, then the
+    next task nobody else is claiming at this moment, from the pool that comes first. Runs inside the caller's
+    transaction. Raises Conflict where they have to agree to something before."""
+    back = [key for key, state in held.items() if state == AssignmentState.RETURNED]
+    return (_returned_claim(user, back) if back else None) or _waiting_claim(user, pool_id, practice)
 
 
-def _returned_claim(user: User, pool_id: int | None, practice: bool) -> Assignment | None:
-    held = Assignment.objects.select_for_update(of=("self",)).filter(
-        annotator=user,
-        state=AssignmentState.RETURNED,
-        task__pool__practice=practice,
-        task__pool__stopped_at__isnull=True,
+def _returned_claim(user: User, back: list[int]) -> Assignment | None:
+    waiting = Assignment.objects.select_for_update(of=("self",)).filter(
+        pk__in=back, state=AssignmentState.RETURNED, task__pool__stopped_at__isnull=True
     )
-    if pool_id is not None:
-        held = held.filter(task__pool_id=pool_id)
-    returned = held.select_related("task__pool").order_by("created_at").first()
+    returned = waiting.select_related("task__pool").order_by("created_at").first()
     if returned is None:
         return None
     returned.state = AssignmentState.RELEASED

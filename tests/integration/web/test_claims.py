@@ -6,6 +6,7 @@ from threading import Barrier
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -120,9 +121,20 @@ class TestLeases:
         assert Task.objects.get(pk=episode.task_id).state == TaskState.WAITING
         assert Assignment.objects.get(pk=episode.assignment_id).state == AssignmentState.EXPIRED
 
-    def test_the_next_claim_looks_for_abandoned_work_itself(self, world: World) -> None:
+    def test_who_would_get_nothing_gets_what_was_abandoned(self, world: World) -> None:
+        Task.objects.filter(pool=world.pool).exclude(key="one").update(state=TaskState.BROKEN)
         run_out(claimed(world.ada))
         assert claimed(world.ben).task.key == "one"
+
+    def test_who_comes_back_before_a_task_is_given_back_goes_on(self, world: World) -> None:
+        episode = claimed(world.ada)
+        run_out(episode)
+        assert claimed(world.ada).id == episode.id
+
+    def test_a_claim_takes_nine_queries(self, world: World) -> None:
+        with CaptureQueriesContext(connection) as queries:
+            claimed(world.ada)
+        assert sum(not asked["sql"].startswith(("SAVEPOINT", "RELEASE")) for asked in queries) == 9, queries[:]
 
     def test_whoever_drove_it_is_fenced(self, world: World) -> None:
         episode = claimed(world.ada)
