@@ -11,8 +11,9 @@ import torch
 from torch.nn import functional
 
 from trainer.nano.asking import clicking, conversation
+from trainer.nano.heads import Read, read_of
 from trainer.nano.screens import Screen
-from trainer.nano.sentences import PLACES, asked, thought
+from trainer.nano.sentences import DOING, PLACES, asked
 from trainer.nano.targets import CELL, NOWHERE, Seen, seen_of
 from trainer.nano.tokenizer import ACROSS
 from vocabulary.dialect import ChatMessage, TextPart
@@ -21,7 +22,7 @@ Ids = tuple[int, ...]
 SPREAD = 2.5
 """Pixels around a point that are nearly as right."""
 EASY, SPELLED, TELLING = 0.1, 0.3, 1.0
-"""What tokens of a reply weigh: what always stands there, letters, and where something is."""
+"""What tokens of a reply weigh: what always stands there, letters, and where something is or what is done."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class Speller:
         self.end: int = tokenizer.eos_token_id
         self.across = torch.tensor([tokenizer.convert_tokens_to_ids(f"<point>{x}") for x in range(ACROSS)])
         self.down = torch.tensor([tokenizer.convert_tokens_to_ids(f" {y}</point>") for y in range(ACROSS)])
-        places = {tokenizer.convert_tokens_to_ids(place) for place in PLACES}
-        self._telling = places | set(self.across.tolist()) | set(self.down.tolist())
+        told = {tokenizer.convert_tokens_to_ids(thought) for thought in (*PLACES, *DOING.values())}
+        self._telling = told | set(self.across.tolist()) | set(self.down.tolist())
 
     def around(self, messages: Sequence[ChatMessage]) -> tuple[Ids, Ids]:
         """A conversation with one picture: what stands before and after it, as a server's template has it."""
@@ -83,7 +84,7 @@ def decision_draw(speller: Speller, random: Random, screen: Screen) -> Decision:
         pixels=np.asarray(screen.image),
         before=before,
         after=after,
-        reply=speller.reply(clicking(thought(screen, widget), (x, y), size)),
+        reply=speller.reply(clicking((x, y), size)),
         point=(x, y),
         target=widget.target,
         seen=seen_of(screen),
@@ -113,8 +114,8 @@ class Batch:
     """How much of the click a cell has: 1 shared by the cells of what is clicked; shape (B, C)."""
     points: torch.Tensor
     """Where the widget of a cell is clicked, NOWHERE where it is not known; shape (B, C, 2)."""
-    seen: list[Seen]
-    """Of those of which it is known."""
+    read: Read | None
+    """What is to be read, where it is known of all."""
 
 
 def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
@@ -136,6 +137,7 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
         said += one.reply
         targets[number], points[number] = _meant(one, rows, columns)
     across, down = speller.across.tolist(), speller.down.tolist()
+    seen = [one.seen for one in decisions if one.seen is not None]
     by_x, by_y = ({token: pixel for pixel, token in enumerate(axis)} for axis in (across, down))
     return Batch(
         pixels=torch.from_numpy(np.stack([one.pixels for one in decisions])),
@@ -149,7 +151,7 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
         down=torch.tensor([by_y.get(token, NOWHERE) for token in said]),
         targets=torch.from_numpy(targets),
         points=torch.from_numpy(points),
-        seen=[one.seen for one in decisions if one.seen is not None],
+        read=read_of(seen) if len(seen) == len(decisions) else None,
     )
 
 

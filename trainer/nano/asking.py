@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from trainer.nano.sentences import thought
 from vocabulary.actions import Click
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, Dialect, Screen
@@ -30,10 +31,11 @@ def conversation(
     return dialect().render(task, steps, _observed(size), images=1, kinds=kinds)
 
 
-def clicking(thought: str, point: tuple[float, float], size: tuple[int, int]) -> str:
+def clicking(point: tuple[float, float], size: tuple[int, int]) -> str:
     """A turn that clicks."""
     x, y = map(round, point)
-    return dialect().write(thought, Click(x=x, y=y), Screen(width=size[0], height=size[1]))
+    click = Click(x=x, y=y)
+    return dialect().write(thought(click, size), click, Screen(width=size[0], height=size[1]))
 
 
 def _observed(size: tuple[int, int]) -> Observation:

@@ -1,6 +1,7 @@
 """The second stage: what is asked for is found on the screen and clicked, with heads where the answer forms."""
 
 import time
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ from torch.nn import functional
 from trainer.curves import curves_open
 from trainer.nano.asked import Batch, Decision, Speller, batch_of, decision_draw, soft
 from trainer.nano.forward import looked, patches_of, thought, turns_of
-from trainer.nano.heads import read_of, reading_heads, reading_loss
+from trainer.nano.heads import reading_heads, reading_loss
 from trainer.nano.learning import Learning, run_open
 from trainer.nano.screens import PAGES, Screen, screen_draw
 from trainer.nano.shown import Shown
@@ -47,13 +48,16 @@ def run(config: Config) -> Path:
     speller, began = Speller(stage.checkpoint.tokenizer), time.process_time()
     shown = Shown(folders, speller)
     with curves_open(config.out, stage.state.update) as curves:
-        for update in stage.updates():
-            batch = batch_of(_decisions(config, update, shown, speller), speller)
+        for update, batch in stage.updates(partial(_batch, config, shown, speller)):
             loss, figures = clicking_loss(stage.checkpoint.model, stage.heads, batch, speller, config.bfloat16)
             loss.backward()
             norm = stage.optimisers.step(update, config)
             curves.write(update, {**figures, "gradient": norm, "cpu_seconds": time.process_time() - began})
     return stage.newest
+
+
+def _batch(config: Config, shown: Shown, speller: Speller, update: int) -> Batch:
+    return batch_of(_decisions(config, update, shown, speller), speller)
 
 
 def heads_make(model: Any) -> nn.ModuleDict:
@@ -74,8 +78,8 @@ def clicking_loss(
     said, figures = _said_loss(logits.float(), batch, speller)
     told, more = _cells_loss(heads, middle.float(), batch)
     loss, figures = said + told, figures | more
-    if len(batch.seen) == len(batch.ids):
-        read, reading = reading_loss(heads, patches, cells, read_of(batch.seen))
+    if batch.read is not None:
+        read, reading = reading_loss(heads, patches, cells, batch.read)
         loss, figures = loss + read, figures | reading
     return loss, figures
 

@@ -8,18 +8,20 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from pydantic import Field
+from torch.utils.data import DataLoader
 
 from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
 from trainer.config import Settings
 from trainer.errors import CheckpointMismatched, TrainingDiverged
 from trainer.runs import State, newest_of
 
+Drawn = TypeVar("Drawn")
 HEADS, OPTIMISERS = "heads.pt", "optimisers.pt"
-MAY_CHANGE = {"out", "updates", "settle", "keep_every", "threads"}
+MAY_CHANGE = {"out", "updates", "settle", "keep_every", "threads", "ahead"}
 
 
 class Learning(Settings):
@@ -47,6 +49,8 @@ class Learning(Settings):
     """Of what is drawn."""
     threads: int = Field(default=1, ge=1)
     """Of the processor."""
+    ahead: int = Field(default=2, ge=0)
+    """Updates drawn ahead by a process of their own; 0: each is drawn when it is learned."""
     bfloat16: bool = False
     """Whether products are computed in bfloat16; weights stay in single precision."""
 
@@ -111,10 +115,11 @@ class Run:
     optimisers: Optimisers
     state: State
 
-    def updates(self) -> Iterator[int]:
-        """The numbers of those to come; after each that is to be kept, a checkpoint is written."""
-        for update in range(self.state.update + 1, self.config.updates + 1):
-            yield update
+    def updates(self, draw: Callable[[int], Drawn]) -> Iterator[tuple[int, Drawn]]:
+        """Those to come: their numbers, and what is drawn for them; after each that is to be kept, a checkpoint is
+        written."""
+        for update, drawn in _drawn(draw, range(self.state.update + 1, self.config.updates + 1), self.config.ahead):
+            yield update, drawn
             self.state = self.state.after(update, {})
             if update % self.config.keep_every == 0 or update == self.config.updates:
                 self._keep()
@@ -173,3 +178,28 @@ def run_open(
 def _heads_take(heads: torch.nn.ModuleDict, known: Mapping[str, torch.Tensor]) -> None:
     own = heads.state_dict()
     heads.load_state_dict(own | {name: value for name, value in known.items() if name in own})
+
+
+@dataclass(frozen=True)
+class _Draws(Generic[Drawn]):
+    draw: Callable[[int], Drawn]
+
+    def __getitem__(self, update: int) -> tuple[int, Drawn]:
+        return update, self.draw(update)
+
+
+def _drawn(draw: Callable[[int], Drawn], updates: range, ahead: int) -> Iterator[tuple[int, Drawn]]:
+    """What is drawn for each, in order."""
+    loader = DataLoader(
+        _Draws(draw),
+        batch_size=None,
+        sampler=updates,
+        num_workers=min(ahead, 1),
+        prefetch_factor=ahead or None,
+        collate_fn=_as_it_is,
+    )
+    return iter(loader)
+
+
+def _as_it_is(drawn: Drawn) -> Drawn:
+    return drawn

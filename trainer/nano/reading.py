@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 
 from trainer.curves import curves_open
 from trainer.nano.forward import looked, patches_of, turns_of
-from trainer.nano.heads import read_of, reading_heads, reading_loss
+from trainer.nano.heads import Read, read_of, reading_heads, reading_loss
 from trainer.nano.learning import Learning, run_open
 from trainer.nano.screens import PAGES, Screen, screen_draw
 from trainer.nano.targets import CELL, seen_of
@@ -26,21 +27,21 @@ def run(config: Config) -> Path:
     stage = run_open(config, reading_heads, learns=lambda name: ".visual." in f".{name}")
     model, began = stage.checkpoint.model, time.process_time()
     with curves_open(config.out, stage.state.update) as curves:
-        for update in stage.updates():
-            screens = screens_draw(config.seed, update, config.batch)
+        for update, (pixels, read) in stage.updates(partial(drawn, config.seed, count=config.batch)):
             with torch.autocast("cpu", torch.bfloat16, enabled=config.bfloat16):
-                patches, cells = looked(model, patches_of(pixels_of(screens)), turns_for(model, screens[0]))
-            loss, figures = reading_loss(stage.heads, patches, cells, read_of([seen_of(one) for one in screens]))
+                patches, cells = looked(model, patches_of(pixels), turns_for(model, pixels))
+            loss, figures = reading_loss(stage.heads, patches, cells, read)
             loss.backward()
             norm = stage.optimisers.step(update, config)
             curves.write(update, {**figures, "gradient": norm, "cpu_seconds": time.process_time() - began})
     return stage.newest
 
 
-def screens_draw(seed: int, update: int, count: int, *, dense: bool = True) -> list[Screen]:
-    """The screens of an update, all of one size; the same for the same seed and update."""
+def drawn(seed: int, update: int, *, count: int) -> tuple[torch.Tensor, Read]:
+    """The pictures of an update, all of one size, and what is to be read; the same for the same seed and update."""
     page = Random(f"{seed} {update}").choice(PAGES)
-    return [screen_draw(Random(f"{seed} {update} {number}"), page=page, dense=dense) for number in range(count)]
+    screens = [screen_draw(Random(f"{seed} {update} {number}"), page=page, dense=True) for number in range(count)]
+    return pixels_of(screens), read_of([seen_of(one) for one in screens])
 
 
 def pixels_of(screens: Sequence[Screen]) -> torch.Tensor:
@@ -48,6 +49,6 @@ def pixels_of(screens: Sequence[Screen]) -> torch.Tensor:
     return torch.from_numpy(np.stack([np.asarray(one.image) for one in screens]))
 
 
-def turns_for(model: Any, screen: Screen) -> tuple[torch.Tensor, torch.Tensor]:
-    """The places in a screen's picture."""
-    return turns_of(model, screen.image.height // CELL, screen.image.width // CELL)
+def turns_for(model: Any, pixels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The places in pictures of this size."""
+    return turns_of(model, pixels.shape[1] // CELL, pixels.shape[2] // CELL)

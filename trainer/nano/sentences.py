@@ -1,8 +1,9 @@
-"""What is asked for on a drawn screen, and what the policy says of where it is."""
+"""What is asked for on a drawn screen, and what the policy says before it acts."""
 
 from random import Random
 
-from trainer.nano.screens import Kind, Screen, Widget
+from trainer.nano.screens import Kind, Widget
+from vocabulary.actions import Action, Click, DoubleClick, Drag, RightClick
 
 ASKED: dict[Kind, tuple[str, ...]] = {
     "button": (
@@ -20,7 +21,14 @@ ASKED: dict[Kind, tuple[str, ...]] = {
     "text": ('Click on the text "{}".', 'Click "{}".'),
 }
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
-PLACES = tuple(f'" is at the {row} {column}.' for row in ROWS for column in COLUMNS)
+PLACES = tuple(f"At the {row} {column}." for row in ROWS for column in COLUMNS)
+DOING = {
+    "type_text": "I type.",
+    "press_keys": "I press keys.",
+    "scroll": "I scroll.",
+    "wait": "I wait.",
+    "finish": "It is done.",
+}
 
 
 def asked(random: Random, widget: Widget) -> str:
@@ -28,9 +36,18 @@ def asked(random: Random, widget: Widget) -> str:
     return random.choice(ASKED[widget.kind]).format(widget.label)
 
 
-def thought(screen: Screen, widget: Widget) -> str:
-    """Which widget is meant, and roughly where it is."""
-    x, y = widget.point
-    row = min(2, int(3 * y / screen.image.height))
-    column = min(2, int(3 * x / screen.image.width))
-    return f'"{widget.label}{PLACES[3 * row + column]}'
+def thought(action: Action, size: tuple[int, int]) -> str:
+    """What is said before an act on a screen of this size: roughly where it is done, or what else is; one token, and
+    nothing of others."""
+    match action:
+        case Click() | DoubleClick() | RightClick():
+            return _place(action.x, action.y, size)
+        case Drag():
+            return _place(action.start.x, action.start.y, size)
+        case _:
+            return DOING.get(action.kind, "")
+
+
+def _place(x: int, y: int, size: tuple[int, int]) -> str:
+    width, height = size
+    return PLACES[3 * min(2, 3 * y // height) + min(2, 3 * x // width)]

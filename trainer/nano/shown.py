@@ -9,6 +9,7 @@ from PIL import Image
 
 from trainer.nano.asked import Decision, Speller
 from trainer.nano.asking import dialect
+from trainer.nano.sentences import thought
 from trainer.trajectories import TrajectoryFolder
 from vocabulary.actions import Click, DoubleClick, RightClick
 from vocabulary.blobs import BlobRef
@@ -16,6 +17,7 @@ from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen
 from vocabulary.memory import Budget
 from vocabulary.resize import smart_resize
 from vocabulary.samples import Sample, samples_of
+from vocabulary.trajectories import Trajectory
 
 SERVED = Budget(images=1, stride=1)
 """What it is served with: the present screen, and what was done before as text."""
@@ -42,11 +44,22 @@ class Shown:
 
 
 def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[Decision]:
-    """Every step that stands and can be said, as it is asked for when it is served."""
+    """Every step that stands and can be said, as it is asked for when it is served; of no attempt that failed."""
     for trajectory in folder.trajectories():
-        for sample in samples_of(trajectory, dialect(), budget=SERVED):
+        if trajectory.verdict is not None and trajectory.verdict.success is False:
+            continue
+        for sample in samples_of(in_own_words(trajectory), dialect(), budget=SERVED):
             if (shown := picture_of(sample.messages)) is not None:
                 yield _decision(sample, _scaled(folder.bytes(shown)), speller)
+
+
+def in_own_words(trajectory: Trajectory) -> Trajectory:
+    """The attempt with the policy's own thoughts: what others think is long, and not what it is served after."""
+    steps = (
+        step.model_copy(update={"thought": thought(step.action, (step.before.width, step.before.height))})
+        for step in trajectory.steps
+    )
+    return trajectory.model_copy(update={"steps": tuple(steps)})
 
 
 def picture_of(messages: Sequence[ChatMessage]) -> BlobRef | None:

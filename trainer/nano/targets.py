@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer.nano.screens import Screen, Widget
+from trainer.nano.screens import Screen, Widget, Writing
 
 PATCH, CELL = 14, 28
 COLUMNS = 3
@@ -21,6 +21,8 @@ LETTERS = LAST - FIRST + 3
 """Classes of letters: nothing, those of ASCII, and any other."""
 BUCKETS = 512
 """Classes of pairs of letters: a label is known by the pairs in it, whichever word it is."""
+NEAR = 3.0
+"""Pixels beside a cell where a pair of letters is still seen from it."""
 LEAST = 30.0
 """Square pixels of a widget from which on a cell is its."""
 NOWHERE = -1
@@ -40,7 +42,7 @@ class Seen:
     offered: NDArray[np.bool_]
     """Whether a patch is of a widget; shape (P,)."""
     pairs: Floats
-    """Which pairs of letters the labels in a cell have; shape (C, BUCKETS)."""
+    """Which pairs of letters meet in a cell; shape (C, BUCKETS)."""
     widgets: Ints
     """The widget that has most of a cell, by its number, or NOWHERE; shape (C,)."""
     points: Ints
@@ -62,7 +64,7 @@ def seen_of(screen: Screen) -> Seen:
         offered |= inside
         offsets[inside] = (np.array(widget.point, np.float32) - patches[inside]) / CELL
         share = _overlaps(cells, CELL, widget)
-        pairs[np.ix_(np.flatnonzero(share >= LEAST), np.array(pairs_of(widget.label)))] = 1.0
+        _pairs_put(pairs, cells, widget.writing)
         own = share > most
         most[own], widgets[own], points[own] = share[own], number, np.array(widget.point, np.int64)
     return Seen(letters, offsets, offered, pairs, widgets, points)
@@ -83,10 +85,14 @@ def letter_class(letter: str) -> int:
     return ord(letter) - FIRST + 1 if FIRST <= ord(letter) <= LAST else LETTERS - 1
 
 
-def pairs_of(label: str) -> list[int]:
-    """The classes of the pairs of letters in a label, each word with its begin and end."""
-    pairs = {word[at : at + 2] for word in (f"^{one}$" for one in label.split()) for at in range(len(word) - 1)}
-    return sorted({_bucket(pair) for pair in pairs})
+def pairs_of(text: str) -> list[tuple[int, int]]:
+    """Where two letters meet, by the number of the second, and the class of that pair; words begin and end with one."""
+    found = []
+    for place in range(len(text) + 1):
+        left, right = text[place - 1 : place].strip() or "^", text[place : place + 1].strip() or "$"
+        if (left, right) != ("^", "$"):
+            found.append((place, _bucket(left + right)))
+    return found
 
 
 @cache
@@ -105,6 +111,14 @@ def _letters_put(letters: Ints, patches: Floats, widget: Widget) -> None:
         here = rows & (across >= bounds[0]) & (across < bounds[-1])
         place = np.searchsorted(bounds, across[here], "right") - 1
         letters[here, column] = classes[np.clip(place, 0, len(classes) - 1)]
+
+
+def _pairs_put(pairs: Floats, cells: Floats, writing: Writing) -> None:
+    """Which pairs of letters meet in the cells that the middle of a line goes through."""
+    reach = CELL / 2 + NEAR
+    rows = np.abs(cells[:, 1] - (writing.top + writing.bottom) / 2) <= reach
+    for place, pair in pairs_of(writing.text):
+        pairs[rows & (np.abs(cells[:, 0] - writing.bounds[place]) <= reach), pair] = 1.0
 
 
 def _overlaps(middles: Floats, side: int, widget: Widget) -> Floats:

@@ -9,7 +9,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import Qwen2TokenizerFast
 
 from trainer.nano.asking import conversation
-from trainer.nano.sentences import PLACES
+from trainer.nano.sentences import DOING, PLACES
 from vocabulary.dialect import TextPart
 
 SPECIALS = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
@@ -49,7 +49,7 @@ def tokenizer_make() -> Qwen2TokenizerFast:
 def phrases() -> tuple[str, ...]:
     """What is one token each, in a fixed order."""
     points = (*(f"<point>{x}" for x in range(ACROSS)), *(f" {y}</point>" for y in range(ACROSS)))
-    known = ("user\n", "assistant\n", *_prompt_pieces(), *REPLIES, *PLACES, *points)
+    known = ("user\n", "assistant\n", *_prompt_pieces(), *REPLIES, *PLACES, *DOING.values(), *points)
     return tuple(dict.fromkeys(known))
 
 

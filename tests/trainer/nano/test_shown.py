@@ -14,7 +14,7 @@ from trainer.checkpoints import Checkpoint
 from trainer.nano import clicking
 from trainer.nano.asked import Decision, Speller, batch_of
 from trainer.nano.forward import patches_of
-from trainer.nano.shown import SERVED, Shown, decisions_of
+from trainer.nano.shown import SERVED, Shown, decisions_of, in_own_words
 from trainer.nano.targets import CELL
 from trainer.serve.reader import Reader
 from trainer.trajectories import TrajectoryFolder, folder_open
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> TrajectoryFolder:
 def test_every_step_is_asked_for_as_a_server_reads_it(nano: Checkpoint, folder: TrajectoryFolder) -> None:
     speller, reader = Speller(nano.tokenizer), Reader(nano, max_images=1, context=4096)
     decisions = list(decisions_of(folder, speller))
-    samples = list(samples_of(attempt(), DIALECT, budget=SERVED))
+    samples = list(samples_of(in_own_words(attempt()), DIALECT, budget=SERVED))
     assert len(decisions) == len(samples) == 3
     for one, sample in zip(decisions, samples, strict=True):
         prompt = as_served(reader, sample)
@@ -50,6 +50,8 @@ def test_every_step_is_asked_for_as_a_server_reads_it(nano: Checkpoint, folder: 
         assert torch.allclose(own, prompt.pictures[0].pixels, atol=1e-6)
         assert nano.tokenizer.decode(one.reply, skip_special_tokens=True) == sample.target
     assert [one.point is None for one in decisions] == [False, True, False]
+    assert [sample.target.split("\n")[0] for sample in samples][1] == "Thought: I type."
+    assert all(len(one.reply) < 12 for one in decisions if one.point is not None)
 
 
 def test_heads_are_told_of_the_cell_that_is_clicked_and_of_none_where_nothing_is(
