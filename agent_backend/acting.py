@@ -189,8 +189,6 @@ class Acting:
         """The machine is lost; all that was done stays."""
         await self._record.change(status="failed", error=why, autopilot=False, takeover=False)
 
-    # --- takeover
-
     def input_digest(self, command_id: str) -> str | None:
         """The digest of a takeover's input taken before."""
         return self._inputs.get(command_id)

@@ -5,12 +5,13 @@ import itertools
 from dataclasses import replace
 from typing import Literal
 
-from agent_backend.errors import CommandRefused
+from agent_backend.errors import CommandRefused, PolicyError, PolicyUnavailable
 from agent_backend.memory_store import MemoryStore
+from agent_backend.offers import CurrentPolicy
 from agent_backend.opening import OpenMachine
 from agent_backend.ports import EpisodeCommand
 from agent_backend.refusals import check_steering, lapse_of, lapses, no_room, page_of
-from agent_backend.runner import CurrentPolicy, EpisodeRunner, Limits
+from agent_backend.runner import EpisodeRunner, Limits
 from vocabulary.actions import Finish
 from vocabulary.messages import (
     Accept,
@@ -27,7 +28,7 @@ from vocabulary.messages import (
 
 PAGE_DONE, TIME_OVER = "the page has ended by itself", "the time of the page's task is over"
 RESAMPLES = 3
-"""How often in a row a policy may be silent."""
+"""How often in a row a server may refuse to answer."""
 LAPSES = 3
 """How often in a row it may say what is no action; each is a step that did nothing, and the policy reads why."""
 
@@ -35,7 +36,9 @@ LAPSES = 3
 async def fly(start: EpisodeState, open_machine: OpenMachine, policy: CurrentPolicy, limits: Limits) -> MemoryStore:
     """Run one episode to its end without a person. Returns its store; a lost machine leaves it `left` with an error.
 
-    Where nobody is there to take the wheel back, a reply that is no action is a step that did nothing.
+    Where nobody is there to take the wheel back, a reply that is no action is a step that did nothing. Raises
+    PolicyUnavailable when the policy's server stays away for longer than `limits` have patience: that says nothing of
+    the policy.
     """
     stirred = asyncio.Event()
     pilot = Pilot()
@@ -52,7 +55,9 @@ async def fly(start: EpisodeState, open_machine: OpenMachine, policy: CurrentPol
     try:
         while not running.done():
             stirred.clear()
-            command = pilot.next(store.state, getattr(runner, "state", start).thinking)
+            command = pilot.next(store.state, getattr(runner, "state", start).thinking, runner.failure)
+            if command is None and isinstance(runner.failure, PolicyUnavailable) and runner.given_up:
+                raise runner.failure
             if command is not None:
                 await runner.submit(command, hear)
             await stirred.wait()
@@ -73,15 +78,20 @@ class Pilot:
         self._vain = 0
         self._steps = 0
 
-    def next(self, state: EpisodeState, thinking: Thinking) -> EpisodeCommand | None:
-        """What to send now; None while the episode goes on by itself. `thinking` is the runner's word on it."""
+    def next(
+        self, state: EpisodeState, thinking: Thinking, failure: PolicyError | None = None
+    ) -> EpisodeCommand | None:
+        """What to send now; None while the episode goes on by itself. `thinking` is the runner's word on it, `failure`
+        why the policy was silent."""
         at_rest = state.status == "running" and state.pending is None and not state.autopilot
         given_back = at_rest and thinking in ("ready", "failed", "off")
         if self.waits_for_fate or not (given_back or state.status == "failed"):
             return None
-        self.waits_for_fate = True
         if len(state.steps) > self._steps:
             self._steps, self._vain = len(state.steps), 0
+        if thinking == "failed" and isinstance(failure, PolicyUnavailable) and not _is_over(state):
+            return None
+        self.waits_for_fate = True
         return self._decide(state, thinking, f"pilot-{next(self._numbers):06d}")
 
     def _decide(self, state: EpisodeState, thinking: Thinking, command_id: str) -> EpisodeCommand:
@@ -115,3 +125,9 @@ class Pilot:
         if self._vain > RESAMPLES:
             return FinishEpisode(command_id=command_id, outcome="failure", reason=why)
         return Resample(command_id=command_id)
+
+
+def _is_over(state: EpisodeState) -> bool:
+    """Whether the attempt ends here, whatever the policy would say."""
+    page = page_of(state)
+    return state.status == "failed" or (page is not None and (page.over or page.verifier_error is not None))

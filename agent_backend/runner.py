@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from agent_backend.acting import Acting, ActingLimits
 from agent_backend.commands import digest_of, refusal, revised, said_by
 from agent_backend.errors import CommandRefused, PolicyError
+from agent_backend.offers import CurrentPolicy, Offers
 from agent_backend.opening import Opening, OpenMachine
-from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent, Policy, Rememberer
+from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering, lapse_of, lapses
-from agent_backend.remembering import Remembering
-from agent_backend.thinking import Patience, Question, Thinking
-from vocabulary.actions import CONTROL_KINDS, CallTool, CallUser, Finish, RunCode, RunCommand
+from agent_backend.thinking import Patience
+from vocabulary.actions import CallTool, CallUser, Finish, RunCode, RunCommand
 from vocabulary.messages import (
     Accept,
     Acknowledged,
@@ -33,7 +33,6 @@ from vocabulary.messages import (
     Hurry,
     LeaveEpisode,
     MarkProposal,
-    Partial,
     Pause,
     Resample,
     ReviseMemory,
@@ -46,12 +45,7 @@ from vocabulary.observations import Observation
 from vocabulary.steps import Step, standing
 from vocabulary.trajectories import Outcome
 
-CurrentPolicy = Callable[[], Policy | None]
-"""The policy of this moment; None where nobody proposes. Asked at every decision point."""
-
 LEFT_AS: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "release": None}
-
-
 CLOSING = "this episode is closing"
 INPUT_BATCH = 16
 """Commands of a takeover that are done in one go, at most."""
@@ -86,33 +80,30 @@ class EpisodeRunner:
         limits: Limits = Limits(),
     ) -> None:
         self._store = store
-        self._current_policy = current_policy
         self._limits = limits
         self._record = Record(store, emit)
         self._acting = Acting(self._record, store, limits.acting, self._think_ahead)
         read = self._acting.pictures.read
-        self._thinking = Thinking(self.wake, read, self._hear, limits.patience, store.save_blob)
-        self._remembering = Remembering(self.wake)
+        self._offers = Offers(self._record, store, current_policy, read, limits.patience, self.wake)
         within, again = limits.acting.reach, limits.warm_again
         self._opening = Opening(self._record, store, self._acting, open_machine, self.wake, within=within, again=again)
         self._inbox: deque[tuple[EpisodeCommand, Emit]] = deque()
         self._stirred = asyncio.Event()
         self._stopping = False
         self._hurrying: asyncio.Task[None] | None = None
-        self._offered_at: float | None = None
         self._lost = ""
         self._duties: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (lambda: bool(self._lost), self._fail),
             (lambda: self._opening.done, self._opening.begin),
-            (self._policy_moved, self._drop_offers),
+            (lambda: self._offers.moved, self._offers.void),
             (lambda: bool(self._inbox) and isinstance(self._inbox[0][0], TakeoverInput), self._take_inputs),
             (lambda: bool(self._inbox), self._take_command),
             (lambda: is_due(self._acting.rests_at), self._acting.close_gesture),
             (lambda: is_due(self._acting.glance_at), self._acting.glance),
-            (lambda: self._thinking.answered, self._take_answer),
-            (lambda: self._remembering.answered, self._take_memory),
+            (lambda: self._offers.answered, self._offers.take),
+            (lambda: self._offers.noted, self._offers.take_note),
             (lambda: self.state.autopilot and bool(self.state.proposals), self._steer),
-            (lambda: self._wants_proposals() and is_due(self._thinking.again_at), self._ask),
+            (lambda: is_due(self._offers.ask_at), self._offers.ask),
         )
         """What may be waiting, most urgent first, and who sees to it."""
 
@@ -120,6 +111,16 @@ class EpisodeRunner:
     def state(self) -> EpisodeState:
         """The episode as this runner knows it, `thinking` included. Raises AttributeError before `run` has looked."""
         return self._record.state
+
+    @property
+    def failure(self) -> PolicyError | None:
+        """Why the policy was silent when it was asked last."""
+        return self._offers.failure
+
+    @property
+    def given_up(self) -> bool:
+        """Whether patience with it has run out, and it is wanted."""
+        return self._offers.given_up
 
     async def submit(self, command: EpisodeCommand, reply: Emit) -> None:
         """Queue a command; its fate (`acknowledged` or `rejected`) is told to `reply`. Never waits for an act."""
@@ -178,11 +179,7 @@ class EpisodeRunner:
         for waiting, see_to in self._duties:
             if waiting():
                 return await see_to()
-        looks = [
-            self._acting.rests_at,
-            self._acting.glance_at,
-            self._thinking.again_at if self._wants_proposals() else None,
-        ]
+        looks = [self._acting.rests_at, self._acting.glance_at, self._offers.ask_at]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(min((look for look in looks if look is not None), default=None)):
                 await self._stirred.wait()
@@ -190,8 +187,7 @@ class EpisodeRunner:
     async def _put_down(self) -> None:
         """Let go of everything that is not durable."""
         self._stopping = True
-        await self._thinking.close()
-        await self._remembering.close()
+        await self._offers.close()
         await self._opening.close()
         if self._hurrying is not None:
             self._hurrying.cancel()
@@ -201,8 +197,6 @@ class EpisodeRunner:
         while self._inbox:
             command, reply = self._inbox.popleft()
             await reply(refusal(command, "not_running", CLOSING))
-
-    # --- commands
 
     async def _take_command(self) -> None:
         command, reply = self._inbox.popleft()
@@ -297,27 +291,27 @@ class EpisodeRunner:
             case ReviseMemory():
                 await self._record.change(memories=revised(self.state.memories, command))
             case Resample():
-                await self._drop_offers("resampled")
+                await self._offers.void("resampled")
             case Pause():
-                self._thinking.drop()
+                self._offers.hush()
                 await self._record.change(status="paused" if command.on else "running", autopilot=False)
             case Autopilot():
                 await self._record.change(autopilot=command.on)
             case Undo():
-                self._thinking.drop()
+                self._offers.hush()
                 await self._acting.undo(standing(self.state.steps)[-1])
-                self._thinking.renew()
+                self._offers.renew()
 
     async def _set_pace(self, rate: float) -> None:
         """What was offered for a screen that time has left behind is void."""
         seen = self._record.seen
         await self._acting.pace(rate)
         if self._record.seen.screenshot != seen.screenshot and not self.state.takeover:
-            await self._drop_offers("time went on")
+            await self._offers.void("time went on")
 
     async def _take_over(self, command: Takeover) -> None:
         """Begin direct input, or end it with what was done as one step."""
-        self._thinking.drop()
+        self._offers.hush()
         if not command.on:
             await self._acting.close_gesture(command.thought)
         self._acting.thought = command.thought if command.on else ""
@@ -326,7 +320,7 @@ class EpisodeRunner:
     async def _fail(self) -> None:
         """What a hand was doing is stored first; that alone may tell of the loss."""
         why, self._lost = self._lost, ""
-        self._thinking.drop()
+        self._offers.hush()
         await self._acting.close_gesture()
         if self.state.status in ("running", "paused"):
             await self._acting.fail(why)
@@ -336,14 +330,9 @@ class EpisodeRunner:
         if hand is not None and (self._hurrying is None or self._hurrying.done()):
             self._hurrying = asyncio.create_task(hand.hurry())
 
-    # --- acts
-
     async def _begin_act(self, command: Act | Accept, digest: str) -> Intent:
-        now = asyncio.get_running_loop().time()
-        shown = self._offered_at if self.state.proposals else None
-        decided = None if shown is None else (now - shown) * 1000
-        intent = self._acting.intent(**said_by(command, self.state), decide_ms=decided)
-        self._thinking.drop()
+        intent = self._acting.intent(**said_by(command, self.state), decide_ms=self._offers.shown_ms)
+        self._offers.hush()
         await self._acting.begin(intent, digest)
         return intent
 
@@ -351,8 +340,7 @@ class EpisodeRunner:
         """Carry an intent out. Who waits to act next gets no settle in between."""
         settle = not any(isinstance(command, Act) for command, _ in self._inbox)
         await self._acting.act(intent, settle=settle)
-        if self._thinking.active:
-            await self._record.tell("waiting")
+        await self._offers.tell_asked()
         if self.state.status == "running":
             await self._follow(self.state.steps[-1])
 
@@ -365,86 +353,20 @@ class EpisodeRunner:
 
     async def _finish(self, outcome: Outcome, answer: str) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
-        self._thinking.drop()
+        self._offers.hush()
         verdict = await self._acting.held.judge(answer)
         await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
 
     async def _end(self, **fields: object) -> None:
-        self._thinking.drop()
+        self._offers.hush()
         await self._record.change(**fields, autopilot=False, takeover=False, finished_at=datetime.now(UTC))
-
-    # --- proposals
-
-    def _wants_proposals(self) -> bool:
-        state = self.state
-        ready = state.status == "running" and not state.takeover and state.pending is None
-        return ready and not state.proposals and not self._thinking.active and state.thinking != "off"
-
-    async def _ask(self) -> None:
-        self._think(self.state.steps, self._record.seen)
-        await self._record.tell("waiting" if self._thinking.active else "off")
 
     def _think_ahead(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about a step that is still being stored, unless something else comes first anyway."""
-        self._thinking.renew()
+        self._offers.renew()
         over = isinstance(steps[-1].action, Finish) or self.state.takeover or self.state.status != "running"
         if not over and not self._inbox:
-            self._think(steps, observation)
-
-    def _think(self, steps: tuple[Step, ...], observation: Observation) -> None:
-        policy = self._current_policy()
-        if policy is not None:
-            kinds = frozenset(self.state.capabilities) | CONTROL_KINDS
-            state, past = self.state, standing(steps)
-            question = Question(state.task, past, observation, kinds, state.tools, state.memories)
-            self._thinking.ask(policy, question)
-
-    async def _take_answer(self) -> None:
-        """Store what the policy offers, or say that it is silent; it is asked again by itself."""
-        answer = self._thinking.take()
-        if isinstance(answer, PolicyError):
-            await self._record.tell("failed", str(answer))
-            if self.state.autopilot and self._thinking.again_at is None:
-                await self._record.change(autopilot=False)
-            return
-        assert self._thinking.asked is not None
-        await self._record.write(self._store.add_proposals(answer, self._thinking.asked))
-        self._offered_at = asyncio.get_running_loop().time()
-        await self._note(self._current_policy())
-
-    async def _note(self, policy: Policy | None) -> None:
-        """Have the next note written, where the policy writes any and one is due."""
-        self._remembering.ask(policy, self.state.task, standing(self.state.steps), self.state.memories)
-        if not isinstance(policy, Rememberer) or not policy.remembers:
-            await self._record.tell_noting("off")
-        elif self._remembering.writing:
-            await self._record.tell_noting("writing")
-        elif self.state.noting != "failed":
-            await self._record.tell_noting("idle")
-
-    async def _take_memory(self) -> None:
-        memory = self._remembering.take()
-        if isinstance(memory, PolicyError):
-            return await self._record.tell_noting("failed", str(memory))
-        await self._record.tell_noting("idle")
-        if any(step.index == memory.through for step in standing(self.state.steps)):
-            await self._record.change(memories=(*self.state.memories, memory))
-
-    def _policy_moved(self) -> bool:
-        """Whether what is offered, awaited or switched off is no longer the current policy's word."""
-        policy = self._current_policy()
-        if self.state.thinking == "off":
-            return policy is not None
-        asked = self._thinking.asked or self.state.policy
-        waits = bool(self.state.proposals) or self._thinking.active
-        return waits and (policy.ref if policy else None) != asked
-
-    async def _drop_offers(self, reason: str = "a new policy took over") -> None:
-        self._thinking.drop()
-        self._thinking.renew()
-        if self.state.proposals:
-            await self._record.write(self._store.withdraw_proposals(reason))
-        await self._record.tell("idle")
+            self._offers.ask_about(steps, observation)
 
     async def _steer(self) -> None:
         """Do what the policy ranks first; where that is no plain act, give the wheel back, or note that it was none."""
@@ -460,9 +382,6 @@ class EpisodeRunner:
         intent = self._acting.intent(command_id=f"auto-{best.id}", actor="policy", decision="auto", **said)
         await self._acting.begin(intent, best.id)
         await self._act(intent)
-
-    async def _hear(self, partials: tuple[Partial, ...]) -> None:
-        await self._record.tell("streaming", partials=partials)
 
 
 def is_due(at: float | None) -> bool:

@@ -3,11 +3,12 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_backend.acting import ActingLimits
-from agent_backend.errors import PolicyUnavailable
+from agent_backend.errors import PolicyRejected, PolicyUnavailable
 from agent_backend.folders import FolderUnusable, FolderWriter
 from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import LAPSES, fly
@@ -21,10 +22,23 @@ from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.machine import Machine
 from vocabulary.actions import CallUser, Finish, NoAction, OpenApp, TypeText
 from vocabulary.messages import EpisodeState
+from vocabulary.proposals import Proposal
 
 LIMITS = Limits(acting=ActingLimits(reach=0.5), patience=Patience(first=0.01, longest=0.01, tries=2))
 OPENED = OpenApp(name="Clock")
 SAID: tuple[Answer, ...] = ((("I type it.", TypeText(text="hello")),), (("Done.", Finish()),))
+
+
+class Returning(FakePolicy):
+    """Its server is away at every other question."""
+
+    questions = 0
+
+    async def propose(self, *given: Any, **more: Any) -> tuple[Proposal, ...]:
+        self.questions += 1
+        if self.questions % 2:
+            raise PolicyUnavailable("it is started anew")
+        return await super().propose(*given, **more)
 
 
 async def flown(policy: FakePolicy | None, *, max_steps: int = 5, alive: bool = True) -> MemoryStore:
@@ -92,10 +106,25 @@ async def test_one_bad_reply_does_not_end_it() -> None:
     assert store.state.outcome == "success"
 
 
-async def test_a_silent_policy_ends_it() -> None:
+async def test_a_policy_whose_server_stays_away_has_not_failed() -> None:
     policy = FakePolicy()
     policy.broken = PolicyUnavailable("nobody answers")
-    assert (await flown(policy)).state.outcome == "failure"
+    with pytest.raises(PolicyUnavailable):
+        await flown(policy)
+    assert len(policy.asked) == LIMITS.patience.tries
+
+
+async def test_a_server_that_comes_back_is_asked_again() -> None:
+    policy = Returning(SAID)
+    assert (await flown(policy)).state.outcome == "success"
+    assert policy.questions == 4
+
+
+async def test_a_policy_that_is_refused_ends_it() -> None:
+    policy = FakePolicy()
+    policy.broken = PolicyRejected("the prompt is too long")
+    store = await flown(policy)
+    assert (store.state.outcome, trajectory_of(store).truncated) == ("failure", True)
 
 
 async def test_no_policy_ends_it() -> None:
