@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--host", default="127.0.0.1")
     options.add_argument("--port", type=int, default=8020)
     options.add_argument("--served-model-name", default="", help="default: the folder's name")
+    options.add_argument("--weight-version", default="default", help="what its weights are called until they change")
     options.add_argument("--dtype", choices=sorted(DTYPES), default="float32")
     options.add_argument("--max-model-len", type=int, default=8192, help="tokens of prompt and reply together")
     options.add_argument("--max-num-seqs", type=int, default=16, help="replies written at once")
@@ -51,6 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     reader = Reader(checkpoint, max_images=given.max_images, context=given.max_model_len)
     engine = Engine(checkpoint, context=given.max_model_len, rows=given.max_num_seqs, kept_tokens=given.kept_tokens)
+    engine.version = given.weight_version
     app = app_of(
         engine,
         reader,
