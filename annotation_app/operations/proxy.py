@@ -1,0 +1,203 @@
+"""What stands before several web processes: nginx's configuration, written from where the programs are.
+
+`python -m annotation_app.operations.proxy` prints it; `docker/nginx.conf` is what it prints for the compose file.
+"""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+UPLOADS = "4g"
+"""Largest request body where files come in; the web app's own limits are below it."""
+BODY = "32m"
+"""Largest anywhere else."""
+
+FRAME = """\
+# Written by `python -m annotation_app.operations.proxy`.
+worker_processes auto;
+pid {folder}/nginx.pid;
+error_log stderr warn;
+
+events {{
+    worker_connections 4096;
+}}
+
+http {{
+    include {types};
+    server_tokens off;
+    # Paths without what follows the question mark: tickets and passes are there.
+    log_format paths '$remote_addr $request_method $uri $status $body_bytes_sent $request_time $upstream_addr';
+    access_log {log} paths;
+    client_body_temp_path {folder}/bodies;
+    proxy_temp_path {folder}/proxied;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    client_max_body_size {body};
+    map $http_upgrade $upgrade {{
+        default upgrade;
+        '' '';
+    }}
+
+    proxy_http_version 1.1;
+    proxy_set_header Host $http_host;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection $upgrade;
+    # Set, never passed on: the web app takes both as the truth.
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_connect_timeout 2s;
+    proxy_socket_keepalive on;
+    # A process that is gone is passed over at once; what may have been done is not asked of a second one.
+    proxy_next_upstream error timeout;
+
+    upstream web {{
+        least_conn;
+{web}
+    }}
+    # All sockets of one episode meet in one process, so what one does the others hear without Redis between.
+    upstream desks {{
+        hash $uri consistent;
+{web}
+    }}
+{tls}{servers}}}
+"""
+TLS = """
+    ssl_certificate {certificate};
+    ssl_certificate_key {key};
+    ssl_protocols TLSv1.2 TLSv1.3;
+    ssl_session_cache shared:sessions:10m;
+    ssl_session_tickets off;
+"""
+REDIRECT = """
+    server {{
+        listen {listen};
+        server_name {name};
+        return 301 https://$host$request_uri;
+    }}
+"""
+PAGES = """
+    server {{
+        listen {listen};
+        server_name {name};
+        location / {{
+            proxy_pass http://web;
+        }}
+        location /assets/ {{
+            proxy_pass http://web;
+            gzip on;
+            gzip_proxied any;
+            gzip_types text/css text/javascript application/javascript image/svg+xml;
+        }}
+        location = /api/imports {{
+            proxy_pass http://web;
+            client_max_body_size {uploads};
+            proxy_request_buffering off;
+            proxy_read_timeout 10m;
+        }}
+        location /ws/ {{
+            proxy_pass http://desks;
+            proxy_read_timeout 1h;
+        }}
+    }}
+"""
+BRIDGE = """
+    server {{
+        listen {listen};
+        server_name {name};
+        # What browsers ask, with tickets; calls with the secret come from the inside, past this proxy.
+        location ~ ^/(streams|sandboxes)/ {{
+            proxy_pass http://{address};
+            proxy_read_timeout 1h;
+            proxy_buffering off;
+        }}
+        location / {{
+            return 404;
+        }}
+    }}
+"""
+GATEWAY = """
+    server {{
+        listen {listen};
+        server_name {name};
+        location / {{
+            proxy_pass http://{address};
+            proxy_read_timeout 1h;
+            proxy_buffering off;
+        }}
+    }}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """One nginx: the addresses (`host:port`) of the programs behind it, and what it listens on itself."""
+
+    name: str
+    """The host name people use."""
+    web: tuple[str, ...]
+    bridge: str = ""
+    vnc: str = ""
+    listen: str = "443"
+    bridge_listen: str = "8010"
+    vnc_listen: str = "8011"
+    certificate: Path | None = None
+    """The chain, PEM. None: no TLS, for tests and behind a proxy that has it."""
+    key: Path | None = None
+    redirect: str = ""
+    """Where plain HTTP is answered with the way to HTTPS; empty: nowhere."""
+    folder: Path = Path("/tmp")
+    """Where its process id and what it buffers go; writable by who runs it."""
+    log: str = "/dev/stdout"
+    types: Path = Path("/etc/nginx/mime.types")
+
+
+def nginx_of(proxy: Proxy) -> str:
+    """The whole configuration file."""
+    sure = proxy.certificate is not None
+    listening = {"name": proxy.name, "uploads": UPLOADS}
+    servers = [PAGES.format(listen=_port(proxy.listen, sure=sure), **listening)]
+    if proxy.redirect:
+        servers.append(REDIRECT.format(listen=proxy.redirect, name=proxy.name))
+    if proxy.bridge:
+        servers.append(
+            BRIDGE.format(listen=_port(proxy.bridge_listen, sure=sure), name=proxy.name, address=proxy.bridge)
+        )
+    if proxy.vnc:
+        servers.append(GATEWAY.format(listen=_port(proxy.vnc_listen, sure=sure), name=proxy.name, address=proxy.vnc))
+    return FRAME.format(
+        folder=proxy.folder,
+        log=proxy.log,
+        types=proxy.types,
+        body=BODY,
+        web="\n".join(f"        server {address} max_fails=1 fail_timeout=2s;" for address in proxy.web),
+        tls=TLS.format(certificate=proxy.certificate, key=proxy.key) if sure else "",
+        servers="".join(servers),
+    )
+
+
+def _port(listen: str, *, sure: bool) -> str:
+    return f"{listen} ssl" if sure else listen
+
+
+def main(words: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Print nginx's configuration for several web processes.")
+    parser.add_argument("--name", required=True, help="the host name people use")
+    parser.add_argument("--web", required=True, action="append", help="host:port of a web process; repeat for each")
+    parser.add_argument("--bridge", default="", help="host:port of the bridge")
+    parser.add_argument("--vnc", default="", help="host:port of the VNC gateway")
+    parser.add_argument("--listen", default="443")
+    parser.add_argument("--bridge-listen", default="8010")
+    parser.add_argument("--vnc-listen", default="8011")
+    parser.add_argument("--redirect", default="", help="port of plain HTTP that leads to HTTPS")
+    parser.add_argument("--certificate", type=Path)
+    parser.add_argument("--key", type=Path)
+    parser.add_argument("--folder", type=Path, default=Path("/tmp"))
+    given = vars(parser.parse_args(words))
+    if (given["certificate"] is None) != (given["key"] is None):
+        parser.error("--certificate and --key go together")
+    print(nginx_of(Proxy(**{**given, "web": tuple(given["web"])})), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Makes the secrets of a compose installation, once: `python3 docker/keys.py HOST-NAME [FOLDER]`.
+
+Each is a file that the compose file hands to the programs that need it. The folder is its owner's alone; the files in
+it are readable to all, because the users inside the containers are others. What is there already stays.
+"""
+
+import argparse
+import json
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+BYTES = 32
+DATABASE = "postgresql://pilothouse:{password}@{server}/pilothouse"
+
+
+def _random() -> str:
+    return secrets.token_urlsafe(BYTES)
+
+
+def secrets_make(folder: Path, host: str) -> tuple[str, ...]:
+    """Write those that are missing; their names."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    made: list[str] = []
+
+    def keep(name: str, make: Callable[[], str]) -> str:
+        file = folder / name
+        if not file.exists():
+            aside = folder / f".{name}.new"
+            aside.write_text(make())
+            aside.chmod(0o444)
+            aside.rename(file)
+            made.append(name)
+        return file.read_text()
+
+    keep("secret_key", _random)
+    keep("bridge_secret", _random)
+    keep("credentials_keys", _random)
+    keep("pseudonym_key", _random)
+    password = keep("postgres_password", _random)
+    keep("database_url", lambda: DATABASE.format(password=password, server="pooler:6432"))
+    keep("database_url_direct", lambda: DATABASE.format(password=password, server="postgres:5432"))
+    keep("pooler_users", lambda: f'"pilothouse" "{password}"\n')
+    redis = keep("redis_password", _random)
+    keep("redis_url", lambda: f"redis://:{redis}@redis:6379/0")
+    keep("redis_config", lambda: f"requirepass {redis}\nmaxmemory-policy noeviction\nappendonly yes\ndir /data\n")
+    turn = keep("turn_secret", _random)
+    server = {"urls": [f"turn:{host}:3478?transport=udp", f"turn:{host}:3478?transport=tcp"], "secret": turn}
+    keep("ice_servers", lambda: json.dumps([server]))
+    keep("turn", lambda: TURN.format(host=host, secret=turn))
+    return tuple(made)
+
+
+TURN = """\
+listening-port=3478
+min-port=49160
+max-port=49200
+realm={host}
+use-auth-secret
+static-auth-secret={secret}
+fingerprint
+no-cli
+no-multicast-peers
+# A relay into the house would be a way past its walls: only what browsers and the bridge may reach.
+denied-peer-ip=127.0.0.0-127.255.255.255
+denied-peer-ip=169.254.0.0-169.254.255.255
+denied-peer-ip=::1
+pidfile=/tmp/turnserver.pid
+userdb=/tmp/turndb
+log-file=stdout
+simple-log
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make the secrets of a compose installation, once.")
+    parser.add_argument("host", help="the host name people use")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path(__file__).parent / "secrets")
+    given = parser.parse_args()
+    made = secrets_make(given.folder, given.host)
+    print(f"{given.folder}: made {', '.join(made) or 'nothing, all were there'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The compose file and the images keep the rules of docs/deploy.md."""
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from annotation_app.operations.stack import ROOT
+from annotation_app.settings.env import REQUIRED, SHORTEST_SECRET, Environment
+from vm_bridge.config import Config
+
+DOCKER = ROOT / "docker"
+COMPOSE: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+DOCKERFILE = (DOCKER / "Dockerfile").read_text()
+OURS = {name: each for name, each in SERVICES.items() if "DJANGO_SETTINGS_MODULE" in each.get("environment", {})}
+THEIRS = {"postgres", "vllm", "bridge"}
+"""Whose images or work need more than the others' walls allow: docs/deploy.md says why."""
+secrets_make = runpy.run_path(str(DOCKER / "keys.py"))["secrets_make"]
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Path:
+    secrets_make(tmp_path / "secrets", "pilothouse.test")
+    return tmp_path / "secrets"
+
+
+def test_every_image_is_of_a_named_version() -> None:
+    for each in SERVICES.values():
+        assert each["image"].startswith("pilothouse-") or re.search(r":v?\d+\.\d+", each["image"])
+    assert not re.findall(r"(?:=|FROM )(?:debian|node)(?::latest)?$", DOCKERFILE, re.MULTILINE)
+
+
+def test_no_image_runs_as_root() -> None:
+    stages = dict(zip(*[iter(re.split(r"^FROM .+ AS (\w+)$", DOCKERFILE, flags=re.MULTILINE)[1:])] * 2, strict=True))
+    for each in SERVICES.values():
+        if "build" in each:
+            users = re.findall(r"^USER (\w+)$", stages[each["build"]["target"]], re.MULTILINE)
+            assert users
+            assert users[-1] != "root"
+
+
+def test_what_images_are_made_of_is_there() -> None:
+    for sources in re.findall(r"^COPY (?!--)(.+) \S+$", DOCKERFILE, re.MULTILINE):
+        assert all((ROOT / source).exists() for source in sources.split())
+
+
+@pytest.mark.parametrize("name", sorted(set(SERVICES) - THEIRS))
+def test_services_have_walls(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert not service.get("privileged")
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_services_tell_whether_they_work(name: str) -> None:
+    built = SERVICES[name].get("build", {}).get("target")
+    assert "healthcheck" in SERVICES[name] or built in ("app", "bridge", "pooler")
+    assert SERVICES[name]["restart"] in ("unless-stopped", "no")
+
+
+@pytest.mark.parametrize("name", sorted(set(SERVICES) - {"vllm", "migrate"}))
+def test_services_have_bounds(name: str) -> None:
+    assert SERVICES[name]["deploy"]["resources"]["limits"]["memory"]
+
+
+def test_no_secret_stands_in_the_file(secrets: Path) -> None:
+    secret = re.compile(r"PASSWORD|SECRET|KEY|_URL$")
+    plain = {f"PILOTHOUSE_{name.upper()}" for name in ("bridge_url", "bridge_public_url", "vnc_public_url")}
+    for each in SERVICES.values():
+        for variable, value in each.get("environment", {}).items():
+            if secret.search(variable) and not variable.endswith("_FILE"):
+                assert variable in plain | {"PILOTHOUSE_SCRIPTED_URL"}
+            if variable.endswith("_FILE"):
+                assert value == "/dev/null" or value.removeprefix("/run/secrets/") in each["secrets"]
+
+
+def test_the_secrets_are_those_that_are_made(secrets: Path) -> None:
+    assert {path.name for path in secrets.iterdir()} >= set(COMPOSE["secrets"])
+    assert {name for each in SERVICES.values() for name in each.get("secrets", ())} <= set(COMPOSE["secrets"])
+    before = {path.name: path.read_text() for path in secrets.iterdir()}
+    assert secrets_make(secrets, "another.test") == ()
+    assert {path.name: path.read_text() for path in secrets.iterdir()} == before
+    assert secrets.stat().st_mode & 0o077 == 0
+    assert len((secrets / "secret_key").read_text()) >= SHORTEST_SECRET
+
+
+def test_programs_get_what_they_read_and_production_starts() -> None:
+    known = {f"PILOTHOUSE_{name.upper()}" for model in (Environment, Config) for name in model.model_fields}
+    for each in SERVICES.values():
+        given = {name.removesuffix("_FILE") for name in each.get("environment", {}) if name.startswith("PILOTHOUSE_")}
+        assert given <= known
+    for each in OURS.values():
+        given = {name.removesuffix("_FILE") for name in each["environment"]}
+        assert {f"PILOTHOUSE_{name.upper()}" for name in REQUIRED} <= given
+
+
+def test_web_processes_have_host_names_of_their_own() -> None:
+    """By host and number another tells whether a process is gone: two of one name would take each other for dead."""
+    names = [each.get("hostname") for name, each in SERVICES.items() if name.startswith("web-")]
+    assert len(names) == 2
+    assert len(set(names) - {None}) == 2
+
+
+def test_a_secrets_file_becomes_its_variable(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("two words'\n")
+    said = subprocess.run(
+        [DOCKER / "entrypoint.sh", "sh", "-c", 'printf %s "$PILOTHOUSE_SECRET/${PILOTHOUSE_SECRET_FILE-gone}"'],
+        env={"PATH": os.environ["PATH"], "PILOTHOUSE_SECRET_FILE": str(tmp_path / "secret")},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert said.stdout == "two words'/gone"
+
+
+@pytest.mark.skipif(shutil.which("docker-compose") is None, reason="docker-compose is not installed")
+def test_compose_takes_it(secrets: Path) -> None:
+    said = subprocess.run(
+        ["docker-compose", "-f", DOCKER / "compose.yaml", "config", "--quiet"],
+        env={**os.environ, "PILOTHOUSE_HOST": "pilothouse.test", "PILOTHOUSE_SECRETS": str(secrets)},
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
