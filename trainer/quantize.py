@@ -1,8 +1,10 @@
-"""Quantisation: the decoder's matrices in 4 bits with a scale for each group, all else as it was (W4A16).
+"""Quantisation: the decoder's matrices in 4 bits with a scale for each group, all else as it was.
 
 Rounded to nearest, each group with the scale of least squared error, and packed as compressed-tensors packs it, which
-vLLM and transformers read. `quantised.json` beside the weights says how large it is and how far each matrix is off. How
-fast it runs is a matter of the server's card and not measured here.
+vLLM and transformers read. What is multiplied with them stays in 16 bits (W4A16), or the server rounds it to 8-bit
+floats as it comes (W4AFP8): the same weights, told otherwise in the configuration. `quantised.json` beside the weights
+says how large they are and how far each matrix is off. How fast it runs is a matter of the server's card and not
+measured here.
 """
 
 import json
@@ -11,7 +13,7 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from compressed_tensors.compressors.pack_quantized import PackedQuantizationCompressor
@@ -25,12 +27,16 @@ from pydantic import Field
 
 from trainer.checkpoints import processors_copy
 from trainer.config import Settings
-from trainer.errors import CheckpointMismatched, CheckpointUnusable, OutputExists
+from trainer.errors import CheckpointMismatched, CheckpointUnusable, ConfigInvalid, OutputExists
 from trainer.shards import Shards, shards_write
 
 MATRIX = re.compile(r"(?:model|model\.language_model|language_model\.model)\.layers\.\d+\..+_proj\.weight")
 REPORT = "quantised.json"
 BITS = 4
+FORMAT = "pack-quantized"
+EIGHT_BIT_GROUP = 128
+
+Scheme = Literal["W4A16", "W4AFP8"]
 
 
 class Config(Settings):
@@ -40,6 +46,9 @@ class Config(Settings):
     """A folder in the Hugging Face layout."""
     out: Path
     """The folder to make; it must not exist."""
+    scheme: Scheme = "W4A16"
+    """Whether a server multiplies in 16 bits, or in 8-bit floats with a scale for each token: for vLLM 0.32 that
+    takes a card of compute capability 9.0, and groups of 128."""
     group: int = Field(default=128, ge=32)
     """Weights that share a scale. A matrix whose rows it does not divide stays as it is."""
     shrinks: int = Field(default=8, ge=1)
@@ -52,8 +61,10 @@ def run(config: Config) -> Path:
     """Quantise; returns the new checkpoint's folder, which appears when it is whole. Raises TrainerError."""
     if config.out.exists():
         raise OutputExists(f"{config.out} exists")
+    if config.scheme == "W4AFP8" and config.group != EIGHT_BIT_GROUP:
+        raise ConfigInvalid(f"W4AFP8 has groups of {EIGHT_BIT_GROUP}; servers read no other")
     source = Shards(config.checkpoint)
-    scheme = scheme_of(config.group)
+    scheme = scheme_of(config.scheme, config.group)
     plan = planned(source, config.group)
     if not any(plan.values()):
         raise CheckpointMismatched(f"{config.checkpoint} has no decoder matrix that groups of {config.group} divide")
@@ -66,6 +77,7 @@ def run(config: Config) -> Path:
     shards_write(making, sizes, packer.tensor, most=config.file_bytes)
     _config_write(making, scheme, plan)
     told = {
+        "scheme": config.scheme,
         "bytes": sum(size for _, size in sizes),
         "bytes_before": sum(_bytes(*source.kind(name)) for name in source.names),
         "latency": "not measured",
@@ -77,10 +89,15 @@ def run(config: Config) -> Path:
     return config.out
 
 
-def scheme_of(group: int) -> QuantizationScheme:
-    """Whole numbers of 4 bits around zero, one scale for each group of a row."""
+def scheme_of(name: Scheme, group: int) -> QuantizationScheme:
+    """Weights in whole numbers of 4 bits around zero, a scale for each group of a row; what comes in as it is or in
+    8-bit floats, a scale for each token."""
     weights = QuantizationArgs(num_bits=BITS, type="int", symmetric=True, strategy="group", group_size=group)
-    return QuantizationScheme(targets=["Linear"], weights=weights)
+    activations = QuantizationArgs(
+        num_bits=8, type="float", symmetric=True, strategy="token", dynamic=True, observer=None
+    )
+    given = activations if name == "W4AFP8" else None
+    return QuantizationScheme(targets=["Linear"], weights=weights, input_activations=given, format=FORMAT)
 
 
 def planned(source: Shards, group: int) -> dict[str, bool]:
@@ -158,7 +175,7 @@ def _config_write(folder: Path, scheme: QuantizationScheme, plan: Mapping[str, b
     packing = QuantizationConfig(
         config_groups={"group_0": scheme},
         quantization_status=QuantizationStatus.COMPRESSED,
-        format="pack-quantized",
+        format=FORMAT,
         ignore=["lm_head", "re:.*visual.*", *left],
     )
     told["quantization_config"] = json.loads(packing.model_dump_json(exclude_none=True))

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
@@ -9,8 +10,8 @@ import torch
 from tests.integration.servers.checkpoint import write
 from trainer.__main__ import main
 from trainer.checkpoints import checkpoint_load
-from trainer.errors import CheckpointMismatched, CheckpointUnusable, OutputExists
-from trainer.quantize import REPORT, Config, run, scales_of
+from trainer.errors import CheckpointMismatched, CheckpointUnusable, ConfigInvalid, OutputExists
+from trainer.quantize import REPORT, Config, Scheme, run, scales_of
 from trainer.shards import INDEX, Shards
 
 QUERY = "model.layers.0.self_attn.q_proj"
@@ -56,6 +57,24 @@ def test_packed_weights_are_read_back_close_to_what_they_were(source: Path, tmp_
     name = "model.language_model.layers.0.self_attn.q_proj.weight"
     error = (after[name].float() - before[name].float()).norm() / before[name].float().norm()
     assert error == pytest.approx(told["matrices"][f"{QUERY}.weight"], rel=0.05)
+
+
+def test_both_schemes_are_the_same_weights_with_other_products(source: Path, tmp_path: Path) -> None:
+    ids = torch.tensor([[*range(60, 124)]])
+    off = {}
+    made = [run(Config(checkpoint=source, out=tmp_path / name, scheme=name)) for name in get_args(Scheme)]
+    one, other = (Shards(folder) for folder in made)
+    assert one.names == other.names
+    assert all(torch.equal(one.tensor(name), other.tensor(name)) for name in one.names)
+    with torch.inference_mode():
+        exact = checkpoint_load(source).model(input_ids=ids).logits.log_softmax(-1)
+        for folder in made:
+            said = checkpoint_load(folder).model(input_ids=ids).logits.log_softmax(-1)
+            off[folder.name] = float((exact.exp() * (exact - said)).sum(-1).mean())
+    assert 0 < off["W4A16"] < off["W4AFP8"] < 2 * off["W4A16"], "what comes in is rounded as well, to 8 bits"
+    with pytest.raises(ConfigInvalid, match="groups of 128"):
+        run(Config(checkpoint=source, out=tmp_path / "small", scheme="W4AFP8", group=64))
+    assert not (tmp_path / "small").exists()
 
 
 def test_rows_that_groups_do_not_divide_stay(source: Path, tmp_path: Path) -> None:
