@@ -18,7 +18,7 @@ from trainer.errors import ConfigInvalid, TrainerError
 
 COMMANDS = ("ct", "sft", "rft", "dpo", "kto", "value", "orm", "ppo", "grpo", "merge", "quantize", "score")
 """Modules of this package, each with `Config`, its settings, and `run(config)`, which returns what it made."""
-SHARED = ("ct", "sft", "rft", "dpo", "kto", "orm")
+SHARED = ("ct", "sft", "rft", "dpo", "kto", "value", "orm", "ppo", "grpo")
 """Those that several processes can do together, started by torchrun."""
 
 

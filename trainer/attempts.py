@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import torch
@@ -127,17 +128,12 @@ def attempt_of(
     if not any(one.logprobs is not None for one in steps):
         raise AttemptUnusable(f"{trajectory.id}: no step has the policy's own tokens")
     standing = trajectory_standing(trajectory).steps
-    known = {one.index: place for place, one in enumerate(steps)}
-    rewards, place = [0.0] * len(steps), 0
-    for index, value in enumerate(reward.steps):
-        place = known.get(index, place)  # the reward of a step that cannot be said falls on the one before it
-        rewards[place] += value
     versions = {version for said in drawn.values() for version in said.weight_versions or (said.policy.revision,)}
     return Attempt(
         id=trajectory.id,
         task=compared_as(trajectory),
         steps=steps,
-        rewards=tuple(rewards),
+        rewards=credited(reward.steps, [one.index for one in steps]),
         terminated=trajectory.terminated,
         success=reward.outcome > 0,
         versions=tuple(sorted(versions)),
@@ -145,6 +141,15 @@ def attempt_of(
         thought=sum(len(step.thought) for step in standing) / len(standing),
         interface=interface_of(trajectory),
     )
+
+
+def credited(rewards: Sequence[float], said: Sequence[int]) -> tuple[float, ...]:
+    """Of each step that was said, by its index, its reward and those of the steps after it that cannot be.
+
+    What falls before the first belongs to nobody.
+    """
+    bounds = [*said, len(rewards)]
+    return tuple(sum(rewards[begin:end]) for begin, end in pairwise(bounds))
 
 
 def interface_of(trajectory: Trajectory) -> Interface:
@@ -177,12 +182,19 @@ def flattened(attempts: Sequence[Attempt]) -> Flat:
         rewards=rewards,
         written=torch.tensor([one.logprobs is not None for one in samples]).repeat_interleave(each),
         drawn=torch.tensor([value for one in samples for value in _drawn(one)]),
-        weights=torch.tensor([w for one in samples for w, m in zip(one.weights, one.mask, strict=True) if m]),
+        weights=torch.tensor([weight for one in samples for weight in _weights(one)]),
         owner=spread,
         turn=torch.tensor([one.index for one in samples]).repeat_interleave(each),
         terminated=torch.tensor([attempt.terminated for attempt in attempts]),
         succeeded=torch.tensor([float(attempt.success) for attempt in attempts])[spread],
     )
+
+
+def _weights(sample: Rendered) -> tuple[float, ...]:
+    """What a policy said whose tokens nobody kept is neither compared nor imitated."""
+    if sample.actor == "policy" and sample.logprobs is None:
+        return (0.0,) * sum(sample.mask)
+    return tuple(weight for weight, learned in zip(sample.weights, sample.mask, strict=True) if learned)
 
 
 def _drawn(sample: Rendered) -> tuple[float, ...]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
@@ -42,6 +42,11 @@ class Training(Settings):
     """Whether the vision tower learns too. Servers keep what it made of pictures."""
     device: str = "cpu"
     """Where it is computed, in torch's words."""
+    precision: Literal["single", "bfloat16"] = "single"
+    """Of the trunk's products of matrices; weights, gradients, moments and what follows the trunk are single."""
+    recompute: bool = False
+    """Whether layers are computed again for the backward pass instead of kept: the same gradient with less memory, for
+    about a third more time."""
     seed: int = 0
     """Of the order of samples."""
 

@@ -14,8 +14,11 @@ from safetensors.torch import load_file, save_file
 
 from trainer.attention import UNMASKED
 from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.computing import computed
+from trainer.config import Training
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
 from trainer.packing import Pack, shown_of
+from trainer.ranks import is_first, shared_out, whole
 from trainer.runs import learning
 
 HEAD = "value_head.safetensors"
@@ -31,7 +34,9 @@ class Critic:
     def write(self, folder: Path) -> None:
         """The trunk's checkpoint and the head."""
         self.checkpoint.write(folder)
-        save_file({name: value.contiguous().cpu() for name, value in self.head.state_dict().items()}, folder / HEAD)
+        head = {name: whole(value).contiguous().cpu() for name, value in self.head.state_dict().items()}
+        if is_first():
+            save_file(head, folder / HEAD)
 
     def learning(self, *, vision: bool) -> list[torch.nn.Parameter]:
         """The weights that learn: the head and the trunk, without what says words."""
@@ -55,6 +60,16 @@ def critic_load(path: Path, *, dtype: str = "float32", device: str = "cpu") -> C
         except RuntimeError:
             raise CheckpointMismatched(f"the {HEAD} of {path.name} is of another shape") from None
     return Critic(checkpoint, head.to(device))
+
+
+def critic_open(path: Path, config: Training) -> Critic:
+    """A critic for this run, computed as its settings say; of several processes each holds its share.
+
+    Raises CheckpointUnusable, CheckpointMismatched.
+    """
+    critic = critic_load(path, device=config.device)
+    shared_out(computed(critic.checkpoint.model, config), critic.head)
+    return critic
 
 
 def learned_values(critic: Critic, pack: Pack) -> torch.Tensor:

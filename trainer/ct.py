@@ -12,13 +12,12 @@ from typing import Literal
 from pydantic import Field
 
 from trainer.chats import ChatFile
-from trainer.checkpoints import checkpoint_load
 from trainer.config import InOrder, Said, Settings
 from trainer.documents import document_read, documents_in
 from trainer.errors import SampleError
 from trainer.mixing import Mix
 from trainer.rendering import Rendered, Renderer, folder_rendered
-from trainer.runs import newest_of, train
+from trainer.runs import checkpoint_open, newest_of, train
 from trainer.sft import likelihood_gradients, something
 from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
@@ -45,7 +44,7 @@ class Config(InOrder, Said):
 def run(config: Config) -> Path:
     """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
     newest = newest_of(config.out)
-    checkpoint = checkpoint_load(newest or config.checkpoint, device=config.device)
+    checkpoint = checkpoint_open(newest or config.checkpoint, config)
     renderer = Renderer(checkpoint, context=config.tokens)
     read = {name: READERS[one.kind](one, config, renderer) for name, one in config.sources.items()}
     samples = [sample for each in read.values() for sample in each]

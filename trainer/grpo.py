@@ -11,9 +11,8 @@ import torch
 
 from trainer.advantages import group_advantages, varied
 from trainer.attempts import Attempt, Flat
-from trainer.checkpoints import checkpoint_load
 from trainer.improvement import averaged, known_of, known_told, minibatches, policy_gradients, sequences
-from trainer.onpolicy import Given, OnPolicy, train
+from trainer.onpolicy import Given, OnPolicy, reference_of, train
 from trainer.runs import stepped
 
 
@@ -29,7 +28,7 @@ class Grpo:
 
     def __init__(self, given: Given, config: Config) -> None:
         self._policy, self._optimiser, self._config = given.checkpoint.model, given.optimiser, config
-        self._reference = checkpoint_load(config.checkpoint, device=config.device).model if config.kl else None
+        self._reference = reference_of(config)
 
     @property
     def place(self) -> dict[str, Any]:

@@ -27,9 +27,27 @@ from trainer.losses import (
 )
 from trainer.onpolicy import OnPolicy
 from trainer.packing import Pack, learned_logits, pack
+from trainer.ranks import added, backward, dealt, gathered, unlearning
 
-Part = tuple[Pack, Tensor]
-"""A sequence, and where its learned tokens are among all."""
+
+@dataclass(frozen=True)
+class Part:
+    """A sequence that this process computes."""
+
+    pack: Pack
+    places: Tensor
+    """Where its learned tokens are among all."""
+    counts: bool
+    """Whether it is this process's own; where not, another has it, and this one only keeps step."""
+
+
+@dataclass(frozen=True)
+class Minibatch:
+    """What one step learns from."""
+
+    parts: Sequence[Part]
+    places: Tensor
+    """Of all learned tokens, those of other processes among them."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +69,18 @@ def known_of(model: Any, reference: Any | None, flat: Flat, parts: Sequence[Part
     """One pass without gradients."""
     old, entropy = torch.zeros(len(flat.owner)), torch.zeros(len(flat.owner))
     held = None if reference is None else torch.zeros(len(flat.owner))
-    with torch.inference_mode():
-        for one, places in parts:
+    with unlearning():
+        for part in parts:
+            one, places = part.pack, part.places
             logits = learned_logits(model, one)
+            beside = learned_logits(reference, one) if held is not None else None
+            if not part.counts:
+                continue
             old[places] = token_logprobs(logits, one.learned, temperature=config.temperature).cpu()
             entropy[places] = token_entropies(logits, temperature=config.temperature).cpu()
-            if held is not None:
-                held[places] = token_logprobs(
-                    learned_logits(reference, one), one.learned, temperature=config.temperature
-                ).cpu()
+            if held is not None and beside is not None:
+                held[places] = token_logprobs(beside, one.learned, temperature=config.temperature).cpu()
+    old, entropy, held = gathered(old), gathered(entropy), None if held is None else gathered(held)
     comparable = flat.weights * (flat.written & ~flat.drawn.isnan())
     correction = torch.ones_like(old)
     if config.correction is not None:
@@ -68,30 +89,35 @@ def known_of(model: Any, reference: Any | None, flat: Flat, parts: Sequence[Part
 
 
 def parts_of(flat: Flat, batches: Sequence[Sequence[int]], model: Any) -> list[Part]:
-    """Sequences of these samples, on the model's device."""
+    """This process's share of the sequences of these samples, on the model's device."""
     return [
-        (pack([flat.samples[one] for one in samples], model).to(model.device), flat.places(samples))
-        for samples in batches
+        Part(pack([flat.samples[one] for one in samples], model).to(model.device), flat.places(samples), counts)
+        for samples, counts in dealt(batches)
     ]
 
 
+def minibatch_of(flat: Flat, batches: Sequence[Sequence[int]], model: Any) -> Minibatch:
+    """The sequences of these samples as one step."""
+    return Minibatch(parts_of(flat, batches, model), torch.cat([flat.places(samples) for samples in batches]))
+
+
 def sequences(flat: Flat, model: Any, config: OnPolicy, update: int) -> list[Part]:
-    """All samples once."""
+    """All samples once, dealt out."""
     return parts_of(flat, _order(flat, config, update).epoch(0), model)
 
 
-def minibatches(flat: Flat, model: Any, config: OnPolicy, update: int) -> Iterator[list[Part]]:
+def minibatches(flat: Flat, model: Any, config: OnPolicy, update: int) -> Iterator[Minibatch]:
     """The sequences of each step, epoch after epoch, in an order that follows from the seed and the update."""
     order = _order(flat, config, update)
     for epoch in range(config.epochs):
         batches = order.epoch(epoch)
         for begin in range(0, len(batches), config.sequences):
-            yield parts_of(flat, batches[begin : begin + config.sequences], model)
+            yield minibatch_of(flat, batches[begin : begin + config.sequences], model)
 
 
 def policy_gradients(
     model: Any,
-    parts: Sequence[Part],
+    step: Minibatch,
     flat: Flat,
     known: Known,
     advantages: Tensor,
@@ -103,15 +129,16 @@ def policy_gradients(
     `positive` weighs the likelihood of what led to success.
     """
     human = flat.weights * ~flat.written
-    places = torch.cat([each for _, each in parts])
+    places = step.places
     drawn = float(known.comparable[places].sum())
     worded = float(human[places].sum())
     right = float((known.comparable * flat.succeeded)[places].sum())
     figures: dict[str, float] = {}
-    for one, at in parts:
+    for part in step.parts:
+        one, at = part.pack, part.places
         logits = learned_logits(model, one)
         logprobs = token_logprobs(logits, one.learned, temperature=config.temperature)
-        weights = known.comparable[at].to(logprobs.device)
+        weights = (known.comparable[at] * part.counts).to(logprobs.device)
         made = policy_loss(
             logprobs,
             known.old[at].to(logprobs.device),
@@ -126,7 +153,7 @@ def policy_gradients(
         loss = made.loss
         told = {"policy_loss": made.loss, "clipped": made.clipped, "held": made.held, "moved": made.kl}
         if config.human and worded:
-            told["human_loss"] = likelihood_loss(logprobs, human[at].to(logprobs.device), worded)
+            told["human_loss"] = likelihood_loss(logprobs, (human[at] * part.counts).to(logprobs.device), worded)
             loss = loss + config.human * told["human_loss"]
         if positive and right:
             correct = flat.succeeded[at].to(logprobs.device)
@@ -139,10 +166,10 @@ def policy_gradients(
         if known.reference is not None:
             told["kl_loss"] = kl_loss(logprobs, known.reference[at].to(logprobs.device), weights, drawn)
             loss = loss + config.kl * told["kl_loss"]
-        loss.backward()
+        backward(loss)
         for name, value in told.items():
             figures[name] = figures.get(name, 0.0) + float(value.detach())
-    return figures
+    return added(figures)
 
 
 def known_told(flat: Flat, known: Known) -> dict[str, float]:

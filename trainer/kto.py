@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from pydantic import Field
 
-from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.checkpoints import Checkpoint
 from trainer.choices import Choosing, Judged, judged_read, order_of, reference_logprobs, replies_logprobs
 from trainer.losses import desirability_loss
 from trainer.packing import pack
 from trainer.ranks import added, backward, mine
-from trainer.runs import newest_of, train
+from trainer.runs import checkpoint_open, newest_of, train
 
 
 class Config(Choosing):
@@ -31,11 +31,11 @@ class Config(Choosing):
 def run(config: Config, judged_for: Callable[[Config, Checkpoint], Sequence[Judged]] = judged_read) -> Path:
     """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
     newest = newest_of(config.out)
-    checkpoint = checkpoint_load(config.checkpoint, device=config.device)
+    checkpoint = checkpoint_open(config.checkpoint, config)
     judged = judged_for(config, checkpoint)
     reference = reference_logprobs(checkpoint.model, judged)
     if newest is not None:
-        checkpoint = checkpoint_load(newest, device=config.device)
+        checkpoint = checkpoint_open(newest, config)
 
     def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
         return _gradients(checkpoint.model, [list(one) for one in sequences], judged, reference, config)

@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -15,14 +16,15 @@ import torch
 from pydantic import Field
 
 from trainer.attempts import Attempt, Flat, attempts_of, flattened
-from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.checkpoints import Checkpoint
 from trainer.config import Packing, Training
 from trainer.curves import curves_open
-from trainer.errors import AttemptStale
+from trainer.errors import AttemptStale, ConfigInvalid
 from trainer.inbox import Inbox, Taken
+from trainer.ranks import agreed, count, is_first, shared_out
 from trainer.rendering import Renderer
 from trainer.rewards import Shaping
-from trainer.runs import State, keep, learning, newest_of, optimiser_of, resumed, state_of
+from trainer.runs import State, checkpoint_open, keep, learning, newest_of, optimiser_of, resumed, state_of
 from trainer.trajectories import folder_open
 from vocabulary.dialects import dialect_named
 
@@ -99,10 +101,22 @@ class Given:
     """The checkpoint it goes on from; None for a run that begins."""
 
 
+def reference_of(config: OnPolicy) -> Any | None:
+    """The weights the run began with, where it costs to go away from them."""
+    if not config.kl:
+        return None
+    model = checkpoint_open(config.checkpoint, config).model
+    shared_out(model)
+    return model
+
+
 def train(config: OnPolicy, learner_of: Callable[[Given], Learner]) -> Path:
     """Train, or go on; returns the last checkpoint's folder. Raises TrainerError."""
+    if count() > 1 and config.world != "inbox":
+        raise ConfigInvalid(f"the world {config.world} is played by one process; several learn from an inbox")
     newest = newest_of(config.out)
-    checkpoint = checkpoint_load(newest or config.checkpoint, device=config.device)
+    checkpoint = checkpoint_open(newest or config.checkpoint, config)
+    shared_out(checkpoint.model)
     optimiser = optimiser_of(learning(checkpoint.model, vision=config.vision), config)
     state = resumed(newest, state_of(config, "attempts", {"taken": []}), optimiser)
     learner = learner_of(Given(checkpoint, optimiser, state, newest))
@@ -113,24 +127,30 @@ def train(config: OnPolicy, learner_of: Callable[[Given], Learner]) -> Path:
             learner.write(folder)
 
         folder = keep(config.out, state, optimiser, write)
-        for old in sorted(config.out.glob(f"{VERSION}??????"))[: -config.versions_kept]:
+        for old in sorted(config.out.glob(f"{VERSION}??????"))[: -config.versions_kept] if is_first() else ():
             shutil.rmtree(old)
         return folder
 
     inbox = Inbox(config.inbox, patience=config.patience)
-    inbox.settle(state.place["taken"])
+    settle(inbox, state.place["taken"])
     source = Source(config, checkpoint, inbox)
     newest = newest or kept(state)
     with curves_open(config.out, state.update) as curves:
         for update in range(state.update + 1, config.updates + 1):
-            taken = source.attempts(update, learner.place)
+            taken = agreed(partial(source.attempts, update, learner.place), config.patience)
             flat = flattened(taken.attempts)
             figures = told(taken, flat) | learner.learn(taken.attempts, flat, update)
             state = state.after(update, {**learner.place, "taken": list(taken.folders)})
-            newest = kept(state)
             curves.write(update, figures)
-            inbox.settle(taken.folders)
+            newest = kept(state)
+            settle(inbox, taken.folders)
     return newest
+
+
+def settle(inbox: Inbox, folders: Sequence[str]) -> None:
+    """These were learned from; one process says so."""
+    if is_first():
+        inbox.settle(folders)
 
 
 class Source:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from pydantic import Field
 
-from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.checkpoints import Checkpoint
 from trainer.choices import order_of, replies_logprobs
 from trainer.config import InOrder
 from trainer.errors import NothingToLearn, SampleError
@@ -24,7 +24,7 @@ from trainer.packing import pack
 from trainer.ranks import added, backward, is_first, mine
 from trainer.rendering import Rendered, Renderer, left_out_told
 from trainer.rewards import outcome_reward
-from trainer.runs import newest_of, train
+from trainer.runs import checkpoint_open, newest_of, train
 from trainer.trajectories import folders_open
 from vocabulary.calibrations import Calibration, calibration_of
 from vocabulary.judging import outcome_asked
@@ -94,7 +94,7 @@ QuestionsFor = Callable[[Config, Checkpoint], Sequence[Question]]
 def run(config: Config, questions_for: QuestionsFor = questions_read) -> Path:
     """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
     newest = newest_of(config.out)
-    checkpoint = checkpoint_load(newest or config.checkpoint, device=config.device)
+    checkpoint = checkpoint_open(newest or config.checkpoint, config)
     everything = questions_for(config, checkpoint)
     taught = [one for one in everything if not is_held_out(one, config)]
     if not taught:

@@ -15,12 +15,20 @@ from pydantic import Field
 
 from trainer.advantages import ALPHA, Advantages, adaptive_lambda, explained_variance, token_advantages, whiten
 from trainer.attempts import Attempt, Flat
-from trainer.checkpoints import checkpoint_load
-from trainer.critic import critic_load, learned_values
-from trainer.improvement import Part, averaged, known_of, known_told, minibatches, policy_gradients, sequences
+from trainer.critic import critic_open, learned_values
+from trainer.improvement import (
+    Minibatch,
+    Part,
+    averaged,
+    known_of,
+    known_told,
+    minibatches,
+    policy_gradients,
+    sequences,
+)
 from trainer.losses import value_loss
-from trainer.onpolicy import Given, OnPolicy, train
-from trainer.ranks import optimiser_read, optimiser_write
+from trainer.onpolicy import Given, OnPolicy, reference_of, train
+from trainer.ranks import added, backward, gathered, is_first, meet, optimiser_read, optimiser_write, unlearning
 from trainer.runs import optimiser_of, stepped
 
 CRITIC = "critic"
@@ -62,12 +70,12 @@ class Ppo:
         newest, state = given.newest, given.state
         self._policy, self._optimiser, self._config = given.checkpoint.model, given.optimiser, config
         source = newest / CRITIC if newest else config.critic or config.checkpoint
-        self._critic = critic_load(source, device=config.device)
+        self._critic = critic_open(source, config)
         self._critic_config = config.model_copy(update={"learning_rate": config.critic_learning_rate})
         self._critic_optimiser = optimiser_of(self._critic.learning(vision=config.vision), self._critic_config)
         if newest:
             optimiser_read(self._critic_optimiser, newest / CRITIC)
-        self._reference = checkpoint_load(config.checkpoint, device=config.device).model if config.kl else None
+        self._reference = reference_of(config)
         self._still = int(state.place.get("still", 0))
         self._moves = bool(state.place.get("moves", not config.value_updates))
 
@@ -78,7 +86,9 @@ class Ppo:
 
     def write(self, folder: Path) -> None:
         """The critic, with its optimiser."""
-        (folder / CRITIC).mkdir()
+        if is_first():
+            (folder / CRITIC).mkdir()
+        meet()
         self._critic.write(folder / CRITIC)
         optimiser_write(self._critic_optimiser, folder / CRITIC)
 
@@ -107,25 +117,30 @@ class Ppo:
 
     def _values(self, flat: Flat, parts: Sequence[Part]) -> torch.Tensor:
         values = torch.zeros(len(flat.owner))
-        with torch.inference_mode():
-            for one, places in parts:
-                values[places] = learned_values(self._critic, one).cpu()
-        return values
+        with unlearning():
+            for part in parts:
+                found = learned_values(self._critic, part.pack).cpu()
+                if part.counts:
+                    values[part.places] = found
+        return gathered(values)
 
     def _critic_step(
-        self, parts: Sequence[Part], values: torch.Tensor, returns: torch.Tensor, anchors: torch.Tensor, update: int
+        self, step: Minibatch, values: torch.Tensor, returns: torch.Tensor, anchors: torch.Tensor, update: int
     ) -> dict[str, float]:
-        count = float(sum(anchors[places].sum() for _, places in parts))
+        count = float(anchors[step.places].sum())
         total = 0.0
-        for one, places in parts:
-            old, wanted, weights = (each[places].to(one.ids.device) for each in (values, returns, anchors))
+        for part in step.parts:
+            one, places = part.pack, part.places
+            old, wanted, weights = (
+                each[places].to(one.ids.device) for each in (values, returns, anchors * part.counts)
+            )
             loss = value_loss(
                 learned_values(self._critic, one), old, wanted, weights, count, clip=self._config.value_clip
             )
-            loss.backward()
+            backward(loss)
             total += float(loss.detach())
         figures = stepped(self._critic_optimiser, update, self._critic_config)
-        return {"value_loss": total, "value_gradient": figures["gradient"]}
+        return {**added({"value_loss": total}), "value_gradient": figures["gradient"]}
 
 
 def explained_apart(

@@ -5,8 +5,10 @@ process, and everything here does what it would do if nobody else existed.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,10 +20,14 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.distributed.tensor import DTensor
 
-from trainer.errors import CheckpointMismatched
+from trainer.errors import CheckpointMismatched, TrainerError
 
 WHOLE, SHARES = "optimiser.pt", "optimiser"
 """An optimiser's state: one process's file, or the folder that several share."""
+
+HEAD = "lm_head.weight"
+SLACK = 1800.0
+"""Seconds beside the first one's own patience that the others wait for it."""
 
 Thing = TypeVar("Thing")
 
@@ -62,6 +68,51 @@ def mine(things: Sequence[Thing]) -> Sequence[Thing]:
     return things[dist.get_rank() :: count()] if dist.is_initialized() else things
 
 
+def dealt(things: Sequence[Thing]) -> list[tuple[Thing, bool]]:
+    """This process's share of any number of things, and whether each counts: who has fewer than others does one again
+    for nothing, since they wait for it."""
+    if count() == 1:
+        return [(thing, True) for thing in things]
+    rounds = -(-len(things) // count())
+    places = range(dist.get_rank(), rounds * count(), count())
+    return [(things[min(place, len(things) - 1)], place < len(things)) for place in places]
+
+
+def agreed(make: Callable[[], Thing], patience: float) -> Thing:
+    """What the first process finds within so many seconds, told to all. Raises in all of them what it raises there."""
+    if count() == 1:
+        return make()
+    group = _patient(patience + SLACK)
+    told: list[Any] = [None]
+    if is_first():
+        try:
+            told = [make()]
+        except TrainerError as error:
+            told = [error]
+    dist.broadcast_object_list(told, src=0, group=group)
+    if isinstance(told[0], TrainerError):
+        raise told[0]
+    found: Thing = told[0]
+    return found
+
+
+@cache
+def _patient(seconds: float) -> Any:
+    return dist.new_group(backend="gloo", timeout=timedelta(seconds=seconds))
+
+
+def gathered(values: torch.Tensor) -> torch.Tensor:
+    """Numbers of which each process has filled in its own places and left the others zero."""
+    if dist.is_initialized():
+        dist.all_reduce(values)
+    return values
+
+
+def unlearning() -> Any:
+    """Computing without gradients; what processes share must stay usable for learning after it."""
+    return torch.inference_mode() if count() == 1 else torch.no_grad()
+
+
 def backward(loss: torch.Tensor) -> None:
     """Gradients that are added over all processes; FSDP takes their mean."""
     (loss * count() if count() > 1 else loss).backward()
@@ -76,19 +127,23 @@ def added(figures: Mapping[str, float]) -> dict[str, float]:
     return dict(zip(figures, sums.tolist(), strict=True))
 
 
-def shared_out(model: Any) -> None:
-    """Leave this process its share of the weights; a layer is whole only while it is computed."""
+def shared_out(model: Any, *heads: torch.nn.Module) -> None:
+    """Leave this process its share of the weights; a layer is whole only while it is computed.
+
+    With `heads` of one's own in place of the model's the trunk is what is called, and each head apart.
+    """
     if count() == 1:
         return
     mesh = init_device_mesh(model.device.type, (count(),))
     for layer in model.model.language_model.layers:
         fully_shard(layer, mesh=mesh)
-    fully_shard(model, mesh=mesh)
+    for part in (model.model, *heads) if heads else (model,):
+        fully_shard(part, mesh=mesh)
 
 
 def is_shared(model: Any) -> bool:
     """Whether other processes hold shares of it."""
-    return isinstance(model, FSDPModule)
+    return isinstance(model, FSDPModule) or isinstance(model.model, FSDPModule)
 
 
 def whole(value: torch.Tensor) -> torch.Tensor:
@@ -103,6 +158,8 @@ def model_write(model: Any, folder: Path) -> None:
         return
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights = get_model_state_dict(model, options=options)
+    if model.config.tie_word_embeddings:
+        weights.pop(HEAD, None)  # where only the trunk is shared, it is the embedding as it was before
     if is_first():
         model.save_pretrained(folder, state_dict=weights)
 

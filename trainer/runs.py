@@ -6,21 +6,21 @@ A run's folder gets `update-000050/` and so on: a whole checkpoint each, with th
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from pydantic import JsonValue
 
-from trainer.checkpoints import STATE, Checkpoint
+from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
+from trainer.computing import computed
 from trainer.config import InOrder, Training
 from trainer.curves import curves_open
 from trainer.errors import CheckpointMismatched, ConfigInvalid, TrainingDiverged
 from trainer.ranks import count, is_first, meet, optimiser_read, optimiser_write, shared_out, whole
 from vocabulary.base import Frozen
 
-MAY_CHANGE = {"out", "updates", "keep_every", "device", "inbox", "patience", "versions_kept"}
+MAY_CHANGE = {"out", "updates", "keep_every", "device", "recompute", "inbox", "patience", "versions_kept"}
 """Settings that a run may go on with others of."""
 
 
@@ -52,14 +52,21 @@ class Batched(Protocol):
 
 
 class Ordered(Protocol):
-    """An order of samples without end (`trainer.batches.Order`)."""
+    """An order of samples: without end (`trainer.batches.Order`), or while more come (`trainer.following`)."""
 
     @property
     def fingerprint(self) -> str:
         """The same for the same order."""
 
-    def follow(self, place: dict[str, Any]) -> Iterator[Batched]:
-        """What follows a place; {} is the beginning."""
+    def updates(self, place: dict[str, Any], sequences: int) -> Iterator[Sequence[Batched]]:
+        """What follows a place, so many sequences an update; {} is the beginning."""
+
+
+def checkpoint_open(path: Path, config: Training) -> Checkpoint:
+    """A checkpoint for this run, computed as its settings say. Raises CheckpointUnusable."""
+    checkpoint = checkpoint_load(path, device=config.device)
+    computed(checkpoint.model, config)
+    return checkpoint
 
 
 Gradients = Callable[[list[Sequence[int]]], dict[str, float]]
@@ -68,21 +75,29 @@ Gradients = Callable[[list[Sequence[int]]], dict[str, float]]
 
 def train(config: InOrder, checkpoint: Checkpoint, newest: Path | None, order: Ordered, gradients: Gradients) -> Path:
     """Update after update, in order; `checkpoint` is the newest where there is one. Returns the last one's folder."""
+    dealt_evenly(config)
     shared_out(checkpoint.model)
     optimiser = optimiser_of(learning(checkpoint.model, vision=config.vision), config)
     state = resumed(newest, state_of(config, order.fingerprint), optimiser)
-    if config.sequences % count():
-        raise ConfigInvalid(f"{config.sequences} sequences cannot be dealt out evenly to {count()} processes")
-    batches = order.follow(state.place)
+    updates = zip(
+        range(state.update + 1, config.updates + 1), order.updates(state.place, config.sequences), strict=False
+    )
     with curves_open(config.out, state.update) as curves:
-        for update in range(state.update + 1, config.updates + 1):
-            taken = list(islice(batches, config.sequences))
+        for update, taken in updates:
             figures = gradients([batch.samples for batch in taken])
             curves.write(update, {**figures, **stepped(optimiser, update, config)})
             state = state.after(update, taken[-1].place)
             if is_kept(update, config):
                 newest = keep(config.out, state, optimiser, checkpoint.write)
+    if state.update > number_of(newest):
+        newest = keep(config.out, state, optimiser, checkpoint.write)
     return newest or config.checkpoint
+
+
+def dealt_evenly(config: InOrder) -> None:
+    """Raises ConfigInvalid where the processes would not have the same number of an update's sequences."""
+    if config.sequences % count():
+        raise ConfigInvalid(f"{config.sequences} sequences cannot be dealt out evenly to {count()} processes")
 
 
 def state_of(config: Training, data: str, place: dict[str, Any] | None = None) -> State:
@@ -95,6 +110,11 @@ def newest_of(out: Path) -> Path | None:
     """The newest checkpoint of a run; None where there is none yet. Makes the run's folder."""
     out.mkdir(parents=True, exist_ok=True)
     return max(out.glob("update-??????"), default=None)
+
+
+def number_of(folder: Path | None) -> int:
+    """How many updates a checkpoint of a run has seen."""
+    return 0 if folder is None else int(folder.name.rpartition("-")[2])
 
 
 def resumed(newest: Path | None, fresh: State, optimiser: torch.optim.Optimizer) -> State:

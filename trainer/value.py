@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 
 import torch
@@ -20,14 +20,15 @@ from trainer.attempts import Attempt, attempt_of, flattened
 from trainer.batches import Order
 from trainer.checkpoints import Checkpoint
 from trainer.config import InOrder, Said
-from trainer.critic import Critic, critic_load, learned_values
+from trainer.critic import Critic, critic_open, learned_values
 from trainer.curves import curves_open
 from trainer.errors import AttemptUnusable, NothingToLearn, SampleError
 from trainer.losses import value_loss
 from trainer.packing import pack
+from trainer.ranks import added, backward, dealt, gathered, mine, unlearning
 from trainer.rendering import Rendered, Renderer, left_out_told
 from trainer.rewards import Shaping
-from trainer.runs import is_kept, keep, newest_of, optimiser_of, resumed, state_of, stepped
+from trainer.runs import dealt_evenly, is_kept, keep, newest_of, optimiser_of, resumed, state_of, stepped
 from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
@@ -88,8 +89,9 @@ AttemptsFor = Callable[[Config, Checkpoint], Sequence[Attempt]]
 
 def run(config: Config, attempts_for: AttemptsFor = attempts_read) -> Path:
     """Train, or go on training; returns the last critic's folder. Raises TrainerError."""
+    dealt_evenly(config)
     newest = newest_of(config.out)
-    critic = critic_load(newest or config.checkpoint, device=config.device)
+    critic = critic_open(newest or config.checkpoint, config)
     attempts = attempts_for(config, critic.checkpoint)
     lessons = lessons_of([one for one in attempts if not is_held_out(one.id, config)])
     questions = lessons_of([one for one in attempts if is_held_out(one.id, config)])
@@ -151,14 +153,19 @@ def explained(critic: Critic, questions: Sequence[Lesson], tokens: int) -> float
     lengths = [len(one.sample.ids) for one in questions]
     batches = Order(lengths, tokens=tokens, seed=0).epoch(0)
     model = critic.checkpoint.model
-    with torch.inference_mode():
-        values = [
-            learned_values(critic, pack([questions[one].sample for one in batch], model).to(model.device)).cpu()
-            for batch in batches
-        ]
-    asked = [questions[one] for batch in batches for one in batch]
-    targets, weights = (torch.cat([getattr(one, name) for one in asked]) for name in ("targets", "weights"))
-    return explained_variance(targets, torch.cat(values), weights)
+    asked = [[questions[one] for one in batch] for batch in batches]
+    ends = [*accumulate(sum(len(one.targets) for one in batch) for batch in asked)]
+    values = torch.zeros(ends[-1])
+    with unlearning():
+        for (batch, end), counts in dealt([*zip(asked, ends, strict=True)]):
+            there = pack([one.sample for one in batch], model).to(model.device)
+            found = learned_values(critic, there).cpu()
+            if counts:
+                values[end - len(found) : end] = found
+    targets, weights = (
+        torch.cat([getattr(one, name) for batch in asked for one in batch]) for name in ("targets", "weights")
+    )
+    return explained_variance(targets, gathered(values), weights)
 
 
 def _gradients(critic: Critic, sequences: Sequence[Sequence[Lesson]]) -> dict[str, float]:
@@ -166,13 +173,13 @@ def _gradients(critic: Critic, sequences: Sequence[Sequence[Lesson]]) -> dict[st
     model = critic.checkpoint.model
     count = float(sum(one.weights.sum() for each in sequences for one in each))
     total = 0.0
-    for each in sequences:
+    for each in mine(sequences):
         one = pack([lesson.sample for lesson in each], model).to(model.device)
         values = learned_values(critic, one)
         targets, weights = (
             torch.cat([getattr(lesson, name) for lesson in each]).to(values.device) for name in ("targets", "weights")
         )
         loss = value_loss(values, values.detach(), targets, weights, count, clip=None)
-        loss.backward()
+        backward(loss)
         total += float(loss.detach())
-    return {"value_loss": total, "learned": count}
+    return {**added({"value_loss": total}), "learned": count}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from trainer.attempts import Attempt, flattened
+from trainer.attempts import Attempt, credited, flattened
 from trainer.errors import AttemptStale
 from trainer.onpolicy import aged, fresh
 from trainer.rendering import Rendered
@@ -39,6 +39,18 @@ def test_tokens_lie_end_to_end() -> None:
     assert flat.weights.tolist() == [1, 1, 3, 3, 1, 1, 1]
     assert flat.succeeded.tolist() == [1, 1, 1, 1, 0, 0, 0]
     assert flat.places([2, 0]).tolist() == [4, 5, 6, 0, 1], "as a pack of them has its tokens"
+
+
+def test_a_policys_words_without_their_tokens_are_not_imitated() -> None:
+    lost = replace(step(1, 2, drawn=False), actor="policy")
+    flat = flattened([attempt(step(0, 1), lost, step(2, 1, drawn=False))])
+    assert flat.weights.tolist() == [1, 0, 0, 1]
+    assert (flat.weights * ~flat.written).tolist() == [0, 0, 0, 1], "only a person's words are fitted"
+
+
+def test_a_reward_falls_on_the_last_step_that_was_said() -> None:
+    assert credited([-1.0, 0.0, -0.5, 0.25, 1.0], said=[1, 3]) == (-0.5, 1.25), "before the first there is nobody"
+    assert credited([0.5, 1.0], said=[0, 1]) == (0.5, 1.0)
 
 
 def test_what_was_cut_off_goes_on_from_its_last_value() -> None:

@@ -9,7 +9,7 @@ import torch
 from tests.trainer.making import read, sample
 from trainer.attempts import Attempt, Flat, flattened
 from trainer.checkpoints import Checkpoint
-from trainer.improvement import Known, known_of, known_told, minibatches, parts_of, policy_gradients, sequences
+from trainer.improvement import Known, known_of, known_told, minibatch_of, minibatches, policy_gradients, sequences
 from trainer.losses import likelihood_loss
 from trainer.onpolicy import OnPolicy
 from trainer.packing import learned_logprobs, pack
@@ -45,9 +45,9 @@ def gradients(checkpoint: Checkpoint) -> dict[str, torch.Tensor]:
 
 def test_a_persons_words_are_fitted_and_have_no_ratio(checkpoint: Checkpoint) -> None:
     flat = flattened([attempt(steps(checkpoint)[2])])
-    parts = parts_of(flat, [[0]], checkpoint.model)
+    step = minibatch_of(flat, [[0]], checkpoint.model)
     told = policy_gradients(
-        checkpoint.model, parts, flat, known(checkpoint, flat), torch.full((len(flat.owner),), 1e6), CONFIG
+        checkpoint.model, step, flat, known(checkpoint, flat), torch.full((len(flat.owner),), 1e6), CONFIG
     )
     ours = gradients(checkpoint)
     one = pack(flat.samples, checkpoint.model)
@@ -62,8 +62,8 @@ def test_a_step_is_the_same_however_its_sequences_are_cut(checkpoint: Checkpoint
     before, advantages = known(checkpoint, flat), torch.linspace(-1, 1, len(flat.owner))
     found, figures = [], []
     for batches in ([[0, 1, 2]], [[2], [1, 0]]):
-        parts = parts_of(flat, batches, checkpoint.model)
-        figures.append(policy_gradients(checkpoint.model, parts, flat, before, advantages, CONFIG, positive=0.1))
+        step = minibatch_of(flat, batches, checkpoint.model)
+        figures.append(policy_gradients(checkpoint.model, step, flat, before, advantages, CONFIG, positive=0.1))
         found.append(gradients(checkpoint))
     assert figures[0] == pytest.approx(figures[1], abs=1e-5)
     assert all(torch.allclose(found[0][name], found[1][name], atol=1e-5) for name in found[0])
@@ -72,9 +72,9 @@ def test_a_step_is_the_same_however_its_sequences_are_cut(checkpoint: Checkpoint
 
 def test_what_made_an_attempt_fail_has_no_positive_loss(checkpoint: Checkpoint) -> None:
     flat = flattened([attempt(steps(checkpoint)[0], success=False)])
-    parts = parts_of(flat, [[0]], checkpoint.model)
+    step = minibatch_of(flat, [[0]], checkpoint.model)
     nothing = torch.zeros(len(flat.owner))
-    told = policy_gradients(checkpoint.model, parts, flat, known(checkpoint, flat), nothing, CONFIG, positive=0.1)
+    told = policy_gradients(checkpoint.model, step, flat, known(checkpoint, flat), nothing, CONFIG, positive=0.1)
     assert "positive_loss" not in told
     assert all(float(one.abs().max()) == 0 for one in gradients(checkpoint).values())
 
@@ -93,5 +93,5 @@ def test_what_cannot_be_compared_counts_for_nothing(checkpoint: Checkpoint) -> N
 def test_every_sample_has_its_turn_in_every_epoch(checkpoint: Checkpoint) -> None:
     flat = flattened([attempt(*steps(checkpoint)), attempt(*steps(checkpoint))])
     config = CONFIG.model_copy(update={"tokens": 160})
-    parts = [places for batch in minibatches(flat, checkpoint.model, config, 1) for _, places in batch]
-    assert sorted(torch.cat(parts).tolist()) == sorted([*range(len(flat.owner))] * config.epochs)
+    places = [step.places for step in minibatches(flat, checkpoint.model, config, 1)]
+    assert sorted(torch.cat(places).tolist()) == sorted([*range(len(flat.owner))] * config.epochs)

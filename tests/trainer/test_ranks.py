@@ -116,6 +116,10 @@ def test_what_cannot_be_shared_is_refused(checkpoint: Checkpoint, tmp_path: Path
     assert "config_invalid: 3 sequences cannot be dealt out evenly to 2 processes" in odd.stderr
     assert not list((tmp_path / "odd").glob("update-*"))
     settings = {"checkpoint": str(checkpoint.path), "out": str(tmp_path / "ppo"), "inbox": str(tmp_path / "inbox")}
-    alone = trained("ppo", settings, processes=2)
-    assert "config_invalid: ppo is done by one process" in alone.stderr
+    alone = trained("ppo", {**settings, "world": "lights"}, processes=2)
+    assert "config_invalid: the world lights is played by one process" in alone.stderr
     assert not (tmp_path / "ppo").exists()
+    merged = trained(
+        "merge", {"parts": [{"checkpoint": str(checkpoint.path)}], "out": str(tmp_path / "m")}, processes=2
+    )
+    assert "config_invalid: merge is done by one process" in merged.stderr
