@@ -5,12 +5,14 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, ForeignObjectRel, OuterRef
 
 from annotation_app.blobs.models import Blob
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.errors import Invalid, TooLarge
+from annotation_app.settings.env import database_settings
 from vocabulary.blobs import BlobRef
 
 DELETION = 0x70696C6F74
@@ -66,14 +68,19 @@ def _locked(sha256: str) -> bool:
 @contextmanager
 def blobs_held() -> Iterator[None]:
     """Nothing is deleted while this lasts, by whomever; as many as like may hold at once. A process that dies lets
-    go."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock_shared(%s)", [DELETION])
+    go. The lock outlives transactions, so it has a connection of its own, past any pooler."""
+    own = connection.copy()
+    own.settings_dict["OPTIONS"].pop("pool", None)
+    if direct := settings.ENV.database_direct_url:
+        there = database_settings(direct)
+        own.settings_dict.update({name: there.get(name, "") for name in ("HOST", "PORT", "USER", "PASSWORD")})
+        own.settings_dict["OPTIONS"].update(there["OPTIONS"])
     try:
+        with own.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock_shared(%s)", [DELETION])
         yield
     finally:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock_shared(%s)", [DELETION])
+        own.close()
 
 
 def deletion_begin() -> bool:

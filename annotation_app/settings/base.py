@@ -84,7 +84,7 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": database_settings(ENV.database_url)}
+DATABASES = {"default": database_settings(ENV.database_url, pooled=bool(ENV.database_direct_url))}
 DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": ENV.redis_url}}

@@ -27,6 +27,8 @@ class Environment(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     database_url: str = "postgresql://pilothouse@127.0.0.1:5432/pilothouse"
+    database_direct_url: str = ""
+    """The same database past a pooler that gives connections out by transaction. Empty: there is no such pooler."""
     redis_url: str = "redis://127.0.0.1:6379/0"
     secret_key: str = ""
     """Signs sessions. Empty: made once and kept under `data` (not in production)."""
@@ -125,12 +127,19 @@ def email_settings(url: str) -> dict[str, Any]:
     }
 
 
-def database_settings(url: str) -> dict[str, Any]:
-    """Django's DATABASES entry for a PostgreSQL address (any libpq form, Unix sockets included)."""
+def database_settings(url: str, *, pooled: bool = False) -> dict[str, Any]:
+    """Django's DATABASES entry for a PostgreSQL address (any libpq form, Unix sockets included). `pooled`: by
+    transaction, so that nothing may outlive one on a connection."""
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError as error:
         raise ImproperlyConfigured("PILOTHOUSE_DATABASE_URL is no PostgreSQL address") from error
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     given = {django: str(parts.pop(libpq)) for libpq, django in names.items() if libpq in parts}
-    return {"ENGINE": "django.db.backends.postgresql", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts, **given}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": pooled,
+        "OPTIONS": parts,
+        **given,
+    }
