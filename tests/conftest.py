@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from pytest_timeout import Settings
@@ -12,12 +13,17 @@ from pytest_timeout import Settings
 from annotation_app.operations.results import RERUN
 from annotation_app.operations.running import Running, running
 
+if TYPE_CHECKING:
+    from django.test import TransactionTestCase
+
 GIVEN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_REDIS_URL")
 
 
 PLATFORM_SECONDS = 300
 FAILED = pytest.StashKey[str]()
 """Why a test failed."""
+LASTING = frozenset({"django_migrations", "django_content_type", "auth_permission", "django_site"})
+"""Tables that are filled by migrating and that no test writes to."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -87,6 +93,35 @@ def django_db_modify_db_settings(database_url: str, django_db_modify_db_settings
 def django_db_keepdb() -> bool:
     """A database on our own server goes with it: nothing to clean up."""
     return "PILOTHOUSE_DATABASE_URL" not in os.environ
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """Tests that commit leave an empty database behind in a tenth of the time that Django's way takes.
+
+    It needs a superuser, which our own server's role is: rows that are never changed are deleted too.
+    """
+    from django.test import TransactionTestCase
+
+    if not any(name in os.environ for name in GIVEN):
+        TransactionTestCase._fixture_teardown = _empty  # type: ignore[attr-defined]
+
+
+def _empty(case: "TransactionTestCase") -> None:
+    """Delete what is there. Django truncates every table and fills the lasting ones anew, which takes a second.
+
+    As a replica it asks no trigger: neither those that refuse nor those that look after references.
+    """
+    from django.db import connection, transaction
+
+    tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False)) - LASTING
+    names = {table: connection.ops.quote_name(table) for table in sorted(tables)}
+    filled = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT FROM {name})" for table, name in names.items())
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(filled)
+        for (table,) in cursor.fetchall():
+            cursor.execute(f"DELETE FROM {names[table]}")
 
 
 @pytest.fixture(scope="session")
