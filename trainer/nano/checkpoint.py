@@ -1,13 +1,10 @@
 """The nano policy's folder: an ordinary Qwen2.5-VL of four million weights in the Hugging Face layout."""
 
-import json
-import os
-import shutil
 from pathlib import Path
 
-import torch
-from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+from transformers import Qwen2_5_VLConfig
 
+from trainer.checkpoints import checkpoint_make
 from trainer.nano.targets import CELL, PATCH
 from trainer.nano.tokenizer import tokenizer_make
 from vocabulary.resize import MAX_PIXELS, MIN_PIXELS
@@ -32,20 +29,9 @@ IMAGES = {
 
 def start_make(folder: Path, *, seed: int) -> Path:
     """A policy that has learned nothing, written beside `folder` and renamed; the same seed gives the same weights."""
-    making = folder.with_name(folder.name + ".making")
-    shutil.rmtree(making, ignore_errors=True)
-    making.mkdir(parents=True)
     tokenizer = tokenizer_make()
-    tokenizer.save_pretrained(making)
-    (making / "preprocessor_config.json").write_text(json.dumps(IMAGES, indent=2))
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = Qwen2_5_VLForConditionalGeneration(config_make(tokenizer.get_vocab()))
-    model.generation_config.eos_token_id = model.config.text_config.eos_token_id
-    model.generation_config.pad_token_id = model.config.text_config.pad_token_id
-    model.save_pretrained(making)
-    os.rename(making, folder)
-    return folder
+    config = config_make(tokenizer.get_vocab())
+    return checkpoint_make(folder, config=config, tokenizer=tokenizer, images=IMAGES, seed=seed)
 
 
 def config_make(vocabulary: dict[str, int]) -> Qwen2_5_VLConfig:

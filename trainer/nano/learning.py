@@ -6,7 +6,7 @@ Muon moves the matrices, AdamW everything else; on models of this size that is s
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -139,6 +139,7 @@ class Run:
         torch.save(self.optimisers.state(), making / OPTIMISERS)
         (making / STATE).write_text(self.state.model_dump_json())
         os.rename(making, folder)
+        self.checkpoint = replace(self.checkpoint, path=folder)
         for old in sorted(self.config.out.glob("update-??????"))[:-2]:
             shutil.rmtree(old)
 
