@@ -6,13 +6,14 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import django
 
-from benchmarks.parts.data_seed import WORDS
+from benchmarks.parts.data_seed import EPISODE, RARE, WORDS, rare
 from benchmarks.parts.figures import percentile
 
 ASKED = 200
@@ -29,7 +30,6 @@ def main() -> None:
     django.setup()
     what, *words = sys.argv[1:]
     measures: dict[str, Callable[..., dict[str, Any]]] = {
-        "enter": enter,
         "find": find,
         "export": export,
         "import": take_in,
@@ -37,17 +37,8 @@ def main() -> None:
     print(json.dumps(measures[what](*words)))
 
 
-def enter() -> dict[str, Any]:
-    """Enter every episode into the catalogue."""
-    from annotation_app.catalogue.services import entries_refresh
-
-    begun = time.perf_counter()
-    count = entries_refresh()
-    return {"entered": count, "enter_s": round(time.perf_counter() - begun, 1)}
-
-
 def find() -> dict[str, Any]:
-    """Browse by facets and pages, and search by words, as a researcher's HTTP requests do."""
+    """Browse by facets and pages, and search by words, half of the times one rare, as a researcher's requests do."""
     from django.test import Client
 
     from annotation_app.accounts.models import User
@@ -69,14 +60,16 @@ def find() -> dict[str, Any]:
         took, page = asked(**facet, **({"after": cursor} if cursor else {}))
         cursor = page["next"] if number % 20 else None
         browse.append(took)
-    for _ in range(ASKED):
-        took, page = asked(text=" ".join(draw.sample(WORDS, draw.choice((1, 2, 3)))))
+    for number in range(ASKED):
+        words = draw.sample(WORDS, draw.choice((1, 2, 3)))
+        text = (*words, *([] if number % 2 else [rare(draw.randrange(RARE))]))
+        took, page = asked(text=" ".join(text))
         search.append(took)
     return {"browse_p95_ms": percentile(browse, 0.95), "search_p95_ms": percentile(search, 0.95)}
 
 
-def export(name: str, target: str, most: str) -> dict[str, Any]:
-    """Write a format; `most` episodes of the newest, or all."""
+def export(name: str, target: str, steps: str) -> dict[str, Any]:
+    """Write a format over so many steps, of the oldest episodes."""
     from datetime import UTC, datetime
 
     from annotation_app.catalogue.selectors import chosen
@@ -84,12 +77,9 @@ def export(name: str, target: str, most: str) -> dict[str, Any]:
     from annotation_app.exports.schemas import ExportFilters, ExportPlan
 
     filters = ExportFilters(review=None)
-    count = int(most)
 
     def some() -> Any:
-        for place, (episode, _kind) in enumerate(chosen(filters)):
-            if count and place >= count:
-                break
+        for episode, _kind in islice(chosen(filters), int(steps) // EPISODE):
             yield episode, "train"
 
     begun = time.perf_counter()

@@ -1,84 +1,196 @@
-"""Two hundred annotators claim tasks: how long the queue lets them wait, and whether two were given one task.
+"""Two hundred annotators claim tasks of web processes: how long each waits, and whether two were given one task.
 
-Each claims, works for a moment and finishes, again and again, over the same service the web app calls, in as many
-processes as the machine has cores. Their pauses are ten seconds long on average, many times shorter than real work.
-A second figure is of all claiming in the very same moment. The last line is one JSON object.
+They are signed in in browsers of their own, and their connections stay open. First each goes on by themselves: thinks
+for 0 to 20 s, evenly drawn, ends their episode, claims the next; only the claim is timed. That is twenty claims a
+second, as of two hundred people who need ten seconds for a task. Then all two hundred claim in the same moment. There
+are as many web processes as processors; the people are spread over them. The last line is one JSON object.
 """
 
 import argparse
+import asyncio
 import json
 import os
 import random
+import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 import django
 
+from annotation_app.operations.ports import free_ports
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts.figures import percentile, say
+
 ANNOTATORS = 200
+WARM = 10
+"""People beside them who claim once before anything is timed, one after the other, of every process."""
 TASKS = 20_000
 OVERLAP = 3
-ROUNDS = 3
-PAUSE = 10.0
-"""Seconds between two claims of one person, on average."""
+SECONDS = 40.0
+"""How long each goes on by themselves."""
+THINKING = 20.0
+"""Longest time between two claims of one person (seconds)."""
+HOST = "127.0.0.1"
+CSRF = "c" * 32
+START_SECONDS = 120.0
 
 
-def seed() -> tuple[int, ...]:
-    """Annotators, and two pools: one in which one person does a task, one in which three do."""
+class Person(NamedTuple):
+    """Who claims, over which connection."""
+
+    number: int
+    session: str
+    port: int
+
+
+def seed(people: int) -> list[str]:
+    """People, signed in, and two pools: one in which one person does a task, one in which three do. Their sessions."""
+    from django.test import Client
+
     from annotation_app.accounts.models import User
+    from annotation_app.policies.services import policy_ensure
     from annotation_app.tasks.services import pool_ensure, tasks_add
     from vocabulary.tasks import Task
 
-    people = User.objects.bulk_create(
-        [User(username=f"queue-{number}", roles=["annotator"], password="!") for number in range(ANNOTATORS)]
-    )
+    policy = policy_ensure(name="queue", revision="r1", base_url="http://127.0.0.1:9/v1", dialect="nano", model="m")
     for name, overlap in (("queue once", 1), ("queue overlap", OVERLAP)):
-        pool = pool_ensure(name=name, members=[], open_to_all=True, overlap=overlap)
+        pool = pool_ensure(name=name, members=[], open_to_all=True, overlap=overlap, policy=policy)
         tasks_add(pool=pool, definitions=[Task(id=f"t{n}", instruction=f"Do {n}.") for n in range(TASKS)])
-    return tuple(person.pk for person in people)
+    made = [User(username=f"queue-{number}", roles=["annotator"], password="!") for number in range(people)]
+    sessions = []
+    for person in User.objects.bulk_create(made):
+        client = Client()
+        client.force_login(person)
+        sessions.append(client.cookies["sessionid"].value)
+    return sessions
 
 
-def work(people: tuple[int, ...], begin: float, rounds: int, pause: float) -> list[float]:
-    """Let these people claim and finish; how long each claim took (seconds)."""
-    django.setup()
-    from django.db import connection
-
-    from annotation_app.accounts.models import User
-    from annotation_app.episodes.services import episode_change, episode_next
-    from annotation_app.tasks.models import Pool
-
-    pools = list(Pool.objects.filter(name__startswith="queue ").order_by("id").values_list("pk", flat=True))
-
-    def one(person: int) -> list[float]:
-        chance = random.Random(person)
-        user, took = User.objects.get(pk=person), []
-        connection.close()
-        time.sleep(max(0.0, begin - time.time()))
-        for number in range(rounds):
-            time.sleep(2 * pause * chance.random())
-            begun = time.perf_counter()
-            episode = episode_next(user=user, pool_id=pools[number % 2])
-            connection.close()
-            took.append(time.perf_counter() - begun)
-            assert episode is not None, "there are tasks enough"
-            episode_change(episode_id=episode.id, token=None, fields={"status": "finished", "outcome": "success"})
-            connection.close()
-        return took
-
-    with ThreadPoolExecutor(len(people)) as threads:
-        return [each for took in threads.map(one, people) for each in took]
+@contextmanager
+def web_processes(count: int) -> Iterator[list[int]]:
+    """So many web processes, as the platform starts them; their ports."""
+    ports = free_ports(count)
+    command = (sys.executable, "-m", "daphne", "-b", HOST)
+    processes = [
+        subprocess.Popen(
+            [*command, "-p", str(port), "annotation_app.serving:application"],
+            cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        for port in ports
+    ]  # fmt: skip
+    try:
+        for port in ports:
+            _await(f"http://{HOST}:{port}/api/health")
+        yield ports
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait()
 
 
-def together(people: tuple[int, ...], rounds: int, pause: float) -> list[float]:
-    """All of them at once, over every core."""
-    cores = os.cpu_count() or 1
-    parts = [people[part::cores] for part in range(cores)]
-    begin = time.time() + 8  # by then every process has started
-    with get_context("spawn").Pool(cores) as processes:
-        jobs = [(part, begin, rounds, pause) for part in parts]
-        return [each for took in processes.starmap(work, jobs) for each in took]
+def _await(url: str) -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        with suppress(OSError), urllib.request.urlopen(url, timeout=5):
+            return
+        time.sleep(0.2)
+    raise RuntimeError(f"{url} does not answer")
+
+
+class Desk:
+    """A person's connection to the web process they are spread to."""
+
+    def __init__(self, person: Person, pools: list[int]) -> None:
+        self.person, self._pools, self._round = person, pools, 0
+        self.open: str | None = None
+        self.took: list[float] = []
+
+    async def __aenter__(self) -> "Desk":
+        self._reader, self._writer = await asyncio.open_connection(HOST, self.person.port)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._writer.close()
+
+    async def claim(self) -> None:
+        """Claim of one pool and the other in turn, and note how long it took (milliseconds)."""
+        body = json.dumps({"pool_id": self._pools[self._round % len(self._pools)]})
+        self._round += 1
+        begun = time.perf_counter()
+        self._writer.write(
+            f"POST /api/queue/next HTTP/1.1\r\nHost: {HOST}:{self.person.port}\r\nX-CSRFToken: {CSRF}\r\n"
+            f"Cookie: sessionid={self.person.session}; csrftoken={CSRF}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+        )
+        head = (await self._reader.readuntil(b"\r\n\r\n")).lower()
+        told = await self._reader.readexactly(int(head.split(b"content-length:")[1].split(b"\r\n")[0]))
+        self.took.append((time.perf_counter() - begun) * 1_000)
+        assert head.startswith(b"http/1.1 200"), told
+        self.open = json.loads(told)["episode_id"]
+        assert self.open is not None, "there are tasks enough"
+
+
+def finish(episode: str) -> None:
+    """End an episode, as the process that drives it does."""
+    from annotation_app.episodes.services import episode_change
+
+    episode_change(episode_id=UUID(episode), token=None, fields={"status": "finished", "outcome": "success"})
+
+
+async def measure(people: list[Person], warm: list[Person], pools: list[int], seconds: float) -> dict[str, Any]:
+    """Every figure of waiting."""
+    loop = asyncio.get_running_loop()
+    desks = [Desk(person, pools) for person in people]
+    context = get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context, initializer=django.setup) as drivers:
+
+        async def end(desk: Desk) -> None:
+            if desk.open is not None:
+                await loop.run_in_executor(drivers, finish, desk.open)
+                desk.open = None
+
+        async def work(desk: Desk, until: float) -> None:
+            chance = random.Random(desk.person.number)
+            while (thought := loop.time() + THINKING * chance.random()) < until:
+                await asyncio.sleep(thought - loop.time())
+                await end(desk)
+                await desk.claim()
+
+        for person in warm:
+            async with Desk(person, pools) as desk:
+                await desk.claim()
+                await end(desk)
+        for desk in desks:
+            await desk.__aenter__()
+        until = loop.time() + seconds
+        await asyncio.gather(*(work(desk, until) for desk in desks))
+        steady = [each for desk in desks for each in desk.took]
+        await asyncio.gather(*map(end, desks))
+        for desk in desks:
+            desk.took.clear()
+        begun = time.perf_counter()
+        await asyncio.gather(*(desk.claim() for desk in desks))
+        burst = time.perf_counter() - begun
+        await asyncio.gather(*map(end, desks))
+        for desk in desks:
+            await desk.__aexit__()
+    together = [each for desk in desks for each in desk.took]
+    return {
+        "queue_next_p50_ms": percentile(steady, 0.5),
+        "queue_next_p95_ms": percentile(steady, 0.95),
+        "queue_next_per_s": round(len(steady) / seconds, 1),
+        "queue_claims": len(steady) + len(together),
+        "queue_same_moment_p50_ms": percentile(together, 0.5),
+        "queue_same_moment_p95_ms": percentile(together, 0.95),
+        "queue_same_moment_per_s": round(len(together) / burst, 1),
+    }
 
 
 def doubled() -> int:
@@ -94,28 +206,22 @@ def doubled() -> int:
     return over + given.exclude(now=F("held"), ended=F("finished")).count()
 
 
-def share(took: list[float], percent: int) -> float:
-    """A percentile in milliseconds."""
-    return round(sorted(took)[min(len(took) - 1, len(took) * percent // 100)] * 1_000, 1)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    seconds = parser.parse_args().seconds
     django.setup()
-    people = seed()
-    print(f"{ANNOTATORS} annotators, {2 * TASKS} tasks", file=sys.stderr)
-    steady = together(people, rounds, PAUSE)
-    burst = together(people, 1, 0.0)
-    found: dict[str, Any] = {
-        "queue_next_p50_ms": share(steady, 50),
-        "queue_next_p95_ms": share(steady, 95),
-        "queue_claims": len(steady) + len(burst),
-        "queue_same_moment_p95_ms": share(burst, 95),
-        "double_assignments": doubled(),
-    }
-    print(json.dumps(found))
+    from annotation_app.tasks.models import Pool
+
+    cores = os.cpu_count() or 1
+    warmers = WARM * cores
+    sessions = seed(ANNOTATORS + warmers)
+    pools = list(Pool.objects.filter(name__startswith="queue ").order_by("id").values_list("pk", flat=True))
+    with web_processes(cores) as ports:
+        people = [Person(n, session, ports[n % cores]) for n, session in enumerate(sessions)]
+        say(f"{ANNOTATORS} annotators at {cores} web processes")
+        found = asyncio.run(measure(people[warmers:], people[:warmers], pools, seconds))
+    print(json.dumps({**found, "queue_web_processes": cores, "double_assignments": doubled()}))
 
 
 if __name__ == "__main__":

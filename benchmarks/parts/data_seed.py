@@ -1,12 +1,18 @@
 """A database of so many steps, copied in: `python -m benchmarks.parts.data_seed STEPS`.
 
-Every episode has 20 steps, every step two proposals at one step of five; pictures are 256 files that steps share.
+Every episode has 20 steps, every step two proposals at one step of five; pictures are 256 files that steps share. Of
+the words one in ten is rare: there are ten thousand of those, each in about a tenth of a percent of the episodes.
+Foreign keys are not checked while copying, and the catalogue is filled by PostgreSQL: what the platform does of both,
+episode by episode, is no part of what is measured.
 """
 
+import os
 import random
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
 from typing import Any
 from uuid import UUID
 
@@ -61,6 +67,13 @@ WORDS = (
     "command",
     "script",
 )
+RARE = 10_000
+RARE_SHARE = 0.1
+
+
+def rare(number: int) -> str:
+    """One of the rare words."""
+    return f"{WORDS[number % len(WORDS)]}{number}"
 
 
 def main() -> None:
@@ -71,7 +84,8 @@ def main() -> None:
 
 
 def _sentence(draw: random.Random, length: int) -> str:
-    return " ".join(draw.choices(WORDS, k=length))
+    words = draw.choices(WORDS, k=length)
+    return " ".join(rare(draw.randrange(RARE)) if draw.random() < RARE_SHARE else word for word in words)
 
 
 def _people_and_tasks() -> None:
@@ -117,16 +131,6 @@ def _pictures() -> list[Any]:
     return [BlobRef(sha256=row.sha256, media_type=row.media_type, size=row.size) for row in rows]
 
 
-def _copy(model: Any, rows: Iterable[tuple[Any, ...]], columns: list[str]) -> None:
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        names = ", ".join(f'"{column}"' for column in columns)
-        with cursor.copy(f'COPY "{model._meta.db_table}" ({names}) FROM STDIN') as copy:
-            for row in rows:
-                copy.write_row(row)
-
-
 def _row(instance: Any) -> dict[str, Any]:
     """An instance's columns as they are stored."""
     from django.db import connection
@@ -139,33 +143,68 @@ def _row(instance: Any) -> dict[str, Any]:
     }
 
 
+class _Copies(ExitStack):
+    """Rows into several tables at once, each over a connection of its own, without checks of foreign keys."""
+
+    def into(self, table: str, columns: Sequence[str], before: str = "", after: str = "") -> Any:
+        """What writes a row into a table; SQL around it runs over the same connection."""
+        import psycopg
+        from django.db import connection
+
+        held = self.enter_context(psycopg.connect(**_address(connection)))
+        held.execute("SET session_replication_role = replica")
+        if before:
+            held.execute(before)
+        if after:
+            self.callback(held.execute, after)
+        names = ", ".join(f'"{column}"' for column in columns)
+        return self.enter_context(held.cursor().copy(f'COPY "{table}" ({names}) FROM STDIN')).write_row
+
+
+def _address(connection: Any) -> dict[str, Any]:
+    given = connection.get_connection_params()
+    return {name: given[name] for name in ("dbname", "user", "password", "host", "port") if name in given}
+
+
 def _episodes(count: int) -> None:
+    """As many episodes, in as many processes as there are processors, and the numbers that follow."""
     from django.db import connection
 
+    from annotation_app.episodes.models import Proposal, Step
+    from annotation_app.tasks.models import Assignment
+
+    cores = os.cpu_count() or 1
+    connection.close()
+    with get_context("spawn").Pool(cores) as processes:
+        processes.starmap(_share, [(count, part, cores) for part in range(cores)])
+    with connection.cursor() as cursor:
+        for model in (Assignment, Step, Proposal):
+            table = model._meta.db_table
+            cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM \"{table}\"")
+        cursor.execute("VACUUM ANALYZE")
+
+
+def _share(count: int, part: int, parts: int) -> None:
+    """Every `parts`-th of the episodes."""
+    django.setup()
+    draw = random.Random(2)
+    keys = [(n, UUID(int=draw.getrandbits(128), version=4)) for n in range(count)][part::parts]
+    with _Copies() as copies:
+        _frames(copies, keys, random.Random(part))
+    with _Copies() as copies:
+        _steps(copies, keys, random.Random(part))
+
+
+def _frames(copies: _Copies, keys: list[tuple[int, UUID]], draw: random.Random) -> None:
+    """Assignments and episodes."""
     from annotation_app.accounts.models import User
-    from annotation_app.episodes.models import Desk, Episode, Proposal, Step
+    from annotation_app.episodes.models import Desk, Episode
     from annotation_app.tasks.models import Assignment, Task
     from vocabulary.observations import Verdict
 
     people = list(User.objects.filter(username__startswith="annotator").values_list("pk", flat=True))
     tasks = list(Task.objects.values_list("pk", flat=True))
-    draw = random.Random(2)
-    ids = [UUID(int=draw.getrandbits(128), version=4) for _ in range(count)]
-
-    sample = _row(Assignment(task_id=tasks[0], annotator_id=people[0], state="done", expires_at=START))
-    head = Assignment.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    columns = ["id", *sample]
-    _copy(
-        Assignment,
-        (
-            (
-                head + 1 + n,
-                *({**sample, "task_id": tasks[n % len(tasks)], "annotator_id": people[n % len(people)]}).values(),
-            )
-            for n in range(count)
-        ),
-        columns,
-    )
+    held = _row(Assignment(task_id=tasks[0], annotator_id=people[0], state="done", expires_at=START))
     made = Episode(
         task_id=tasks[0],
         annotator_id=people[0],
@@ -177,88 +216,87 @@ def _episodes(count: int) -> None:
         desk=Desk(capabilities=("click", "type_text"), verdict=Verdict(success=True, score=1)),
         finished_at=START,
     )
-    sample = _row(made)
-
-    def episodes() -> Iterator[tuple[Any, ...]]:
-        for n, key in enumerate(ids):
-            moment = START + timedelta(seconds=30 * n)
-            changed = {
-                "id": key,
-                "task_id": tasks[n % len(tasks)],
-                "annotator_id": people[n % len(people)],
-                "assignment_id": head + 1 + n,
-                "created_at": moment,
-                "finished_at": moment,
-                "outcome": draw.choice(("success", "success", "failure")),
-                "review": draw.choice(("accepted", "accepted", "pending")),
-            }
-            yield tuple({**sample, **changed}.values())
-
-    _copy(Episode, episodes(), list(sample))
-    _steps(ids, Step, Proposal)
-    with connection.cursor() as cursor:
-        for model in (Assignment, Step, Proposal):
-            table = model._meta.db_table
-            cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM \"{table}\"")
-        cursor.execute("ANALYZE")
+    whole = _row(made)
+    assign = copies.into(Assignment._meta.db_table, ["id", *held])
+    begin = copies.into(Episode._meta.db_table, list(whole))
+    for n, key in keys:
+        moment = START + timedelta(seconds=30 * n)
+        whose = {"task_id": tasks[n % len(tasks)], "annotator_id": people[n % len(people)]}
+        assign((1 + n, *(held | whose).values()))
+        changed = {
+            "id": key,
+            "assignment_id": 1 + n,
+            "created_at": moment,
+            "finished_at": moment,
+            "outcome": draw.choice(("success", "success", "failure")),
+            "review": draw.choice(("accepted", "accepted", "pending")),
+            "reviewed_at": moment + timedelta(hours=1),
+        }
+        begin(tuple((whole | whose | changed).values()))
 
 
-def _steps(ids: list[UUID], step_model: Any, proposal_model: Any) -> None:
+def _steps(copies: _Copies, keys: list[tuple[int, UUID]], draw: random.Random) -> None:
+    """Steps, what was offered at them, and the catalogue's entries."""
+    from annotation_app.episodes.models import Proposal, Step
     from tests.contract.test_store import POLICY, look, proposal, step
     from vocabulary.actions import Click
 
-    pictures, draw = _pictures(), random.Random(3)
+    pictures = _pictures()
     first = pictures[0].sha256
     before = look().model_copy(update={"screenshot": pictures[0], "width": 160, "height": 90})
     made = step(0, "COMMAND", thought="THOUGHT", action=Click(x=20, y=30), before=before, after=before, policy=POLICY)
-    row = step_model(
-        episode_id=ids[0], index=0, command_id="", actor="human", decision="accept", policy=POLICY.label, document=made
-    )
-    sample = _row(row)
-    document = str(sample["document"])
-
-    def steps() -> Iterator[tuple[Any, ...]]:
-        for key in ids:
-            for index in range(EPISODE):
-                command = f"{key.hex}-{index}"
-                decision = draw.choice(("accept", "accept", "override", "edit"))
-                told = (
-                    document.replace('"index":0', f'"index":{index}', 1)
-                    .replace("COMMAND", command, 1)
-                    .replace("THOUGHT", _sentence(draw, 12), 1)
-                    .replace('"decision":"override"', f'"decision":"{decision}"', 1)
-                    .replace(first, pictures[(key.int + index) % PICTURES].sha256)
-                )
-                changed = {
-                    "episode_id": key,
-                    "index": index,
-                    "command_id": command,
-                    "decision": decision,
-                    "document": told,
-                }
-                yield tuple({**sample, **changed}.values())
-
-    _copy(step_model, steps(), list(sample))
-    offers = [
-        (number, proposal(number, id=f"PROPOSAL{number}", action=Click(x=10 * number, y=10))) for number in (1, 2)
-    ]
-    samples = [
-        (
-            number,
-            _row(proposal_model(episode_id=ids[0], key="", index=0, policy=POLICY.label, open=False, document=one)),
+    key = keys[0][1]
+    one = _row(
+        Step(
+            episode_id=key, index=0, command_id="", actor="human", decision="accept", policy=POLICY.label, document=made
         )
-        for number, one in offers
+    )
+    head, tail = str(one["document"]).replace('"decision":"override"', '"decision":"DECISION"', 1).split("THOUGHT", 1)
+    offers = [
+        _row(Proposal(episode_id=key, key="", index=0, policy=POLICY.label, open=False, document=offered))
+        for offered in (proposal(number, id="OFFER", action=Click(x=10 * number, y=10)) for number in (1, 2))
     ]
+    add = copies.into(Step._meta.db_table, list(one))
+    offer = copies.into(Proposal._meta.db_table, list(offers[0]))
+    told = copies.into("told", ("episode", "text", "decisions"), TOLD, ENTRIES)
+    for _, key in keys:
+        thoughts, decisions = [], set()
+        for index in range(EPISODE):
+            command = f"{key.hex}-{index}"
+            decision = draw.choice(("accept", "accept", "override", "edit"))
+            thought = _sentence(draw, 12)
+            begun = head.replace('"index":0', f'"index":{index}', 1).replace("COMMAND", command, 1)
+            shown = tail.replace(first, pictures[(key.int + index) % PICTURES].sha256)
+            changed = {
+                "episode_id": key,
+                "index": index,
+                "command_id": command,
+                "decision": decision,
+                "document": f"{begun.replace('DECISION', decision, 1)}{thought}{shown}",
+            }
+            add(tuple((one | changed).values()))
+            thoughts.append(thought)
+            decisions.add(decision)
+            for number, sample in enumerate(offers) if index % 5 == 0 else ():
+                name = f"{key.hex[:20]}-{index}-{number}"
+                document = str(sample["document"]).replace("OFFER", name, 1)
+                changed = {"episode_id": key, "key": name, "index": index, "document": document}
+                offer(tuple((sample | changed).values()))
+        told((key, "\n".join(thoughts), sorted(decisions)))
 
-    def proposals() -> Iterator[tuple[Any, ...]]:
-        for key in ids:
-            for index in range(0, EPISODE, 5):
-                for number, sample in samples:
-                    name = f"{key.hex[:20]}-{index}-{number}"
-                    told = str(sample["document"]).replace(f"PROPOSAL{number}", name, 1)
-                    yield tuple({**sample, "episode_id": key, "key": name, "index": index, "document": told}.values())
 
-    _copy(proposal_model, proposals(), list(samples[0][1]))
+TOLD = "CREATE TEMPORARY TABLE told (episode uuid, text text, decisions varchar(8)[])"
+ENTRIES = f"""
+INSERT INTO catalogue_entry (episode_id, version, pool_id, kind, words, decisions, policies, applications, steps,
+                             reward, created_at)
+SELECT episode.id, episode.version, task.pool_id, task.kind,
+       setweight(to_tsvector('english', task.definition::jsonb ->> 'instruction'), 'A')
+       || setweight(to_tsvector('english', told.text), 'B')
+       || setweight(to_tsvector('english', repeat(E'click Click at (20, 30)\n', {EPISODE})), 'C'),
+       told.decisions, '{{nano r1}}', ARRAY[task.definition::jsonb -> 'parameters' ->> 'application'], {EPISODE},
+       1, episode.created_at
+FROM told JOIN episodes_episode episode ON episode.id = told.episode JOIN tasks_task task ON task.id = episode.task_id
+"""
 
 
 if __name__ == "__main__":
