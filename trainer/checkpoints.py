@@ -1,12 +1,15 @@
 """Checkpoints: folders in the ordinary Hugging Face layout, read whole or not at all."""
 
+import json
+import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoImageProcessor, AutoTokenizer, Qwen2_5_VLForConditionalGeneration
+from transformers import AutoImageProcessor, AutoTokenizer, Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
 
 from trainer.attention import NAME
 from trainer.errors import CheckpointMismatched, CheckpointUnusable
@@ -44,6 +47,25 @@ def checkpoint_load(path: Path, *, dtype: str = "float32", device: str = "cpu") 
     except (OSError, ValueError, KeyError) as error:
         raise CheckpointUnusable(f"{path.name} has no usable tokenizer and image processor: {error}") from None
     return Checkpoint(path=path, model=model.eval(), tokenizer=tokenizer, images=images)
+
+
+def checkpoint_make(
+    folder: Path, *, config: Qwen2_5_VLConfig, tokenizer: Any, images: Mapping[str, Any], seed: int
+) -> Path:
+    """A model that has learned nothing, written beside `folder` and renamed; the same seed gives the same weights."""
+    making = folder.with_name(folder.name + ".making")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir(parents=True)
+    tokenizer.save_pretrained(making)
+    (making / "preprocessor_config.json").write_text(json.dumps(images, indent=2))
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = Qwen2_5_VLForConditionalGeneration(config)
+    model.generation_config.eos_token_id = config.text_config.eos_token_id
+    model.generation_config.pad_token_id = config.text_config.pad_token_id
+    model.save_pretrained(making)
+    os.rename(making, folder)
+    return folder
 
 
 def weights_read(path: Path, like: Any) -> dict[str, torch.Tensor]:

@@ -1,14 +1,11 @@
 """A tiny random Qwen2.5-VL that can name corners: a real architecture, some hundred thousand weights, no download."""
 
-import json
-import os
-import shutil
 from pathlib import Path
 
-import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration, Qwen2TokenizerFast
+from transformers import Qwen2_5_VLConfig, Qwen2TokenizerFast
 
+from trainer.checkpoints import checkpoint_make
 from trainer.toy.lights import NAMES, SIZE
 
 SPECIALS = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
@@ -36,18 +33,9 @@ IMAGES = {
 }
 
 
-def checkpoint_make(folder: Path, *, seed: int) -> Path:
-    """Write the whole checkpoint beside `folder`, then rename it; the same seed gives the same weights."""
-    making = folder.with_name(folder.name + ".making")
-    shutil.rmtree(making, ignore_errors=True)
-    making.mkdir(parents=True)
-    _tokenizer().save_pretrained(making)
-    (making / "preprocessor_config.json").write_text(json.dumps(IMAGES, indent=2))
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        Qwen2_5_VLForConditionalGeneration(_config()).save_pretrained(making)
-    os.rename(making, folder)
-    return folder
+def toy_make(folder: Path, *, seed: int) -> Path:
+    """Write the whole checkpoint; the same seed gives the same weights."""
+    return checkpoint_make(folder, config=_config(), tokenizer=_tokenizer(), images=IMAGES, seed=seed)
 
 
 def _tokenizer() -> Qwen2TokenizerFast:

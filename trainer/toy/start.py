@@ -9,7 +9,7 @@ from trainer.config import Training
 from trainer.rendering import Rendered, Renderer
 from trainer.runs import learning, optimiser_of, stepped
 from trainer.sft import likelihood_gradients
-from trainer.toy.checkpoint import THOUGHT, checkpoint_make
+from trainer.toy.checkpoint import THOUGHT, toy_make
 from trainer.toy.lights import NAMES, Lights
 from trainer.toy.playing import INSTRUCTION
 from vocabulary.blobs import BlobRef
@@ -23,7 +23,7 @@ KNOWN = 2
 
 def start_make(folder: Path, *, seed: int, updates: int = 60) -> Path:
     """A checkpoint whose replies can be read, and are right for some of the colours."""
-    raw = checkpoint_make(folder.with_name(folder.name + ".random"), seed=seed)
+    raw = toy_make(folder.with_name(folder.name + ".random"), seed=seed)
     checkpoint = checkpoint_load(raw)
     config = Training(checkpoint=raw, out=folder, learning_rate=3e-3, warmup=1)
     optimiser = optimiser_of(learning(checkpoint.model, vision=True), config)
