@@ -13,6 +13,7 @@ from annotation_app.episodes.api import router as episodes
 from annotation_app.exports.api import router as exports
 from annotation_app.feed.api import router as feed
 from annotation_app.fleet.api import router as fleet
+from annotation_app.flywheel.api import router as flywheel
 from annotation_app.health.api import router as health
 from annotation_app.imports.api import router as imports
 from annotation_app.judges.api import router as judges
@@ -32,7 +33,7 @@ from annotation_app.webhooks.api import router as webhooks
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(imports, catalogue, feed, judges, reviews, reports, fleet, notices, webhooks, retention, design),
+    *(imports, catalogue, feed, judges, reviews, reports, fleet, notices, webhooks, retention, design, flywheel),
 )
 for router in ROUTERS:
     api.add_router("", router)

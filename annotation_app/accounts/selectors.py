@@ -76,6 +76,14 @@ def person_of(*, user_id: int) -> User:
     return found
 
 
+def person_named(*, username: str) -> User:
+    """One active person, by user name. Raises NotFound."""
+    found = User.objects.filter(username=username, is_active=True).first()
+    if found is None:
+        raise NotFound(f"There is nobody named {username!r}.")
+    return found
+
+
 def people_page(*, user: User, search: str = "", role: str | None = None, after: str = "") -> PersonPage:
     """A page of the people there are, by their user name. Raises Forbidden."""
     role_check(user, Role.ADMIN)

@@ -20,9 +20,12 @@ from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
 from annotation_app.operations.packages import ensure_packages
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
 from annotation_app.operations.stack import LOOPBACK, ROOT
+from annotation_app.operations.trainer import ensure_trainer
+from annotation_app.operations.wheel import small_turn
 
 BENCHMARKS = ROOT / "benchmarks"
 DATA = ROOT / ".data"
+SMALL = DATA / "wheel"
 Command = Callable[[argparse.Namespace, list[str], Console], int]
 
 
@@ -101,6 +104,16 @@ def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])
 
 
+def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_setup(Purpose.RUN, console)
+    python = ensure_trainer(console)
+    if not arguments.small:
+        return _manage(arguments, ["turn_wheel", arguments.wheel, "--turns", str(arguments.turns)], console)
+    data = arguments.data if arguments.data != DATA else SMALL
+    small_turn(data, turns=arguments.turns, python=python, console=console)
+    return 0
+
+
 def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     note = arguments.data / demo.NOTE
     if not note.exists():
@@ -153,6 +166,11 @@ def _parser() -> argparse.ArgumentParser:
         each = add(name, command, about)
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
+    wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge what came of it")
+    wheel.add_argument("wheel", nargs="?", default="main", help="which one of the running demo (main)")
+    wheel.add_argument("--turns", type=int, default=1, help="how many (1); one that broke off is the first of them")
+    wheel.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
+    wheel.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data; --small: .data/wheel)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
     bench.add_argument("name")
     return parser

@@ -58,7 +58,7 @@ async def until_ready(readiness: Readiness, said: asyncio.Event) -> None:
         case Listens(host, port):
             await _until(lambda: _accepts(host, port))
         case Answers(url):
-            await _until(lambda: asyncio.to_thread(_answers, url))
+            await _until(lambda: asyncio.to_thread(answers, url))
 
 
 async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
@@ -76,7 +76,8 @@ async def _accepts(host: str, port: int) -> bool:
     return True
 
 
-def _answers(url: str) -> bool:
+def answers(url: str) -> bool:
+    """Whether a URL answers with a status below 400."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url, timeout=ANSWER_SECONDS):

@@ -4,7 +4,7 @@ import hashlib
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -81,6 +81,12 @@ def fingerprint(data: bytes) -> int | None:
 def edges_shared(one: int, other: int) -> float:
     """The share of either picture's edges that both have; two without any are alike."""
     return (one & other).bit_count() / (one | other).bit_count() if one | other else 1.0
+
+
+def frames_said(frames: Iterable[int]) -> frozenset[int]:
+    """Fingerprints as hashes that `candidates` takes: a fingerprint itself is longer than a machine's number."""
+    size = 4 * GRID * GRID // 8
+    return frozenset(int.from_bytes(hashlib.blake2b(frame.to_bytes(size), digest_size=7).digest()) for frame in frames)
 
 
 def near(one: int, other: int) -> bool:

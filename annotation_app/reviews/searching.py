@@ -1,5 +1,6 @@
 """Looking through a pool for attempts that are nearly the same."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from annotation_app.blobs.selectors import blob_read
@@ -9,6 +10,7 @@ from annotation_app.reviews.likeness import (
     TEXT_NEAR,
     candidates,
     fingerprint,
+    frames_said,
     jaccard,
     screens_alike,
     shingles,
@@ -19,22 +21,29 @@ from vocabulary.trajectories import Trajectory, trajectory_standing
 
 
 def duplicates_do(*, job_id: UUID, pool_id: int) -> None:
-    """Search a pool until it is done or cancelled; a job that is not queued is left as it is. Attempts are read one by
-    one; what is kept of each is a set of numbers."""
+    """Search a pool until it is done or cancelled; a job that is not queued is left as it is."""
     episodes = episodes_compared(pool_id=pool_id)
     if not job_begin(job_id=job_id, total=len(episodes)):
         return
+    found = pairs_found(episodes, further=lambda done: job_further(job_id=job_id, done=done))
+    if found is not None:
+        duplicates_end(job_id=job_id, found=found)
+
+
+def pairs_found(episodes: tuple[UUID, ...], *, further: Callable[[int], bool]) -> tuple[Found, ...] | None:
+    """Those of some attempts that are nearly the same, each with the earlier one in this order; None where `further`,
+    asked before each, said no. Attempts are read one by one; what is kept of each is a set of numbers."""
     said: list[frozenset[int]] = []
     shown: list[tuple[int, ...]] = []
     for done, episode in enumerate(episodes):
-        if not job_further(job_id=job_id, done=done):
-            return
+        if not further(done):
+            return None
         attempt = trajectory_standing(episode_trajectory(episode_id=episode))
         said.append(shingles(attempt))
         shown.append(_frames(attempt))
-    pairs = {*candidates(said), *candidates([frozenset(frames) for frames in shown])}
+    pairs = {*candidates(said), *candidates(list(map(frames_said, shown)))}
     found = (_compare(episodes, said, shown, *pair) for pair in sorted(pairs))
-    duplicates_end(job_id=job_id, found=tuple(pair for pair in found if pair is not None))
+    return tuple(pair for pair in found if pair is not None)
 
 
 def _compare(

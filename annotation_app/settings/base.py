@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "annotation_app.imports",
     "annotation_app.judges",
     "annotation_app.reviews",
+    "annotation_app.flywheel",
     "annotation_app.retention",
     "annotation_app.design",
     "annotation_app.live",
@@ -115,6 +116,7 @@ CELERY_BEAT_SCHEDULE = {
     "webhooks-due": {"task": "webhooks.due", "schedule": 5.0, "options": {"expires": 5}},
     "notices-mail": {"task": "notices.mail", "schedule": 30.0, "options": {"expires": 30}},
     "design-again": {"task": "design.again", "schedule": 60.0, "options": {"expires": 60}},
+    "flywheel-due": {"task": "flywheel.due", "schedule": 60.0, "options": {"expires": 60}},
     "judges-again": {"task": "judges.again", "schedule": 60.0, "options": {"expires": 60}},
 }
 

@@ -1,4 +1,5 @@
-"""`python -m trainer.toy start FOLDER` makes a policy; `python -m trainer.toy play --run RUN --inbox INBOX` plays."""
+"""`python -m trainer.toy start FOLDER` makes a policy; `play --run RUN --inbox INBOX` plays for a run that learns;
+`attempts CHECKPOINT --out FOLDER` makes a folder of attempts."""
 
 import argparse
 import asyncio
@@ -8,12 +9,15 @@ from pathlib import Path
 import torch
 
 from trainer.errors import TrainerError
+from trainer.toy.attempts import attempts_make
+from trainer.toy.playing import DIALECT
 from trainer.toy.start import start_make
 from trainer.toy.worker import Worker
+from vocabulary.proposals import PolicyRef
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do one of the two."""
+    """Do one of them."""
     parser = argparse.ArgumentParser(prog="python -m trainer.toy", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     start = commands.add_parser("start", help="a policy that names corners without looking")
@@ -27,11 +31,23 @@ def main(arguments: list[str] | None = None) -> int:
     play.add_argument("--ahead", type=int, default=64, help="attempts that may wait in the inbox")
     play.add_argument("--temperature", type=float, default=1.0)
     play.add_argument("--patience", type=float, default=600.0, help="seconds to wait for the first weights")
+    attempts = commands.add_parser("attempts", help="attempts by one checkpoint, a seed each, as a folder")
+    attempts.add_argument("checkpoint", type=Path)
+    attempts.add_argument("--out", type=Path, required=True, help="the folder to make; one that is there is left")
+    attempts.add_argument("--first-seed", type=int, default=0)
+    attempts.add_argument("--seeds", type=int, default=20)
+    attempts.add_argument("--policy", default="toy", help="whose they are called")
+    attempts.add_argument("--revision", required=True, help="the word for these weights")
+    attempts.add_argument("--temperature", type=float, default=1.0)
     given = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:
         if given.command == "start":
             print(start_make(given.folder, seed=given.seed))
+        elif given.command == "attempts":
+            seeds = range(given.first_seed, given.first_seed + given.seeds)
+            by = PolicyRef(name=given.policy, revision=given.revision, dialect=DIALECT)
+            print(attempts_make(given.checkpoint, given.out, seeds, by=by, temperature=given.temperature))
         else:
             worker = Worker(
                 name=given.name,

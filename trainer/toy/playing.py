@@ -48,6 +48,8 @@ class Play:
     """Which task it is."""
     draw: int = 0
     """Which of the attempts at it."""
+    policy: str = "toy"
+    """Whose it is called."""
     lights: Lights = field(init=False)
     steps: list[Step] = field(default_factory=list)
     proposals: list[tuple[Proposal, ...]] = field(default_factory=list)
@@ -85,7 +87,7 @@ class Play:
         """Take a turn: do what was said."""
         now, before, turn = datetime.now(UTC), self._seen, self.lights.turns
         thought, corner = read(said.text)
-        policy = PolicyRef(name="toy", revision=said.versions[-1], dialect=DIALECT)
+        policy = PolicyRef(name=self.policy, revision=said.versions[-1], dialect=DIALECT)
         look = (TextPart(text=INSTRUCTION), ImagePart(image=self._shown))
         messages = (ChatMessage(role="user", content=look),)
         kept, data = Prompt(policy=policy, model="toy", image_limits=LIMITS, messages=messages).packed()

@@ -18,6 +18,8 @@ from annotation_app.catalogue.models import SavedQuery
 from annotation_app.design.models import Node
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
+from annotation_app.flywheel.models import Checkpoint, Turn, Wheel
+from annotation_app.flywheel.recipe import Likelihood, Recipe, Shares, Trials
 from annotation_app.imports.models import Import
 from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.policies.models import PolicyRevision
@@ -35,6 +37,7 @@ CALLERS: tuple[Caller, ...] = ("nobody", "owner", "annotator", "reviewer", "rese
 SIGNED_IN = frozenset(CALLERS) - {"nobody"}
 PICTURE = b"\xff\xd8 a picture"
 JSON = "application/json"
+SFT = Likelihood(updates=1, shares=Shares(fresh=1, earlier=0, general=0))
 SECRET = "an-invitation-only-tests-know-of"
 
 
@@ -267,6 +270,14 @@ ROUTES: dict[str, Rule] = {
     "GET /api/pools/{pool_id}/judges/{judge_id}/sweep": only("admin"),
     "POST /api/pools/{pool_id}/judges/{judge_id}/runs": only("admin"),
     "POST /api/judge-runs/{run_id}/cancel": only("admin"),
+    "GET /api/wheels": only("researcher", "admin"),
+    "POST /api/wheels/{wheel_id}/turns": only("admin"),
+    "GET /api/turns/{turn_id}": only("researcher", "admin"),
+    "GET /api/turns/{turn_id}/samples": only("researcher", "admin"),
+    "POST /api/turns/{turn_id}/cancel": only("admin"),
+    "POST /api/turns/{turn_id}/resume": only("admin"),
+    "GET /api/trajectories/{episode_id}/lineage": only("researcher", "admin"),
+    "GET /api/checkpoints/{checkpoint_id}/lineage": only("researcher", "admin"),
     "GET /api/design": only("researcher", "admin"),
     "GET /api/design/tasks": only("researcher", "admin"),
     "GET /api/design/graph.csv": only("researcher", "admin"),
@@ -277,6 +288,9 @@ ROUTES: dict[str, Rule] = {
     "PATCH /api/design/nodes/{node_id}": only("admin", body=body_of(name="mail", importance=1)),
     "DELETE /api/design/nodes/{node_id}": only("admin"),
     "POST /api/design/placements": only("admin", body=lambda things: {"tasks": [things.episode.task_id]}),
+    "POST /api/design/writers": only(
+        "admin", body=body_of(name="words", revision="1", base_url="http://127.0.0.1:9/v1", model="m")
+    ),
     "POST /api/tasks/{task_id}/wordings": only("admin", absent=True, body=body_of(writer=2**31 - 1)),
     "POST /api/wordings/{writing_id}/cancel": only("admin", absent=True),
     "POST /api/suggestions/{suggestion_id}/accept": only("admin", absent=True, body=body_of(text="Do it.")),
@@ -310,6 +324,22 @@ def _rule(things: Things) -> object:
 def _run(things: Things) -> object:
     judged = things.judged
     return Run.objects.get_or_create(pool=judged.pool, judge=judged.judge, requested_by=things.admin)[0].pk
+
+
+def _wheel(things: Things) -> Wheel:
+    recipe = Recipe(policy="toy", start="/start", sft=SFT, trials=Trials(world="toy"))
+    told = {"pool": things.world.pool, "recipe": recipe, "owner": things.admin}
+    return Wheel.objects.get_or_create(name="main", defaults=told)[0]
+
+
+def _turn(things: Things) -> Turn:
+    wheel = _wheel(things)
+    told = {"recipe": wheel.recipe, "requested_by": things.admin, "state": "cancelled"}
+    return Turn.objects.get_or_create(wheel=wheel, number=1, defaults=told)[0]
+
+
+def _checkpoint(things: Things) -> object:
+    return Checkpoint.objects.get_or_create(turn=_turn(things), phase="sft")[0].pk
 
 
 def _query(things: Things) -> object:
@@ -372,6 +402,9 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "writing_id": lambda things: uuid4(),
     "suggestion_id": lambda things: 2**31 - 1,
     "run_id": _run,
+    "wheel_id": lambda things: _wheel(things).pk,
+    "turn_id": lambda things: _turn(things).pk,
+    "checkpoint_id": _checkpoint,
     "export_id": _export,
     "import_id": _import,
     "query_id": _query,

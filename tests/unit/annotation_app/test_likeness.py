@@ -8,6 +8,7 @@ from PIL import Image
 from annotation_app.reviews.likeness import (
     candidates,
     fingerprint,
+    frames_said,
     jaccard,
     near,
     picture_likeness,
@@ -51,6 +52,15 @@ def test_frames_are_compared_place_by_place() -> None:
     assert screens_alike([0, 0], [0]) == 0.5
     assert screens_alike([1], [2]) == 0.0
     assert screens_alike([], [1]) is None
+
+
+def test_frames_full_of_edges_are_candidates() -> None:
+    drawn = np.random.default_rng(1)
+    noise = [io.BytesIO() for _ in range(2)]
+    for file in noise:
+        Image.fromarray(drawn.integers(0, 255, (240, 320), dtype=np.uint8).repeat(8, 0).repeat(8, 1)).save(file, "PNG")
+    one, other = (frames_said([printed(file.getvalue())]) for file in noise)
+    assert list(candidates([one, other, one])) == [(0, 2)]
 
 
 def test_nearly_the_same_texts_are_candidates_and_strangers_are_not() -> None:

@@ -1,0 +1,77 @@
+"""The flywheel over HTTP: researchers and admins look, admins turn it."""
+
+from typing import Annotated
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Path, Query, Router, Status
+from pydantic import Field
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.flywheel import jobs
+from annotation_app.flywheel.routing import Route
+from annotation_app.flywheel.schemas import (
+    CheckpointLineage,
+    SamplePage,
+    TrajectoryLineage,
+    TurnOut,
+    TurnRow,
+    WheelOut,
+)
+from annotation_app.flywheel.selectors import lineage, turns
+from annotation_app.flywheel.services import ledger
+from annotation_app.flywheel.services.training import folder_of
+
+router = Router(tags=["flywheel"], auth=SIGNED_IN_OR_TOKEN)
+RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
+After = Annotated[int, Query(), Field(ge=0, le=2**63 - 1)]
+
+
+@router.get("/wheels", response=list[WheelOut])
+def wheels_list(request: HttpRequest) -> list[WheelOut]:
+    """Every wheel with its last turns."""
+    return list(turns.wheels_page(user=user_of(request)))
+
+
+@router.post("/wheels/{wheel_id}/turns", response={202: TurnRow})
+def turn_start(request: HttpRequest, wheel_id: RowId) -> Status[TurnRow]:
+    """Turn a wheel once; done in the background."""
+    return Status(202, jobs.turn_start(user=user_of(request), wheel_id=wheel_id))
+
+
+@router.get("/turns/{uuid:turn_id}", response=TurnOut)
+def turn_get(request: HttpRequest, turn_id: UUID) -> TurnOut:
+    """A turn in detail, with its curves as far as they are."""
+    return turns.turn_out(user=user_of(request), turn_id=turn_id, folder=folder_of(turn_id))
+
+
+@router.get("/turns/{uuid:turn_id}/samples", response=SamplePage)
+def samples_list(request: HttpRequest, turn_id: UUID, route: Route | None = None, after: After = 0) -> SamplePage:
+    """What a turn took in, where each went, and why."""
+    return turns.samples_page(user=user_of(request), turn_id=turn_id, route=route, after=after)
+
+
+@router.post("/turns/{uuid:turn_id}/cancel", response={204: None})
+def turn_cancel(request: HttpRequest, turn_id: UUID) -> Status[None]:
+    """Stop a turn; what it did is kept for a resumption."""
+    ledger.turn_cancel(user=user_of(request), turn_id=turn_id)
+    return Status(204, None)
+
+
+@router.post("/turns/{uuid:turn_id}/resume", response={202: TurnRow})
+def turn_resume(request: HttpRequest, turn_id: UUID) -> Status[TurnRow]:
+    """Go on with a turn that failed or was cancelled."""
+    return Status(202, jobs.turn_again(user=user_of(request), turn_id=turn_id))
+
+
+@router.get("/trajectories/{uuid:episode_id}/lineage", response=list[TrajectoryLineage])
+def trajectory_lineage(request: HttpRequest, episode_id: UUID) -> list[TrajectoryLineage]:
+    """Where a trajectory went, why, and which checkpoints learned from it."""
+    return list(lineage.trajectory_lineage(user=user_of(request), episode_id=episode_id))
+
+
+@router.get("/checkpoints/{checkpoint_id}/lineage", response=CheckpointLineage)
+def checkpoint_lineage(request: HttpRequest, checkpoint_id: RowId, after: After = 0) -> CheckpointLineage:
+    """What a checkpoint was trained on, by which route and why, and what it comes of."""
+    return lineage.checkpoint_lineage(user=user_of(request), checkpoint_id=checkpoint_id, after=after)

@@ -1,0 +1,81 @@
+"""Turning: one stage after another, each begun in the ledger before it is done, so that whoever dies is followed."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from annotation_app.errors import ApplicationError, storage_code
+from annotation_app.exports.folder import MissingBlobs
+from annotation_app.flywheel.programs import Halted, ProgramFailed, Programs, held
+from annotation_app.flywheel.selectors.turns import turn_of
+from annotation_app.flywheel.services import gate, ledger, samples, training
+
+Work = Callable[[Any, Programs], dict[str, Any]]
+
+
+def _alone(work: Callable[[Any], dict[str, Any]]) -> Work:
+    """A stage that begins no program."""
+    return lambda turn, _: work(turn)
+
+
+STAGES: tuple[tuple[str, Work], ...] = (
+    ("collect", _alone(samples.collect)),
+    ("check", _alone(samples.check)),
+    ("value", _alone(samples.value)),
+    ("route", _alone(samples.route)),
+    ("mix", _alone(training.mix)),
+    ("train", training.train),
+    ("gate", gate.gate),
+    ("register", _alone(gate.register)),
+    ("refresh", gate.refresh),
+)
+"""Each may be done again from its beginning: what it has done it finds, in the ledger or as a whole folder."""
+
+
+def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
+    """Bring a turn to its end, or to where it fails or is cancelled; False where another process is at it for longer
+    than `patience` seconds."""
+    turn = turn_of(turn_id)
+    with held(training.turn_folder(turn), patience=patience) as lock:
+        if lock is None:
+            return False
+        running = partial(ledger.turn_running, turn_id=turn_id)
+        programs = Programs(lock, running, {"PILOTHOUSE_SECRET": settings.ENV.secret})
+        for name, work in STAGES:
+            if not running() or not _stage(turn_id, name, work, programs):
+                return True
+            if name == "collect" and _is_idle(turn_id):
+                break
+        ledger.turn_end(turn_id=turn_id)
+        return True
+
+
+def _stage(turn_id: UUID, name: str, work: Work, programs: Programs) -> bool:
+    """Do a stage unless it is done; whether the turn goes on."""
+    if not ledger.stage_begin(turn_id=turn_id, name=name):
+        return True
+    fail = partial(ledger.stage_fail, turn_id=turn_id, name=name)
+    try:
+        result = work(turn_of(turn_id), programs)
+    except Halted:
+        return False
+    except (ApplicationError, ProgramFailed) as error:
+        fail(code=error.code, error=str(error))
+        return False
+    except MissingBlobs as error:
+        fail(code="pictures_missing", error=str(error))
+        return False
+    except OSError as error:
+        fail(code=storage_code(error), error=str(error))
+        return False
+    ledger.stage_end(turn_id=turn_id, name=name, result=result)
+    return True
+
+
+def _is_idle(turn_id: UUID) -> bool:
+    """Whether the clock began a turn for which there is too little new."""
+    turn = turn_of(turn_id)
+    return turn.by_clock and turn.samples.count() < turn.recipe.least

@@ -1,0 +1,41 @@
+"""Turning in the background: what was asked for, what the clock says, what somebody died at."""
+
+from typing import Any
+from uuid import UUID
+
+from annotation_app.celery import app
+from annotation_app.flywheel import engine
+from annotation_app.flywheel.schemas import TurnRow
+from annotation_app.flywheel.selectors.turns import turn_of, turn_row, turns_running
+from annotation_app.flywheel.services import clock, ledger
+
+LONGEST = 7 * 24 * 3600
+"""Seconds a turn may take; training takes as long as it takes. It is in no other job's way but by its worker."""
+
+
+@app.task(name="flywheel.turn", time_limit=LONGEST)
+def turn_job(turn_id: str) -> None:
+    """Turn, unless another worker is at it."""
+    engine.turn_go(turn_id=UUID(turn_id))
+
+
+@app.task(name="flywheel.due")
+def turns_due_job() -> None:
+    """Begin what the clock says, and take up what nobody is at: the turn's lock keeps two from it."""
+    clock.turns_due()
+    for turn_id in turns_running():
+        turn_job.delay(str(turn_id))
+
+
+def turn_start(*, user: Any, wheel_id: int) -> TurnRow:
+    """Have a wheel turn. Raises Forbidden, NotFound and Conflict."""
+    turn = ledger.turn_begin(user=user, wheel_id=wheel_id)
+    turn_job.delay(str(turn.pk))
+    return turn_row(turn_of(turn.pk))
+
+
+def turn_again(*, user: Any, turn_id: UUID) -> TurnRow:
+    """Have a turn go on that failed or was cancelled. Raises Forbidden, NotFound and Conflict."""
+    ledger.turn_resume(user=user, turn_id=turn_id)
+    turn_job.delay(str(turn_id))
+    return turn_row(turn_of(turn_id))

@@ -1,0 +1,42 @@
+"""`manage.py set_wheel NAME --pool POOL --recipe FILE`: make a wheel, or give it another recipe."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from pydantic import ValidationError
+
+from annotation_app.accounts.selectors import person_named
+from annotation_app.errors import ApplicationError
+from annotation_app.flywheel.recipe import Recipe
+from annotation_app.flywheel.services.ledger import wheel_set
+
+
+class Command(BaseCommand):
+    help = "Make a wheel of a pool, or give it another recipe; turns that have begun keep theirs."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username", help="the admin in whose name it turns")
+        parser.add_argument("wheel")
+        parser.add_argument("--pool", required=True, help="whose trajectories are learned from (its name)")
+        parser.add_argument("--recipe", type=Path, required=True, help="JSON; docs/flywheel.md says what is in it")
+        parser.add_argument("--every-hours", type=int, help="how often the clock begins a turn; never where left out")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            recipe = Recipe.model_validate_json(options["recipe"].read_bytes())
+            wheel = wheel_set(
+                user=person_named(username=options["username"]),
+                name=options["wheel"],
+                pool=options["pool"],
+                recipe=recipe,
+                every_hours=options["every_hours"],
+            )
+        except OSError as error:
+            raise CommandError(f"{options['recipe']} cannot be read: {error.strerror}") from error
+        except ValidationError as error:
+            raise CommandError(str(error)) from error
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(f"Wheel {wheel} turns pool {options['pool']}.")

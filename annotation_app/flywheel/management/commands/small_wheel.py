@@ -1,0 +1,29 @@
+"""`manage.py small_wheel START`: the smallest wheel there is, over the trainer's toy world; where it stands as JSON."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation_app.errors import ApplicationError
+from annotation_app.flywheel.services.small import small_set, small_standing
+
+
+class Command(BaseCommand):
+    help = "Say where the small wheel stands; with attempts, take them in, and make the wheel if it is not there."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("start", type=Path, help="the toy policy it begins with")
+        parser.add_argument("--attempts", type=Path, help="a folder of its attempts")
+        parser.add_argument("--server", default="", help="the address of the policy's server, without /v1")
+        parser.add_argument("--seeds", type=int, default=40, help="attempts at the gate")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        start, attempts = options["start"].absolute(), options["attempts"]
+        try:
+            if attempts is not None:
+                small_set(start=start, server=options["server"], attempts=attempts, seeds=options["seeds"])
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(small_standing(start=start).model_dump_json())

@@ -1,0 +1,47 @@
+"""`manage.py turn_wheel NAME`: turn a wheel here and now; a turn that broke off goes on."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation_app.errors import ApplicationError
+from annotation_app.flywheel.engine import turn_go
+from annotation_app.flywheel.schemas import TurnRow
+from annotation_app.flywheel.selectors.turns import turn_of, turn_row, turn_running, wheel_named
+from annotation_app.flywheel.services.ledger import turn_begin
+
+PATIENCE = 60.0
+"""Seconds that are waited for programs of a turner that died."""
+
+
+class Command(BaseCommand):
+    help = "Turn a wheel: learn from what was finished since, and let the gate judge what came of it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("wheel")
+        parser.add_argument("--turns", type=int, default=1, help="how many; one that broke off is the first of them")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            wheel = wheel_named(options["wheel"])
+            for _ in range(options["turns"]):
+                turn = turn_running(wheel) or turn_begin(user=wheel.owner, wheel_id=wheel.pk)
+                if not turn_go(turn_id=turn.pk, patience=PATIENCE):
+                    raise CommandError("Another process is turning it.")
+                row = turn_row(turn_of(turn.pk))
+                self.stdout.write(told(row))
+                if row.state != "done":
+                    why = next((f"{stage.code}: {stage.error}" for stage in row.stages if stage.state == "failed"), "")
+                    raise CommandError(f"Turn {row.number} {row.state}. {why}".strip())
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+
+
+def told(row: TurnRow) -> str:
+    """A turn in one line."""
+    went = f"sft {row.routes.sft}, ct {row.routes.ct}, left out {row.routes.none}"
+    tried = f"{row.success.successes} of {row.success.attempts}" if row.success else "not tried"
+    before = f" (before {row.success_before.successes})" if row.success_before else ""
+    decided = {None: "not judged", True: "passed", False: "shut"}[row.passed]
+    return f"Turn {row.number}: {went}; {row.revision or 'nothing trained'}: {tried}{before}; gate {decided}"

@@ -1,0 +1,173 @@
+"""The ledger: wheels, their turns stage by stage, where each sample went, and which checkpoint came of which."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+import annotation_app.flywheel.recipe
+import annotation_app.flywheel.value
+from annotation_app.documents import DocumentField
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.tasks.models import Pool
+
+
+class Wheel(models.Model):
+    """What turns: a pool whose trajectories are learned from, and how."""
+
+    name = models.CharField(max_length=64, unique=True)
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="wheels")
+    recipe: DocumentField[annotation_app.flywheel.recipe.Recipe] = DocumentField(annotation_app.flywheel.recipe.Recipe)
+    every_hours = models.PositiveIntegerField(null=True, help_text="How often the clock begins a turn; null: never")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TurnState(models.TextChoices):
+    """Where a turn stands; one that is running goes on whoever dies."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Turn(models.Model):
+    """One turn, by the recipe as it was when it began."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    wheel = models.ForeignKey(Wheel, on_delete=models.PROTECT, related_name="turns")
+    number = models.PositiveIntegerField()
+    recipe: DocumentField[annotation_app.flywheel.recipe.Recipe] = DocumentField(annotation_app.flywheel.recipe.Recipe)
+    active = models.ForeignKey(
+        PolicyRevision, null=True, on_delete=models.PROTECT, related_name="+", help_text="Who proposed as it began"
+    )
+    state = models.CharField(max_length=9, choices=TurnState.choices, default=TurnState.RUNNING)
+    by_clock = models.BooleanField(default=False)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = [
+            models.UniqueConstraint(fields=("wheel", "number"), name="turn_once"),
+            models.UniqueConstraint(fields=("wheel",), condition=Q(state="running"), name="turn_at_a_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.wheel} {self.number}"
+
+
+class StageState(models.TextChoices):
+    """begun: somebody is at it, or died at it; it is done again."""
+
+    BEGUN = "begun"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Stage(models.Model):
+    """That a stage of a turn was begun, and what came of it."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="stages")
+    name = models.CharField(max_length=10)
+    state = models.CharField(max_length=6, choices=StageState.choices, default=StageState.BEGUN)
+    tries = models.PositiveSmallIntegerField(default=1)
+    result = models.JSONField(default=dict)
+    code = models.CharField(max_length=64, blank=True)
+    error = models.TextField(blank=True)
+    began_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [models.UniqueConstraint(fields=("turn", "name"), name="stage_once")]
+
+    def __str__(self) -> str:
+        return f"{self.turn} {self.name}"
+
+
+class Sample(models.Model):
+    """A trajectory that a wheel has taken in, once, and where it went; empty columns are of stages to come."""
+
+    wheel = models.ForeignKey(Wheel, on_delete=models.PROTECT, related_name="samples")
+    turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="samples")
+    episode = models.UUIDField(db_index=True, help_text="No key: what is deleted leaves its name here")
+    executable = models.BooleanField(null=True)
+    duplicate_of = models.UUIDField(null=True)
+    grounds: DocumentField[annotation_app.flywheel.value.Grounds | None] = DocumentField(
+        annotation_app.flywheel.value.Grounds, null=True
+    )
+    value = models.FloatField(null=True)
+    valued_by = models.CharField(max_length=8, blank=True)
+    contested = models.BooleanField(default=False)
+    route = models.CharField(max_length=4, blank=True)
+    reason = models.CharField(max_length=16, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [models.UniqueConstraint(fields=("wheel", "episode"), name="sample_once")]
+        indexes = [models.Index(fields=("turn", "route"), name="sample_route")]
+
+    def __str__(self) -> str:
+        return f"{self.episode} in {self.turn_id}"
+
+
+class Played(models.Model):
+    """A kind of task in a turn: how the active revision did at it, and whether reinforcement plays it."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="played")
+    kind = models.CharField(max_length=400)
+    succeeded = models.PositiveIntegerField()
+    attempts = models.PositiveIntegerField()
+    chosen = models.BooleanField()
+
+    class Meta:
+        ordering = ("kind",)
+        constraints = [models.UniqueConstraint(fields=("turn", "kind"), name="played_once")]
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+class Checkpoint(models.Model):
+    """Weights that a turn trained; `begun_with` says which they come of, `revision` under which name they serve."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="checkpoints")
+    phase = models.CharField(max_length=3)
+    path = models.CharField(max_length=500)
+    sha256 = models.CharField(max_length=64, help_text="Of the names and contents of its weights")
+    begun_with = models.CharField(max_length=500)
+    parent = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="children")
+    revision = models.ForeignKey(PolicyRevision, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [models.UniqueConstraint(fields=("turn", "phase"), name="checkpoint_once")]
+
+    def __str__(self) -> str:
+        return f"{self.turn} {self.phase}"
+
+
+class Use(models.Model):
+    """That a checkpoint was trained on a sample, as what its turn brought or as what earlier turns had."""
+
+    checkpoint = models.ForeignKey(Checkpoint, on_delete=models.CASCADE, related_name="uses")
+    sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="uses")
+    source = models.CharField(max_length=7)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=("checkpoint", "sample"), name="use_once")]
+
+    def __str__(self) -> str:
+        return f"{self.sample_id} in {self.checkpoint_id}"

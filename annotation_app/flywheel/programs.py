@@ -1,0 +1,108 @@
+"""The programs a turn is made of: the trainer, attempts, the policy server's reload. They end with who began them.
+
+A turn is turned by one process at a time. The lock on its folder is handed to each program, so that a worker that
+takes the turn up never begins beside what its predecessor left running.
+"""
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from annotation_app.operations.children import child
+from annotation_app.operations.trainer import FOLDER as TRAINER
+
+POLL = 0.2
+"""Seconds between two looks at a program and its turn."""
+TAIL = 2_000
+
+
+class Halted(Exception):
+    """The turn was cancelled."""
+
+
+class ProgramFailed(Exception):
+    """A program ended with an error; its last lines are the message."""
+
+    code = "program_failed"
+
+
+class TrainerMissing(ProgramFailed):
+    """The trainer's environment has not been made."""
+
+    code = "trainer_missing"
+
+
+def trainer_python() -> str:
+    """The interpreter that has torch. Raises TrainerMissing."""
+    python = TRAINER / "bin" / "python"
+    if not python.exists():
+        raise TrainerMissing("The trainer's environment is not there; `./pilothouse wheel` makes it.")
+    return str(python)
+
+
+@contextlib.contextmanager
+def held(folder: Path, *, patience: float = 0.0) -> Iterator[int | None]:
+    """The lock of a turn's folder, or None where somebody has it for longer than `patience` seconds."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        deadline = time.monotonic() + patience
+        while not (taken := _taken(lock)) and time.monotonic() < deadline:
+            time.sleep(POLL)
+        yield lock if taken else None
+    finally:
+        os.close(lock)
+
+
+def _taken(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+class Programs:
+    """Runs programs one after another, or one beside others, for one turn."""
+
+    def __init__(self, lock: int, running: Callable[[], bool], environment: Mapping[str, str]) -> None:
+        self._lock, self._running = lock, running
+        self._environment = {"HF_HUB_OFFLINE": "1", **environment}
+
+    def run(self, command: Sequence[str], *, log: Path) -> str:
+        """Its standard output's last line. Raises ProgramFailed, and Halted where the turn was cancelled."""
+        with self.beside(command, log=log) as process:
+            while process.poll() is None:
+                if not self._running():
+                    raise Halted
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(POLL)
+        if process.returncode:
+            raise ProgramFailed(f"{' '.join(command[1:4])} ended with {process.returncode}: {_tail(log)}")
+        said = log.with_suffix(".out").read_text(errors="replace").strip()
+        return said.splitlines()[-1] if said else ""
+
+    @contextlib.contextmanager
+    def beside(self, command: Sequence[str], *, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+        """A program that runs while the block does; what it says of errors is added to `log`."""
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            log.open("ab") as told,
+            log.with_suffix(".out").open("wb") as said,
+            child(command, environment=self._environment, said=said, told=told, descriptors=(self._lock,)) as process,
+        ):
+            yield process
+
+
+def _tail(log: Path) -> str:
+    return log.read_text(errors="replace")[-TAIL:].strip()
+
+
+def platform_python() -> str:
+    """The interpreter of this process."""
+    return sys.executable

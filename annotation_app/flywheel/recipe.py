@@ -1,0 +1,113 @@
+"""How a wheel turns: what it collects, from when on a sample passes, what is trained, and what is tried at the gate."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue, StringConstraints, model_validator
+
+from annotation_app.exports.schemas import DialectName
+from annotation_app.policies.schemas import Name
+from vocabulary.base import Frozen
+
+Place = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
+"""A file or folder of the machine that trains."""
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class General(Frozen):
+    """Data that is not of this platform: documents or conversations, as `trainer ct` reads them."""
+
+    kind: Literal["documents", "chats"]
+    paths: Annotated[tuple[Place, ...], Field(min_length=1, max_length=20)]
+
+
+class Shares(Frozen):
+    """Of which tokens something is trained: what this turn brought, what earlier turns brought, general data."""
+
+    fresh: Share
+    earlier: Share
+    general: Share
+
+
+class Likelihood(Frozen):
+    """One training by likelihood: how long, of which mix, and the trainer's other settings."""
+
+    updates: Annotated[int, Field(ge=1, le=1_000_000)]
+    shares: Shares
+    every: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """In every which turn it is done."""
+    settings: dict[str, JsonValue] = {}
+
+
+class Reinforcement(Frozen):
+    """Training by reward. With `world` `lights` in the settings the trainer plays by itself, else players fill its
+    inbox."""
+
+    algorithm: Literal["ppo", "grpo"] = "grpo"
+    updates: Annotated[int, Field(ge=1, le=1_000_000)]
+    every: Annotated[int, Field(ge=1, le=1_000)] = 1
+    between: tuple[Share, Share] = (0.1, 0.9)
+    """A task is worth playing where the active revision's success rate lies between these."""
+    attempts: Annotated[int, Field(ge=1)] = 1
+    """How many attempts must be known for a rate."""
+    settings: dict[str, JsonValue] = {}
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Reinforcement":
+        if self.between[0] > self.between[1]:
+            raise ValueError("the lower bound of `between` is above the upper one")
+        return self
+
+
+class Trials(Frozen):
+    """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
+    the trainer's toy world."""
+
+    world: Literal["bridge", "toy"]
+    suite: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]*$")] = ""
+    first_seed: Annotated[int, Field(ge=0)] = 1_000_000
+    seeds: Annotated[int, Field(ge=1, le=10_000)] = 20
+    parallel: Annotated[int, Field(ge=1, le=64)] = 1
+    size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
+
+    def holds(self, suite: str | None, seed: int | None) -> bool:
+        """Whether an attempt was at a task of the gate: it is never learned from."""
+        of = "toy" if self.world == "toy" else self.suite
+        return suite == of and seed is not None and self.first_seed <= seed < self.first_seed + self.seeds
+
+
+class Recipe(Frozen):
+    """All a turn is told."""
+
+    policy: Name
+    """Whose revisions it makes; the pool's active one is where it begins."""
+    dialect: DialectName = "ui_tars_1_5"
+    start: Place
+    """The checkpoint where the active revision names none."""
+    most: Annotated[int, Field(ge=1, le=100_000)] = 5_000
+    """Trajectories of a turn."""
+    least: Annotated[int, Field(ge=0, le=100_000)] = 1
+    """With fewer new ones a turn that the clock began ends at once."""
+    accepted_only: bool = False
+    """Whether a reviewer must have accepted what is collected."""
+    replay: bool = False
+    """Whether each trajectory that nobody has checked is done again on a machine."""
+    judge: bool = False
+    """Whether the pool's judges are asked about what they have not judged."""
+    passes: Share = 0.5
+    """The value from which on a sample is worth imitating."""
+    general: dict[str, General] = {}
+    ct: Likelihood | None = None
+    sft: Likelihood | None = None
+    rl: Reinforcement | None = None
+    trials: Trials
+    server: Annotated[str, StringConstraints(max_length=500, pattern=r"^(https?://[^\x00-\x20]+)?$")] = ""
+    """The policy server that is given the new weights, without /v1; empty: somebody else sees to that."""
+    activate: bool = True
+    """Whether a revision that passes the pool's gate proposes at once."""
+
+    @model_validator(mode="after")
+    def _trains(self) -> "Recipe":
+        if self.ct is None and self.sft is None and self.rl is None:
+            raise ValueError("a recipe trains something: ct, sft or rl")
+        return self

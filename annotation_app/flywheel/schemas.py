@@ -1,0 +1,182 @@
+"""What is shown of wheels, turns, samples and checkpoints."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from pydantic import JsonValue
+
+from annotation_app.flywheel.recipe import Recipe
+from annotation_app.flywheel.routing import Reason, Route
+from annotation_app.flywheel.value import Grounds
+from annotation_app.policies.gate import Reason as GateReason
+from vocabulary.base import Frozen
+from vocabulary.evaluations import Rate
+
+StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
+Phase = Literal["ct", "sft", "rl"]
+
+
+class StageOut(Frozen):
+    """How a stage stands; `result` is what it counted."""
+
+    name: StageName
+    state: Literal["begun", "done", "failed"]
+    tries: int
+    result: dict[str, JsonValue]
+    code: str
+    error: str
+    began_at: datetime
+    ended_at: datetime | None
+
+
+class Routes(Frozen):
+    """How many samples went where; those still on their way are in none."""
+
+    sft: int
+    ct: int
+    none: int
+
+
+class TurnRow(Frozen):
+    """A turn: its stages, what went where, what was decided. Rates are None while nobody tried."""
+
+    id: UUID
+    number: int
+    state: Literal["running", "done", "failed", "cancelled"]
+    by_clock: bool
+    requested_by: str
+    created_at: datetime
+    ended_at: datetime | None
+    stages: tuple[StageOut, ...]
+    routes: Routes
+    active: str
+    """Who proposed as it began."""
+    revision: str
+    """What it made; empty before it is registered."""
+    success: Rate | None
+    """At the gate's tasks."""
+    success_before: Rate | None
+    """Of the active revision at the same."""
+    overridden: Rate | None
+    """How often people overrode its revision in the pool."""
+    passed: bool | None
+    reasons: tuple[GateReason, ...]
+
+
+class WheelOut(Frozen):
+    """A wheel and its turns, the newest first."""
+
+    id: int
+    name: str
+    pool: str
+    every_hours: int | None
+    recipe: Recipe
+    turns: tuple[TurnRow, ...]
+
+
+class PlayedOut(Frozen):
+    """A kind of task, how the active revision did at it, and whether reinforcement plays it."""
+
+    kind: str
+    rate: Rate | None
+    chosen: bool
+
+
+class CheckpointOut(Frozen):
+    """Weights a turn trained."""
+
+    id: int
+    turn: int
+    phase: Phase
+    path: str
+    sha256: str
+    begun_with: str
+    parent: int | None
+    revision: str
+    fresh: int
+    """Samples of its own turn it was trained on."""
+    earlier: int
+
+
+class Point(Frozen):
+    """An update of a training: what is minimised, and what attempts came to where it played."""
+
+    update: int
+    loss: float | None
+    success: float | None
+
+
+class Curve(Frozen):
+    """A training, update by update."""
+
+    phase: Phase
+    points: tuple[Point, ...]
+
+
+class TurnOut(Frozen):
+    """A turn in detail."""
+
+    wheel: str
+    pool: str
+    recipe: Recipe
+    row: TurnRow
+    checkpoints: tuple[CheckpointOut, ...]
+    played: tuple[PlayedOut, ...]
+    curves: tuple[Curve, ...]
+
+
+class SampleOut(Frozen):
+    """A sample, what was said of it, where it went and why."""
+
+    id: int
+    episode: UUID
+    executable: bool | None
+    duplicate_of: UUID | None
+    grounds: Grounds | None
+    value: float | None
+    valued_by: str
+    contested: bool
+    route: Route | None
+    reason: Reason | None
+
+
+class SamplePage(Frozen):
+    """A page of a turn's samples, in the order they came; `next` asks for the following one."""
+
+    items: tuple[SampleOut, ...]
+    next: int | None
+
+
+class Taught(Frozen):
+    """A checkpoint that a trajectory taught: itself, or by one it comes of (`inherited`)."""
+
+    checkpoint: CheckpointOut
+    wheel: str
+    source: Literal["fresh", "earlier", "inherited"]
+
+
+class TrajectoryLineage(Frozen):
+    """A trajectory as a wheel took it in, and the checkpoints that learned from it."""
+
+    wheel: str
+    turn: int
+    sample: SampleOut
+    taught: tuple[Taught, ...]
+
+
+class UseOut(Frozen):
+    """A sample that a checkpoint was trained on."""
+
+    sample: SampleOut
+    turn: int
+    source: Literal["fresh", "earlier"]
+
+
+class CheckpointLineage(Frozen):
+    """A checkpoint, those it comes of, the newest first, and a page of what it was itself trained on."""
+
+    checkpoint: CheckpointOut
+    ancestors: tuple[CheckpointOut, ...]
+    uses: tuple[UseOut, ...]
+    next: int | None

@@ -1,0 +1,81 @@
+"""Both ways: which checkpoints a trajectory taught, and what a checkpoint was taught by."""
+
+from uuid import UUID
+
+from annotation_app.accounts.models import User
+from annotation_app.errors import NotFound
+from annotation_app.flywheel.models import Checkpoint, Sample, Use
+from annotation_app.flywheel.schemas import CheckpointLineage, Taught, TrajectoryLineage, UseOut
+from annotation_app.flywheel.selectors.turns import (
+    PAGE,
+    checkpoint_out,
+    checkpoints_shown,
+    reader_check,
+    sample_out,
+)
+
+
+def trajectory_lineage(*, user: User, episode_id: UUID) -> tuple[TrajectoryLineage, ...]:
+    """What became of a trajectory, wheel by wheel; empty where none took it in. Raises Forbidden."""
+    reader_check(user)
+    found = Sample.objects.select_related("wheel", "turn").filter(episode=episode_id)
+    return tuple(
+        TrajectoryLineage(
+            wheel=sample.wheel.name, turn=sample.turn.number, sample=sample_out(sample), taught=_taught(sample)
+        )
+        for sample in found
+    )
+
+
+def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> CheckpointLineage:
+    """What a checkpoint comes of. Raises Forbidden and NotFound."""
+    reader_check(user)
+    checkpoint = checkpoints_shown().filter(pk=checkpoint_id).first()
+    if checkpoint is None:
+        raise NotFound("There is no such checkpoint.")
+    uses = Use.objects.select_related("sample__turn").filter(checkpoint=checkpoint, pk__gt=after).order_by("id")
+    rows = list(uses[: PAGE + 1])
+    ancestors = _ancestors(checkpoint)
+    shown = {one.pk: one for one in checkpoints_shown().filter(pk__in=ancestors)}
+    return CheckpointLineage(
+        checkpoint=checkpoint_out(checkpoint),
+        ancestors=tuple(checkpoint_out(shown[key]) for key in ancestors),
+        uses=tuple(
+            UseOut.model_validate(
+                {"sample": sample_out(use.sample), "turn": use.sample.turn.number, "source": use.source}
+            )
+            for use in rows[:PAGE]
+        ),
+        next=rows[PAGE - 1].pk if len(rows) > PAGE else None,
+    )
+
+
+def _taught(sample: Sample) -> tuple[Taught, ...]:
+    """Checkpoints that were trained on it, and those that come of them."""
+    sources: dict[int, str] = dict(sample.uses.values_list("checkpoint", "source"))
+    children: dict[int | None, list[int]] = {}
+    for key, parent in Checkpoint.objects.filter(turn__wheel=sample.wheel_id).values_list("pk", "parent"):
+        children.setdefault(parent, []).append(key)
+    waiting = list(sources)
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            if child not in sources:
+                sources[child] = "inherited"
+                waiting.append(child)
+    return tuple(
+        Taught.model_validate(
+            {"checkpoint": checkpoint_out(one), "wheel": one.turn.wheel.name, "source": sources[one.pk]}
+        )
+        for one in checkpoints_shown().filter(pk__in=sources)
+    )
+
+
+def _ancestors(checkpoint: Checkpoint) -> list[int]:
+    """Those it comes of, the newest first."""
+    parents = dict(Checkpoint.objects.filter(turn__wheel=checkpoint.turn.wheel_id).values_list("pk", "parent"))
+    found: list[int] = []
+    key = parents.get(checkpoint.pk)
+    while key is not None:
+        found.append(key)
+        key = parents.get(key)
+    return found

@@ -1,0 +1,195 @@
+"""Wheels and their turns."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Prefetch, Q, QuerySet, Sum
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.errors import NotFound
+from annotation_app.flywheel.models import Checkpoint, Sample, Stage, Turn, TurnState, Wheel
+from annotation_app.flywheel.schemas import (
+    CheckpointOut,
+    Curve,
+    PlayedOut,
+    Point,
+    Routes,
+    SampleOut,
+    SamplePage,
+    StageOut,
+    TurnOut,
+    TurnRow,
+    WheelOut,
+)
+from annotation_app.policies.gate import Reason
+from annotation_app.tasks.models import Tally
+from vocabulary.evaluations import Rate
+from vocabulary.statistics import rate_of
+
+SHOWN = 30
+"""Turns of a wheel that are shown, the newest."""
+PAGE = 50
+POINTS = 500
+"""Points of a curve, evenly taken."""
+
+
+def reader_check(user: User) -> None:
+    """Raises Forbidden for all but researchers and admins."""
+    role_check(user, Role.RESEARCHER, Role.ADMIN)
+
+
+def turn_of(turn_id: UUID) -> Turn:
+    """A turn with what its stages need. Raises Turn.DoesNotExist."""
+    return Turn.objects.select_related("wheel__pool", "active", "requested_by").get(pk=turn_id)
+
+
+def wheel_named(name: str) -> Wheel:
+    """A wheel. Raises NotFound."""
+    found = Wheel.objects.select_related("owner").filter(name=name).first()
+    if found is None:
+        raise NotFound(f"There is no wheel {name!r}.")
+    return found
+
+
+def turn_running(wheel: Wheel) -> Turn | None:
+    """The turn a wheel is at."""
+    return wheel.turns.filter(state=TurnState.RUNNING).first()
+
+
+def turns_running() -> tuple[UUID, ...]:
+    """Turns that are to go on."""
+    return tuple(Turn.objects.filter(state=TurnState.RUNNING).values_list("pk", flat=True))
+
+
+def wheels_page(*, user: User) -> tuple[WheelOut, ...]:
+    """Every wheel. Raises Forbidden."""
+    reader_check(user)
+    return tuple(
+        WheelOut(
+            id=wheel.pk,
+            name=wheel.name,
+            pool=wheel.pool.name,
+            every_hours=wheel.every_hours,
+            recipe=wheel.recipe,
+            turns=tuple(map(turn_row, _turns().filter(wheel=wheel)[:SHOWN])),
+        )
+        for wheel in Wheel.objects.select_related("pool")
+    )
+
+
+def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOut:
+    """A turn in detail; `folder` is where its curves are. Raises Forbidden and NotFound."""
+    reader_check(user)
+    turn = _turns().select_related("wheel__pool").filter(pk=turn_id).first()
+    if turn is None:
+        raise NotFound("There is no such turn.")
+    played = (
+        PlayedOut(kind=one.kind, rate=_rate(one.succeeded, one.attempts), chosen=one.chosen)
+        for one in turn.played.all()
+    )
+    return TurnOut(
+        wheel=turn.wheel.name,
+        pool=turn.wheel.pool.name,
+        recipe=turn.recipe,
+        row=turn_row(turn),
+        checkpoints=tuple(map(checkpoint_out, checkpoints_shown().filter(turn=turn))),
+        played=tuple(played),
+        curves=() if folder is None else tuple(_curves(folder)),
+    )
+
+
+def samples_page(*, user: User, turn_id: UUID, route: str | None, after: int) -> SamplePage:
+    """A page of a turn's samples, of one route or of all. Raises Forbidden."""
+    reader_check(user)
+    found = Sample.objects.filter(turn=turn_id, pk__gt=after).order_by("id")
+    rows = list((found.filter(route=route) if route else found)[: PAGE + 1])
+    return SamplePage(items=tuple(map(sample_out, rows[:PAGE])), next=rows[PAGE - 1].pk if len(rows) > PAGE else None)
+
+
+def turn_row(turn: Turn) -> TurnRow:
+    """A turn's line."""
+    stages = {stage.name: stage for stage in turn.stages.all()}
+    tried, registered = _result(stages, "gate"), _result(stages, "register")
+    routed = dict(turn.samples.exclude(route="").values_list("route").annotate(Count("pk")).order_by())
+    made = next((one.revision for one in reversed(turn.checkpoints.all()) if one.revision), None)
+    people = {"accepted": 0, "overridden": 0}
+    if made is not None:
+        of = Tally.objects.filter(revision=made, pool=turn.wheel.pool_id)
+        people = of.aggregate(accepted=Sum("accepted", default=0), overridden=Sum("overridden", default=0))
+    return TurnRow(
+        id=turn.pk,
+        number=turn.number,
+        state=turn.state,
+        by_clock=turn.by_clock,
+        requested_by=turn.requested_by.username,
+        created_at=turn.created_at,
+        ended_at=turn.ended_at,
+        stages=tuple(map(_stage_out, stages.values())),
+        routes=Routes(**{name: routed.get(name, 0) for name in Routes.model_fields}),
+        active=str(turn.active or ""),
+        revision=str(made or ""),
+        success=_rate(tried.get("successes", 0), tried.get("attempts", 0)),
+        success_before=_rate(tried.get("active_successes", 0), tried.get("active_attempts", 0)),
+        overridden=_rate(people["overridden"], people["accepted"] + people["overridden"]),
+        passed=registered["passed"] if registered.get("judged") else None,
+        reasons=tuple(Reason.model_validate(one) for one in registered.get("reasons", ())),
+    )
+
+
+def sample_out(sample: Sample) -> SampleOut:
+    """A sample as it is shown."""
+    told = {name: getattr(sample, name) for name in SampleOut.model_fields}
+    return SampleOut.model_validate({**told, "route": sample.route or None, "reason": sample.reason or None})
+
+
+def checkpoints_shown() -> QuerySet[Checkpoint]:
+    """Checkpoints with how many samples they were trained on."""
+    counted = {source: Count("uses", filter=Q(uses__source=source)) for source in ("fresh", "earlier")}
+    return Checkpoint.objects.select_related("turn__wheel", "revision").annotate(**counted).order_by("id")
+
+
+def checkpoint_out(checkpoint: Checkpoint) -> CheckpointOut:
+    """A checkpoint of `checkpoints_shown` as it is shown."""
+    told = {name: getattr(checkpoint, name) for name in ("id", "phase", "path", "sha256", "begun_with")}
+    counts = {name: getattr(checkpoint, name) for name in ("fresh", "earlier")}
+    revision = str(checkpoint.revision or "")
+    return CheckpointOut(**told, **counts, turn=checkpoint.turn.number, parent=checkpoint.parent_id, revision=revision)
+
+
+def _turns() -> QuerySet[Turn]:
+    made = Prefetch("checkpoints", queryset=Checkpoint.objects.select_related("revision"))
+    return Turn.objects.select_related("wheel", "active", "requested_by").prefetch_related("stages", made)
+
+
+def _stage_out(stage: Stage) -> StageOut:
+    return StageOut.model_validate({name: getattr(stage, name) for name in StageOut.model_fields})
+
+
+def _result(stages: dict[str, Stage], name: str) -> dict[str, Any]:
+    return stages[name].result if name in stages else {}
+
+
+def _rate(good: int, of: int) -> Rate | None:
+    return rate_of(good, of) if of else None
+
+
+def _curves(folder: Path) -> Iterator[Curve]:
+    """What the trainer wrote of each training: a line an update; one that is being written is passed over."""
+    for phase in ("ct", "sft", "rl"):
+        file = folder / "train" / phase / "log.jsonl"
+        if not file.exists():
+            continue
+        lines = [line for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        step = -(-len(lines) // POINTS) or 1
+        points = tuple(_point(json.loads(line)) for line in lines[::step])
+        yield Curve.model_validate({"phase": phase, "points": points})
+
+
+def _point(figures: dict[str, float]) -> Point:
+    return Point.model_validate(
+        {"update": figures["update"], "loss": figures.get("loss"), "success": figures.get("success")}
+    )

@@ -1,0 +1,1 @@
+"""Writing the ledger, and doing what its stages are."""

@@ -1,0 +1,136 @@
+"""The stages that decide: the candidate and the active revision try the same tasks, a pool's gate judges, and what
+passed proposes from then on."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from annotation_app.flywheel.models import Checkpoint, Turn
+from annotation_app.flywheel.programs import ProgramFailed, Programs, platform_python, trainer_python
+from annotation_app.flywheel.services.training import PHASES, start_of, turn_folder
+from annotation_app.flywheel.serving import served
+from annotation_app.policies.schemas import RevisionIn
+from annotation_app.policies.services import revision_add
+from annotation_app.promotions.models import GateDecision
+from annotation_app.promotions.services import evaluation_add, policy_activate
+from annotation_app.tasks.models import Pool
+from vocabulary.evaluations import Evaluation
+
+
+def candidate_of(turn: Turn) -> Checkpoint | None:
+    """What the turn's last training made."""
+    made = {checkpoint.phase: checkpoint for checkpoint in Checkpoint.objects.filter(turn=turn)}
+    return next((made[phase] for phase in reversed(PHASES) if phase in made), None)
+
+
+def name_of(turn: Turn) -> str:
+    """What the turn's revision is called."""
+    return f"{turn.wheel.name}-{turn.number:04}"
+
+
+def gate(turn: Turn, programs: Programs) -> dict[str, Any]:
+    """Have both try, and compare them."""
+    candidate = candidate_of(turn)
+    if candidate is None:
+        return {"candidate": ""}
+    folder = turn_folder(turn) / "trials"
+    report = folder / "report.json"
+    words = [platform_python(), "-m", "agent_backend.evaluate", str(folder / "candidate"), "--out", str(report)]
+    _tried(turn, programs, Path(candidate.path), folder / "candidate", name_of(turn))
+    active = turn.active
+    if active is not None and active.name == turn.recipe.policy:
+        _tried(turn, programs, Path(start_of(turn)), folder / "active", active.revision)
+        words += ["--against", str(folder / "active")]
+    if not report.exists():
+        programs.run(words, log=folder / "report.log")
+    found = Evaluation.model_validate_json(report.read_bytes())
+    return {"candidate": name_of(turn), "attempts": found.attempts, "successes": _successes(found), **_before(found)}
+
+
+def register(turn: Turn) -> dict[str, Any]:
+    """Register the candidate with its report; the gates of pools judge it."""
+    candidate = candidate_of(turn)
+    if candidate is None:
+        return {}
+    revision, _new = revision_add(user=turn.requested_by, revision=_revision(turn, candidate))
+    Checkpoint.objects.filter(pk=candidate.pk).update(revision=revision)
+    report = Evaluation.model_validate_json((turn_folder(turn) / "trials" / "report.json").read_bytes())
+    evaluation, _new = evaluation_add(user=turn.requested_by, revision_id=revision.pk, report=report)
+    said = GateDecision.objects.filter(pool=turn.wheel.pool_id, evaluation=evaluation).first()
+    return {
+        "revision": revision.pk,
+        "judged": said is not None,
+        "passed": said is not None and said.passed,
+        "reasons": [] if said is None else said.reasons,
+    }
+
+
+def refresh(turn: Turn, programs: Programs) -> dict[str, Any]:
+    """Give the server the new weights and the pool the new revision, where the gate let it through."""
+    candidate = candidate_of(turn)
+    if candidate is None or candidate.revision is None:
+        return {"active": "", "reloaded": False}
+    said = GateDecision.objects.filter(pool=turn.wheel.pool_id, evaluation__revision=candidate.revision).first()
+    if said is None or not said.passed or not turn.recipe.activate:
+        return {"active": "", "reloaded": False}
+    if turn.recipe.server:
+        words = ["--server", turn.recipe.server, "--weights", candidate.path, "--version", candidate.revision.revision]
+        command = [platform_python(), "-m", "agent_backend.policy.reload", *words]
+        programs.run(command, log=turn_folder(turn) / "reload.log")
+    if Pool.objects.filter(pk=turn.wheel.pool_id).exclude(policy=candidate.revision).exists():
+        policy_activate(user=turn.requested_by, pool_id=turn.wheel.pool_id, revision_id=candidate.revision.pk)
+    return {"active": str(candidate.revision), "reloaded": bool(turn.recipe.server)}
+
+
+def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision: str) -> None:
+    """Attempts by some weights, as a folder; one that is whole is left, one that broke off goes on."""
+    if out.exists():
+        return
+    trials, log = turn.recipe.trials, out.with_suffix(".log")
+    seeds = ["--first-seed", str(trials.first_seed), "--seeds", str(trials.seeds)]
+    seeds += ["--temperature", str(trials.temperature), "--revision", revision, "--out", str(out)]
+    if trials.world == "toy":
+        words = ["attempts", str(checkpoint), "--policy", turn.recipe.policy, *seeds]
+        programs.run([trainer_python(), "-m", "trainer.toy", *words], log=log)
+        return
+    size = ["--size", trials.size] if trials.size else []
+    with served(programs, checkpoint, name=turn.recipe.policy, log=out.with_suffix(".serve.log")) as url:
+        words = ["--bridge", settings.ENV.bridge_url, "--suite", trials.suite, "--parallel", str(trials.parallel)]
+        words += ["--model-url", url, "--model", turn.recipe.policy, "--dialect", turn.recipe.dialect, *size, *seeds]
+        programs.run([platform_python(), "-m", "agent_backend.rollout", *words], log=log)
+
+
+def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:
+    """The active revision but for its weights; its server is the recipe's."""
+    active = turn.active
+    server = f"{turn.recipe.server.rstrip('/')}/v1" if turn.recipe.server else ""
+    if active is None and not server:
+        raise ProgramFailed("Nobody serves this policy: the recipe names no server, and nobody proposes in the pool.")
+    return RevisionIn(
+        name=turn.recipe.policy,
+        revision=name_of(turn),
+        dialect=turn.recipe.dialect,
+        base_url=server or (active.base_url if active else ""),
+        model=active.model if active else turn.recipe.policy,
+        checkpoint=candidate.path,
+        weight_version=name_of(turn),
+        sampling=active.sampling if active else {},
+        memory=active.memory if active else {},
+    )
+
+
+def _successes(report: Evaluation) -> int:
+    return sum(task.successes.successes for task in report.tasks)
+
+
+def _before(report: Evaluation) -> dict[str, Any]:
+    """How the active revision did at the same."""
+    if report.comparison is None:
+        return {}
+    tasks = report.comparison.tasks
+    return {
+        "active_attempts": sum(task.before.attempts for task in tasks),
+        "active_successes": sum(task.before.successes for task in tasks),
+        "finding": report.comparison.overall.finding,
+    }

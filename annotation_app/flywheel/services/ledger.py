@@ -1,0 +1,129 @@
+"""Turns and their stages: begun before anything is done, ended with what came of it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.audit.services import audit_record
+from annotation_app.errors import Conflict, Forbidden, NotFound
+from annotation_app.flywheel.models import Stage, StageState, Turn, TurnState, Wheel
+from annotation_app.flywheel.recipe import Recipe
+from annotation_app.tasks.models import Pool
+
+
+def turner_check(user: User) -> None:
+    """Raises Forbidden for anybody but admins: a turn may change who proposes."""
+    if not user.has_role(Role.ADMIN):
+        raise Forbidden("Only admins turn the wheel.")
+
+
+@transaction.atomic(durable=True)
+def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: int | None = None) -> Wheel:
+    """Make a wheel, or give it another recipe; turns that have begun keep theirs. Raises Forbidden, NotFound and
+    Conflict."""
+    turner_check(user)
+    found = Pool.objects.filter(name=pool).first()
+    if found is None:
+        raise NotFound(f"There is no pool {pool!r}.")
+    told = {"recipe": recipe, "every_hours": every_hours, "owner": user}
+    wheel, _made = Wheel.objects.update_or_create(name=name, defaults=told, create_defaults={"pool": found, **told})
+    if wheel.pool_id != found.pk:
+        raise Conflict("A wheel stays with its pool; another pool has another wheel.", code="other_pool")
+    details = {"recipe": recipe.model_dump(mode="json"), "every_hours": every_hours}
+    audit_record(actor=user, verb="wheel.set", subject=f"wheel:{wheel.pk}", details=details)
+    return wheel
+
+
+def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
+    """Note that a wheel is to turn. Raises Forbidden, NotFound, and Conflict where it is turning."""
+    turner_check(user)
+    try:
+        with transaction.atomic(durable=True):
+            wheel = Wheel.objects.select_for_update(of=("self",)).select_related("pool").filter(pk=wheel_id).first()
+            if wheel is None:
+                raise NotFound("There is no such wheel.")
+            last = wheel.turns.aggregate(last=Max("number"))["last"] or 0
+            turn = Turn.objects.create(
+                wheel=wheel,
+                number=last + 1,
+                recipe=wheel.recipe,
+                active=wheel.pool.policy,
+                by_clock=by_clock,
+                requested_by=user,
+            )
+            audit_record(actor=user, verb="wheel.turned", subject=f"turn:{turn.pk}", details={"turn": str(turn)})
+    except IntegrityError:
+        raise Conflict("The wheel is turning already.", code="turning") from None
+    return turn
+
+
+@transaction.atomic(durable=True)
+def turn_cancel(*, user: User, turn_id: UUID) -> None:
+    """Stop a turn; what it did is kept, and one that has ended is left as it is. Raises Forbidden and NotFound."""
+    turner_check(user)
+    turn = _turn(turn_id)
+    running = Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING)
+    if running.update(state=TurnState.CANCELLED, ended_at=timezone.now()):
+        audit_record(actor=user, verb="wheel.cancelled", subject=f"turn:{turn_id}", details={"turn": str(turn)})
+
+
+def turn_resume(*, user: User, turn_id: UUID) -> None:
+    """Go on with a turn that failed or was cancelled, from the stage it was at; only a wheel's last turn goes on.
+    Raises Forbidden, NotFound and Conflict."""
+    turner_check(user)
+    with transaction.atomic(durable=True):
+        turn = _turn(turn_id)
+        Wheel.objects.select_for_update().get(pk=turn.wheel_id)
+        if Turn.objects.filter(wheel=turn.wheel_id, number__gt=turn.number).exists():
+            raise Conflict("A later turn has begun; this one stays as it is.", code="not_last")
+        ended = Turn.objects.filter(pk=turn_id, state__in=(TurnState.FAILED, TurnState.CANCELLED))
+        if not ended.update(state=TurnState.RUNNING, ended_at=None):
+            raise Conflict("Only a turn that failed or was cancelled is resumed.", code="not_ended")
+        audit_record(actor=user, verb="wheel.resumed", subject=f"turn:{turn_id}", details={"turn": str(turn)})
+
+
+def turn_running(*, turn_id: UUID) -> bool:
+    """Whether a turn is to go on."""
+    return Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING).exists()
+
+
+def stage_begin(*, turn_id: UUID, name: str) -> bool:
+    """Note that a stage is begun, or begun once more; False where it was done before."""
+    stage, new = Stage.objects.get_or_create(turn_id=turn_id, name=name)
+    if stage.state == StageState.DONE:
+        return False
+    if not new:
+        again = {"state": StageState.BEGUN, "tries": F("tries") + 1, "code": "", "error": ""}
+        Stage.objects.filter(pk=stage.pk).update(**again)
+    return True
+
+
+def stage_end(*, turn_id: UUID, name: str, result: dict[str, Any]) -> None:
+    """Note what came of a stage."""
+    begun = Stage.objects.filter(turn_id=turn_id, name=name, state=StageState.BEGUN)
+    begun.update(state=StageState.DONE, result=result, ended_at=timezone.now())
+
+
+@transaction.atomic(durable=True)
+def stage_fail(*, turn_id: UUID, name: str, code: str, error: str) -> None:
+    """Note why a stage could not be done, which ends the turn."""
+    begun = Stage.objects.filter(turn_id=turn_id, name=name, state=StageState.BEGUN)
+    begun.update(state=StageState.FAILED, code=code, error=error[:4000])
+    turn_end(turn_id=turn_id, state=TurnState.FAILED)
+
+
+def turn_end(*, turn_id: UUID, state: str = TurnState.DONE) -> None:
+    """Note that a turn has ended; one that was cancelled stays so."""
+    running = Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING)
+    running.update(state=state, ended_at=timezone.now())
+
+
+def _turn(turn_id: UUID) -> Turn:
+    turn = Turn.objects.select_related("wheel").filter(pk=turn_id).first()
+    if turn is None:
+        raise NotFound("There is no such turn.")
+    return turn

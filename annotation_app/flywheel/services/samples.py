@@ -1,0 +1,238 @@
+"""The stages that read: which trajectories are new, what is known of them, what they are worth, and where they go."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+
+from annotation_app.catalogue.schemas import Query
+from annotation_app.catalogue.selectors import chosen, entries_matching
+from annotation_app.catalogue.services import entries_refresh
+from annotation_app.episodes.models import Episode
+from annotation_app.errors import ApplicationError, Conflict
+from annotation_app.flywheel.models import Played, Sample, Turn
+from annotation_app.flywheel.routing import Subject, is_worth_playing, route_of
+from annotation_app.flywheel.services.ledger import turn_running
+from annotation_app.flywheel.value import Grounds, value_of
+from annotation_app.judges.models import Judgement, PoolJudge
+from annotation_app.judges.services import run_request
+from annotation_app.judges.wiring import run_do
+from annotation_app.policies.selectors import kinds_evaluated
+from annotation_app.reviews.models import Job, JobKind, JobState
+from annotation_app.reviews.searching import pairs_found
+from annotation_app.reviews.selectors.jobs import episodes_compared
+from annotation_app.reviews.services import check_request
+from annotation_app.reviews.wiring import check_do
+from annotation_app.tasks.models import Tally
+
+TOGETHER = 500
+
+
+def collect(turn: Turn) -> dict[str, Any]:
+    """Take in what was finished since: everything of the pool that this wheel has not taken in yet."""
+    entries_refresh()
+    asked = Query(pool=turn.wheel.pool_id, review="accepted" if turn.recipe.accepted_only else None)
+    known = set(Sample.objects.filter(wheel=turn.wheel_id).values_list("episode", flat=True))
+    mine = Sample.objects.filter(turn=turn).count()
+    new = (episode for episode, _kind in chosen(asked) if episode not in known)
+    for batch in _batches(islice(new, max(0, turn.recipe.most - mine))):
+        rows = [Sample(wheel=turn.wheel, turn=turn, episode=episode) for episode in batch]
+        Sample.objects.bulk_create(rows, ignore_conflicts=True)
+    return {"samples": Sample.objects.filter(turn=turn).count()}
+
+
+def check(turn: Turn) -> dict[str, Any]:
+    """Whether acts could be done again, as reviews tell it, and what is nearly the same as something older."""
+    unchecked = _check_all(turn) if turn.recipe.replay else ""
+    told = _executable([sample.episode for sample in _samples(turn)])
+    duplicates = _duplicates(turn)
+    for batch in _batches(_samples(turn)):
+        for sample in batch:
+            sample.executable, sample.duplicate_of = told.get(sample.episode), duplicates.get(sample.episode)
+        Sample.objects.bulk_update(batch, ["executable", "duplicate_of"])
+    counted = Counter(told.values())
+    return {
+        "executable": counted[True],
+        "not_executable": counted[False],
+        "duplicates": len(duplicates),
+        "unchecked": unchecked,
+    }
+
+
+def value(turn: Turn) -> dict[str, Any]:
+    """What each sample is worth, with everything that was said of it."""
+    if turn.recipe.judge:
+        _judge_all(turn)
+    counted: Counter[str] = Counter()
+    for batch in _batches(_samples(turn)):
+        grounds = _grounds([sample.episode for sample in batch])
+        for sample in batch:
+            sample.grounds = grounds.get(sample.episode, Grounds())
+            found = value_of(sample.grounds)
+            sample.value, sample.valued_by, sample.contested = found.value, found.by, found.contested
+            counted[found.by] += 1
+        Sample.objects.bulk_update(batch, ["grounds", "value", "valued_by", "contested"])
+    return {"by": dict(counted)}
+
+
+def route(turn: Turn) -> dict[str, Any]:
+    """Where each sample goes, and which kinds of task reinforcement plays."""
+    counted: Counter[str] = Counter()
+    for batch in _batches(_samples(turn)):
+        ids = [sample.episode for sample in batch]
+        there = set(entries_matching(Query()).filter(episode_id__in=ids).values_list("episode_id", flat=True))
+        tried = _at_the_gate(turn, ids)
+        for sample in batch:
+            subject = Subject(
+                value=sample.value,
+                turned_down=sample.valued_by == "review" and sample.value == 0,
+                executable=sample.executable,
+                duplicate=sample.duplicate_of is not None,
+                held_out=sample.episode in tried,
+                withdrawn=sample.episode not in there,
+            )
+            routed = route_of(subject, passes=turn.recipe.passes)
+            sample.route, sample.reason = routed.route, routed.reason
+            counted[routed.route] += 1
+        Sample.objects.bulk_update(batch, ["route", "reason"])
+    return {"routes": dict(counted), "playing": _play(turn)}
+
+
+def _samples(turn: Turn) -> QuerySet[Sample]:
+    return Sample.objects.filter(turn=turn).order_by("id")
+
+
+def _batches(found: Iterable[Any]) -> Iterable[list[Any]]:
+    rows = iter(found)
+    while batch := list(islice(rows, TOGETHER)):
+        yield batch
+
+
+def _check_all(turn: Turn) -> str:
+    """Have reviews do again what nobody has done again; why that was not possible, where it was not."""
+    known = _executable([sample.episode for sample in _samples(turn)])
+    for sample in _samples(turn):
+        if sample.episode in known:
+            continue
+        try:
+            job = check_request(user=turn.requested_by, episode_id=sample.episode)
+        except ApplicationError as error:
+            return error.code
+        check_do(job_id=job.pk, episode_id=sample.episode)
+        job.refresh_from_db()
+        if job.status == JobState.FAILED:
+            return job.error  # no machine is to be had: the others would wait in vain
+    return ""
+
+
+def _executable(episodes: Sequence[UUID]) -> dict[UUID, bool]:
+    """What the newest finished check of each said."""
+    found = Job.objects.filter(kind=JobKind.CHECK, status=JobState.DONE, episode_id__in=episodes, report__isnull=False)
+    return {
+        job.episode_id: job.report.executable
+        for job in found.order_by("created_at")
+        if job.episode_id is not None and job.report is not None
+    }
+
+
+def _duplicates(turn: Turn) -> dict[UUID, UUID]:
+    """Samples that are nearly the same as an older attempt at the same task, each with that attempt. Tasks that differ
+    by their seed are not the same: what they have in common is what is to be learned."""
+    pairs = pairs_found(episodes_compared(pool_id=turn.wheel.pool_id), further=lambda _: turn_running(turn_id=turn.pk))
+    mine = {sample.episode for sample in _samples(turn)}
+    found: dict[UUID, UUID] = {}
+    for pair in pairs or ():
+        if pair.other in mine and pair.other not in found and _task_of(pair.one) == _task_of(pair.other):
+            found[pair.other] = pair.one
+    return found
+
+
+def _task_of(episode: UUID) -> tuple[object, ...]:
+    task = Episode.objects.select_related("task").get(pk=episode).task.definition
+    return task.instruction, task.suite, task.name, task.seed
+
+
+def _judge_all(turn: Turn) -> None:
+    """Ask the pool's judges about what they have not judged."""
+    for assigned in PoolJudge.objects.filter(pool=turn.wheel.pool_id):
+        with suppress(Conflict):  # it is judging; a run whose worker died is taken up by another one
+            run = run_request(user=turn.requested_by, pool_id=turn.wheel.pool_id, judge_id=assigned.judge_id)
+            run_do(run_id=run.pk)
+
+
+def _grounds(episodes: Sequence[UUID]) -> dict[UUID, Grounds]:
+    """What was said of each; of models, the newest that said something."""
+    scores: dict[UUID, float] = {}
+    said = Judgement.objects.filter(episode_id__in=episodes, score__isnull=False).exclude(judge__kind="verifier")
+    for episode, score in said.order_by("judge_id").values_list("episode_id", "score"):
+        if score is not None:
+            scores[episode] = score
+    return {
+        episode.pk: Grounds.model_validate(
+            {
+                "review": episode.review,
+                "verifier": episode.desk.verdict.success if episode.desk.verdict else None,
+                "outcome": episode.outcome,
+                "judge": scores.get(episode.pk),
+            }
+        )
+        for episode in Episode.objects.filter(pk__in=episodes)
+    }
+
+
+def _at_the_gate(turn: Turn, episodes: Sequence[UUID]) -> set[UUID]:
+    found = Episode.objects.filter(pk__in=episodes).select_related("task")
+    return {
+        episode.pk
+        for episode in found
+        if turn.recipe.trials.holds(episode.task.definition.suite, episode.task.definition.seed)
+    }
+
+
+@transaction.atomic
+def _play(turn: Turn) -> list[str]:
+    """Note how the active revision does at each kind of task, and which of these are worth playing."""
+    rule = turn.recipe.rl
+    if rule is None:
+        return []
+    rates = _rates(turn)
+    Played.objects.filter(turn=turn).delete()
+    rows = [
+        Played(
+            turn=turn,
+            kind=kind,
+            succeeded=succeeded,
+            attempts=attempts,
+            chosen=is_worth_playing(rule, succeeded=succeeded, attempts=attempts),
+        )
+        for kind, (succeeded, attempts) in sorted(rates.items())
+    ]
+    Played.objects.bulk_create(rows)
+    return [row.kind for row in rows if row.chosen]
+
+
+def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
+    """Successes and attempts by kind: this turn's own attempts of a policy that nobody helped, beside what the desk
+    counted and the last evaluation found."""
+    rates: defaultdict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
+
+    def add(kind: str, succeeded: int, attempts: int) -> None:
+        rates[kind] = rates[kind][0] + succeeded, rates[kind][1] + attempts
+
+    ids = [sample.episode for sample in _samples(turn)]
+    alone = entries_matching(Query()).filter(Q(decisions=["auto"]), episode_id__in=ids)
+    values = dict(Sample.objects.filter(turn=turn, value__isnull=False).values_list("episode", "value"))
+    for episode, kind in alone.values_list("episode_id", "kind"):
+        if (worth := values.get(episode)) is not None:
+            add(kind, int(worth >= turn.recipe.passes), 1)
+    tallies = Tally.objects.filter(pool=turn.wheel.pool_id, revision=turn.active).values_list("kind")
+    for kind, succeeded, failed in tallies.annotate(Sum("succeeded"), Sum("failed")):
+        add(kind, succeeded, succeeded + failed)
+    for kind, (succeeded, attempts) in kinds_evaluated(turn.active).items():
+        add(kind, succeeded, attempts)
+    return rates

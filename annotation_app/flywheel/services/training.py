@@ -1,0 +1,186 @@
+"""The stages that train: the folders they learn from, and the trainer's commands, each from the last one's weights."""
+
+import json
+import os
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from annotation_app.blobs.services import blobs_held
+from annotation_app.catalogue.schemas import Query
+from annotation_app.catalogue.selectors import entries_matching
+from annotation_app.exports.folder import Order, folder_write
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.flywheel.mixing import sources_of
+from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, Use
+from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_python
+from annotation_app.flywheel.recipe import Likelihood, Reinforcement
+
+LIKELIHOODS = ("ct", "sft")
+PHASES = (*LIKELIHOODS, "rl")
+
+
+def turn_folder(turn: Turn) -> Path:
+    """Where everything of a turn lies."""
+    return folder_of(turn.pk)
+
+
+def folder_of(turn_id: UUID) -> Path:
+    """The same, by the turn's name."""
+    folder: Path = settings.ENV.data / "flywheel" / str(turn_id)
+    return folder.absolute()
+
+
+def mix(turn: Turn) -> dict[str, Any]:
+    """Write what is learned from: of each route a folder with what is new and one with what earlier turns had."""
+    written: dict[str, Any] = {}
+    for phase in LIKELIHOODS:
+        plan: Likelihood | None = getattr(turn.recipe, phase)
+        if plan is None or not _is_due(turn, plan):
+            continue
+        fresh, earlier = _routed(turn, phase, plan)
+        folders = {
+            name: _folder_write(turn, f"{phase}-{name}", ids) if ids else None
+            for name, ids in (("fresh", fresh), ("earlier", earlier))
+        }
+        sources = sources_of(plan.shares, **folders, general=turn.recipe.general)
+        _file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
+        written[phase] = {"fresh": len(fresh), "earlier": len(earlier), "sources": sorted(sources)}
+    return written
+
+
+def train(turn: Turn, programs: Programs) -> dict[str, Any]:
+    """Continued pre-training, imitation, reinforcement, as far as they are due and have something to learn from."""
+    begun_with, parent, made = start_of(turn), _parent_of(turn), []
+    for phase in PHASES:
+        done = Checkpoint.objects.filter(turn=turn, phase=phase).first()
+        if done is None:
+            done = _phase(turn, phase, begun_with, parent, programs)
+        if done is not None:
+            begun_with, parent = done.path, done
+            made.append(phase)
+    return {"phases": made, "checkpoint": begun_with if made else ""}
+
+
+def start_of(turn: Turn) -> str:
+    """The checkpoint a turn begins with: the active revision's."""
+    return (turn.active.checkpoint if turn.active else "") or turn.recipe.start
+
+
+def _parent_of(turn: Turn) -> Checkpoint | None:
+    """The same, where a turn of this wheel trained it."""
+    return Checkpoint.objects.filter(turn__wheel=turn.wheel_id, path=start_of(turn)).order_by("-id").first()
+
+
+def _is_due(turn: Turn, plan: Likelihood | Reinforcement) -> bool:
+    return turn.number % plan.every == 0
+
+
+def _routed(turn: Turn, phase: str, plan: Likelihood) -> tuple[list[UUID], list[UUID]]:
+    """What was routed there in this turn and since the last turn that trained so, and in turns before; what was
+    withdrawn, deleted or lost its pictures meanwhile is left out."""
+    routed = Sample.objects.filter(wheel=turn.wheel_id, turn__number__lte=turn.number, route=phase)
+    there = entries_matching(Query(pool=turn.wheel.pool_id)).filter(episode__emptied_at__isnull=True)
+    numbers = routed.filter(episode__in=there.values("episode_id")).order_by("turn__number", "episode")
+    fresh: list[UUID] = []
+    earlier: list[UUID] = []
+    for episode, number in numbers.values_list("episode", "turn__number"):
+        (fresh if number > turn.number - plan.every else earlier).append(episode)
+    return fresh, earlier
+
+
+def _folder_write(turn: Turn, name: str, episodes: Sequence[UUID]) -> Path:
+    """An export of these trajectories, as every trainer reads it; one that is whole is left."""
+    target = turn_folder(turn) / "data" / name
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    order = Order(
+        target=target,
+        filters=ExportFilters(review=None, pool=turn.wheel.pool_id),
+        plan=ExportPlan(leave_out_missing=True),
+        pool=turn.wheel.pool.name,
+        created_at=turn.created_at,
+        chosen=lambda: [(episode, "train") for episode in episodes],
+    )
+    with blobs_held():
+        folder_write(order)
+    return target
+
+
+def _phase(turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, programs: Programs) -> Checkpoint | None:
+    """Train one phase, or go on with it; None where it is not due or there is nothing to learn from."""
+    plan: Likelihood | Reinforcement | None = getattr(turn.recipe, phase)
+    if plan is None or not _is_due(turn, plan):
+        return None
+    folder = turn_folder(turn)
+    told = {"checkpoint": begun_with, "out": str(folder / "train" / phase), "updates": plan.updates, **plan.settings}
+    if isinstance(plan, Likelihood):
+        command, sources = "ct", json.loads((folder / f"{phase}-sources.json").read_text())
+        if not sources:
+            return None
+        told |= {"sources": sources, "dialect": turn.recipe.dialect}
+    else:
+        command, kinds = (
+            plan.algorithm,
+            list(Played.objects.filter(turn=turn, chosen=True).values_list("kind", flat=True)),
+        )
+        if not kinds:
+            return None
+        _file_write(folder / "rl-tasks.json", kinds)
+        told |= {"inbox": str(folder / "train" / "rl-inbox"), "dialect": turn.recipe.dialect}
+    config = folder / "train" / f"{phase}.json"
+    _file_write(config, told)
+    words = [trainer_python(), "-m", "trainer", command, "--config", str(config)]
+    made = Path(programs.run(words, log=folder / "train" / f"{phase}.log"))
+    if not made.is_dir():
+        raise ProgramFailed(f"The trainer named no checkpoint: {str(made)[:200]!r}")
+    return _checkpoint_keep(turn, phase, made, begun_with, parent)
+
+
+@transaction.atomic(durable=True)
+def _checkpoint_keep(turn: Turn, phase: str, made: Path, begun_with: str, parent: Checkpoint | None) -> Checkpoint:
+    """Note a checkpoint and what it was trained on, at once and once."""
+    checkpoint = Checkpoint.objects.create(
+        turn=turn, phase=phase, path=str(made), sha256=weights_sha256(made), begun_with=begun_with, parent=parent
+    )
+    if phase in LIKELIHOODS:
+        for source in ("fresh", "earlier"):
+            uses = [
+                Use(checkpoint=checkpoint, sample=sample, source=source)
+                for sample in Sample.objects.filter(wheel=turn.wheel_id, episode__in=_written(turn, phase, source))
+            ]
+            Use.objects.bulk_create(uses, batch_size=1_000)
+    return checkpoint
+
+
+def _written(turn: Turn, phase: str, source: str) -> list[UUID]:
+    """Which trajectories are in a folder that was learned from."""
+    sources = json.loads((turn_folder(turn) / f"{phase}-sources.json").read_text())
+    if source not in sources:
+        return []
+    with (turn_folder(turn) / "data" / f"{phase}-{source}" / "trajectories.jsonl").open() as lines:
+        return [UUID(json.loads(line)["id"]) for line in lines]
+
+
+def weights_sha256(folder: Path) -> str:
+    """Which weights a checkpoint holds."""
+    digest = sha256()
+    for file in sorted(folder.glob("*.safetensors")):
+        digest.update(file.name.encode())
+        with file.open("rb") as data:
+            while chunk := data.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _file_write(path: Path, told: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(path.name + ".part")
+    aside.write_text(json.dumps(told, indent=1))
+    os.replace(aside, path)

@@ -1,0 +1,55 @@
+"""V(s): what a trajectory is worth, from all that was said of it. Pure: the first that can tell, in order of trust."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from vocabulary.base import Frozen
+
+By = Literal["review", "verifier", "outcome", "judge", "nobody"]
+
+
+class Grounds(Frozen):
+    """What is known of how an attempt ended. Each is kept with the sample, also those that did not count."""
+
+    review: Literal["pending", "accepted", "returned", "rejected"] = "pending"
+    verifier: bool | None = None
+    outcome: str = ""
+    """What the annotator called it."""
+    judge: Annotated[float, Field(ge=0, le=1)] | None = None
+    """The score of the newest judging model that said something."""
+
+
+class Value(Frozen):
+    """What it is worth, 0 to 1, and by whose word; None where nobody can tell. `contested`: another one disagrees."""
+
+    value: float | None
+    by: By
+    contested: bool = False
+
+
+def value_of(grounds: Grounds) -> Value:
+    """A reviewer's no, then the verifier, then a reviewer's yes to what the annotator said, the annotator, a judge."""
+    told = _told(grounds)
+    if told is None:
+        return Value(value=None, by="nobody")
+    by, value = told
+    others = (None if grounds.verifier is None else float(grounds.verifier), _of_outcome(grounds.outcome))
+    contested = any(other is not None and (other >= 0.5) != (value >= 0.5) for other in others)
+    return Value(value=value, by=by, contested=contested)
+
+
+def _told(grounds: Grounds) -> tuple[By, float] | None:
+    outcome = _of_outcome(grounds.outcome)
+    if grounds.review in ("returned", "rejected"):
+        return "review", 0.0
+    if grounds.verifier is not None:
+        return "verifier", float(grounds.verifier)
+    if outcome is not None:
+        return "review" if grounds.review == "accepted" else "outcome", outcome
+    return None if grounds.judge is None else ("judge", grounds.judge)
+
+
+def _of_outcome(outcome: str) -> float | None:
+    """An attempt at what cannot be done, or that broke off, says nothing of how well it was done."""
+    return {"success": 1.0, "failure": 0.0}.get(outcome)

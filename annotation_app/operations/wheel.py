@@ -1,0 +1,92 @@
+"""Turning the flywheel from the command line: an installation's own wheel, or the small one over the toy world."""
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from annotation_app.operations.children import child
+from annotation_app.operations.commands import run
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import CommandFailed
+from annotation_app.operations.ports import free_port
+from annotation_app.operations.programs import POLL_SECONDS, answers
+from annotation_app.operations.running import Running, running
+from annotation_app.operations.stack import LOOPBACK, ROOT
+
+POLICY = "toy"
+WHEEL = "small"
+READY_SECONDS = 300.0
+ATTEMPTS = 64
+"""Attempts that come in before each turn."""
+OFFLINE = {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)}
+MANAGE = (sys.executable, str(ROOT / "manage.py"))
+
+
+def small_turn(data: Path, *, turns: int, python: Path, console: Console) -> None:
+    """Turn the small wheel, with a PostgreSQL, a policy server and a trainer of its own, all in `data`; ended at any
+    moment and given again it goes on. CommandFailed where a turn fails."""
+    log = data / "logs" / "wheel.log"
+    start = data / "toy" / "start"
+    toy = (str(python), "-m", "trainer.toy")
+    if not start.exists():
+        run("Teaching a toy policy", (*toy, "start", str(start)), console=console, log=log, environment=OFFLINE)
+    with running(data, storage_only=True) as storage:
+        run(
+            "Making the database tables",
+            (*MANAGE, "migrate"),
+            console=console,
+            log=log,
+            environment=storage.environment,
+        )
+        standing = _standing(storage, start)
+        with _serving(python, standing, log=data / "logs" / "model.log") as server:
+            ended = standing["ended"] + turns
+            while (standing := _standing(storage, start))["ended"] < ended:
+                if not standing["running"]:
+                    _attempts(storage, standing, start=start, server=server, toy=toy, console=console)
+                turn = (*MANAGE, "turn_wheel", WHEEL)
+                run("Turning", turn, console=console, log=log, environment=storage.environment)
+                console.say(log.read_text().strip().splitlines()[-1])
+
+
+def _attempts(
+    storage: Running, standing: Mapping[str, Any], *, start: Path, server: str, toy: tuple[str, ...], console: Console
+) -> None:
+    """Attempts by who proposes now, with seeds that nobody has tried, come in."""
+    log, number = storage.data / "logs" / "wheel.log", standing["ended"]
+    folder = storage.data / "toy" / f"attempts-{number:04}"
+    seeds = ("--first-seed", str(number * ATTEMPTS), "--seeds", str(ATTEMPTS))
+    whose = ("--policy", POLICY, "--revision", standing["revision"])
+    words = (*toy, "attempts", standing["checkpoint"], "--out", str(folder), *whose, *seeds)
+    run(f"{ATTEMPTS} attempts by {standing['revision']}", words, console=console, log=log, environment=OFFLINE)
+    taken = (*MANAGE, "small_wheel", str(start), "--server", server, "--attempts", str(folder))
+    run("Taking them in", taken, console=console, log=log, environment=storage.environment)
+
+
+def _standing(storage: Running, start: Path) -> dict[str, Any]:
+    """Where the wheel stands."""
+    told: dict[str, Any] = json.loads(storage.manage("small_wheel", str(start)).splitlines()[-1])
+    return told
+
+
+@contextlib.contextmanager
+def _serving(python: Path, standing: Mapping[str, Any], *, log: Path) -> Iterator[str]:
+    """The policy's server, with the weights of who proposes; the turn gives it newer ones. Its address."""
+    port = free_port()
+    address = f"http://{LOOPBACK}:{port}"
+    words = ("-m", "trainer.serve", standing["checkpoint"], "--served-model-name", POLICY, "--port", str(port), "--dev")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        log.open("ab") as said,
+        child((str(python), *words), environment=OFFLINE, said=said, told=said) as process,
+    ):
+        deadline = time.monotonic() + READY_SECONDS
+        while not answers(f"{address}/v1/models"):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise CommandFailed("The policy's server did not begin.", hint=f"All it said: {log}")
+            time.sleep(POLL_SECONDS)
+        yield address

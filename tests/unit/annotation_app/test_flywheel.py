@@ -1,0 +1,103 @@
+"""What a sample is worth, where it goes, what is worth playing, and of what a training is mixed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from annotation_app.flywheel.mixing import sources_of
+from annotation_app.flywheel.recipe import General, Recipe, Reinforcement, Shares, Trials
+from annotation_app.flywheel.routing import Subject, is_worth_playing, route_of
+from annotation_app.flywheel.value import Grounds, value_of
+
+SHARES = Shares(fresh=0.5, earlier=0.3, general=0.2)
+
+
+@pytest.mark.parametrize(
+    ("grounds", "value", "by", "contested"),
+    [
+        (Grounds(), None, "nobody", False),
+        (Grounds(judge=0.7), 0.7, "judge", False),
+        (Grounds(judge=0.9, outcome="failure"), 0.0, "outcome", False),
+        (Grounds(outcome="success"), 1.0, "outcome", False),
+        (Grounds(outcome="success", review="accepted"), 1.0, "review", False),
+        (Grounds(outcome="infeasible", review="accepted"), None, "nobody", False),
+        (Grounds(outcome="infeasible", review="accepted", judge=0.4), 0.4, "judge", False),
+        (Grounds(verifier=False, outcome="success", review="accepted"), 0.0, "verifier", True),
+        (Grounds(verifier=True, outcome="success"), 1.0, "verifier", False),
+        (Grounds(verifier=True, review="rejected"), 0.0, "review", True),
+        (Grounds(outcome="failure", review="returned"), 0.0, "review", False),
+    ],
+)
+def test_the_first_that_can_tell_is_believed(grounds: Grounds, value: float | None, by: str, contested: bool) -> None:
+    told = value_of(grounds)
+    assert (told.value, told.by, told.contested) == (value, by, contested)
+
+
+@pytest.mark.parametrize(
+    ("subject", "route", "reason"),
+    [
+        (Subject(value=1.0), "sft", "passes"),
+        (Subject(value=0.5), "sft", "passes"),
+        (Subject(value=0.49), "ct", "below"),
+        (Subject(value=None), "ct", "unvalued"),
+        (Subject(value=1.0, executable=True), "sft", "passes"),
+        (Subject(value=1.0, executable=False), "ct", "not_executable"),
+        (Subject(value=1.0, duplicate=True), "none", "duplicate"),
+        (Subject(value=0.0, turned_down=True, duplicate=True), "none", "turned_down"),
+        (Subject(value=1.0, held_out=True, duplicate=True), "none", "held_out"),
+        (Subject(value=1.0, withdrawn=True, held_out=True), "none", "withdrawn"),
+    ],
+)
+def test_a_sample_goes_where_it_teaches(subject: Subject, route: str, reason: str) -> None:
+    routed = route_of(subject, passes=0.5)
+    assert (routed.route, routed.reason) == (route, reason)
+
+
+def test_what_is_always_or_never_done_is_not_worth_playing() -> None:
+    rule = Reinforcement(updates=1, between=(0.1, 0.9), attempts=4)
+    assert [is_worth_playing(rule, succeeded=won, attempts=10) for won in (0, 1, 5, 9, 10)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert not is_worth_playing(rule, succeeded=1, attempts=3)
+    assert not is_worth_playing(rule, succeeded=0, attempts=0)
+
+
+def test_a_mix_has_the_recipes_shares_and_only_what_there_is() -> None:
+    general = {"web": General(kind="documents", paths=("/web",)), "chats": General(kind="chats", paths=("/chats",))}
+    whole = sources_of(SHARES, fresh=Path("/fresh"), earlier=Path("/earlier"), general=general)
+    assert {name: one["share"] for name, one in whole.items()} == {
+        "fresh": 0.5,
+        "earlier": 0.3,
+        "general/web": 0.1,
+        "general/chats": 0.1,
+    }
+    assert set(sources_of(SHARES, fresh=Path("/fresh"), earlier=None, general={})) == {"fresh"}
+    assert sources_of(SHARES, fresh=None, earlier=None, general=general) == {}
+    without = SHARES.model_copy(update={"general": 0.0})
+    assert set(sources_of(without, fresh=Path("/fresh"), earlier=None, general=general)) == {"fresh"}
+
+
+def recipe(**told: Any) -> Recipe:
+    return Recipe.model_validate({"policy": "toy", "start": "/start", "trials": {"world": "toy"}, **told})
+
+
+def test_a_recipe_that_trains_nothing_is_refused() -> None:
+    with pytest.raises(ValidationError, match="trains something"):
+        recipe()
+    with pytest.raises(ValidationError, match="lower bound"):
+        recipe(rl={"updates": 1, "between": [0.9, 0.1]})
+    with pytest.raises(ValidationError):
+        recipe(rl={"updates": 1}, server="file:///etc/passwd")
+
+
+def test_the_gates_own_tasks_are_known_by_their_seeds() -> None:
+    trials = Trials(world="bridge", suite="sites", first_seed=100, seeds=10)
+    assert [trials.holds("sites", seed) for seed in (99, 100, 109, 110, None)] == [False, True, True, False, False]
+    assert not trials.holds("games", 100)
+    assert Trials(world="toy", first_seed=5, seeds=1).holds("toy", 5)
