@@ -1,6 +1,6 @@
 """What the nano policy can do, from pixels alone: `./pilothouse bench nano [--checkpoint FOLDER]`.
 
-What is not measured is null: a figure for tasks needs a policy that was taught them. One JSON object is the last line.
+Without a checkpoint every figure is null. One JSON object is the last line.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from typing import Any
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts import policy_servers
+from benchmarks.parts import nano_tasks, policy_servers
 from benchmarks.parts.figures import machine, percentile, say
 from tests.integration.servers.starting import ROOT, trainer_server
 
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def measured(checkpoint: Path, python: Path) -> dict[str, object]:
-    """What of a checkpoint is measured today."""
+    """Everything of a checkpoint."""
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as name:
         folder = Path(name)
         say("clicking what no training named")
@@ -50,7 +50,10 @@ def measured(checkpoint: Path, python: Path) -> dict[str, object]:
         say("three proposals through the default server")
         with trainer_server(checkpoint, folder) as server:
             latencies = asyncio.run(policy_servers.proposals(server))["latencies"]
+            say("tasks on live pages")
+            tasks = asyncio.run(nano_tasks.measure(folder / "browsers", server.url))
     return {
+        **tasks,
         "unseen_word_accuracy": unseen["success_rate"],
         "unseen_word_ci95": unseen["ci95"],
         "unseen_word_random": unseen["random_widget"],
