@@ -15,7 +15,8 @@ from agent_backend.ports import EpisodeStore, Intent
 from agent_backend.record import Record
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
-from vocabulary.actions import CONTROL_KINDS, MAX_TEXT, NoAction
+from vocabulary.actions import CONTROL_KINDS, NoAction
+from vocabulary.inputs import MAX_TEXT
 from vocabulary.messages import TakeoverInput
 from vocabulary.observations import ActionError, BrowserPage, Observation
 from vocabulary.proposals import Proposal

@@ -1,28 +1,38 @@
-"""What can be done to a machine: one class an action, a union on `kind`.
+"""What can be done to a machine: one class an action, a union on `kind`. What hands do is in `vocabulary.inputs`."""
 
-Pixels are absolute integers in the size of the observation acted on; dialects convert to a model's
-grid and the front-end converts from CSS pixels, nothing else knows about scaling.
-"""
-
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, TypeAdapter, field_validator
 
 from vocabulary.base import Frozen, json_within
 from vocabulary.blobs import BlobRef
-from vocabulary.keys import key_checked
-
-MAX_TEXT = 20_000
-"""Longest text one action may carry (characters)."""
+from vocabulary.inputs import MAX_TEXT, Text
+from vocabulary.inputs import Click as Click
+from vocabulary.inputs import DoubleClick as DoubleClick
+from vocabulary.inputs import Drag as Drag
+from vocabulary.inputs import Gesture as Gesture
+from vocabulary.inputs import InputEvent as InputEvent
+from vocabulary.inputs import LongPress as LongPress
+from vocabulary.inputs import MiddleClick as MiddleClick
+from vocabulary.inputs import MouseDown as MouseDown
+from vocabulary.inputs import MouseUp as MouseUp
+from vocabulary.inputs import MoveTo as MoveTo
+from vocabulary.inputs import Point as Point
+from vocabulary.inputs import Press as Press
+from vocabulary.inputs import PressKeys as PressKeys
+from vocabulary.inputs import Release as Release
+from vocabulary.inputs import RightClick as RightClick
+from vocabulary.inputs import Scroll as Scroll
+from vocabulary.inputs import Swipe as Swipe
+from vocabulary.inputs import TimedInput as TimedInput
+from vocabulary.inputs import TripleClick as TripleClick
+from vocabulary.inputs import TypeText as TypeText
+from vocabulary.inputs import off_screen as off_screen
+from vocabulary.inputs import points_of as points_of
 
 MAX_ARGUMENTS = 200_000
 """Longest arguments of a tool (characters of JSON)."""
 
-Pixel = Annotated[int, Field(ge=0, le=32_767)]
-Key = Annotated[str, StringConstraints(min_length=1, max_length=32), AfterValidator(key_checked)]
-"""A key of `vocabulary.keys`; any spelling goes in, the canonical name is kept."""
-Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 FilePath = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 """A path inside the sandbox; a relative one begins at the home folder."""
 SessionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
@@ -33,118 +43,6 @@ FileName = Annotated[str, StringConstraints(pattern=r"^[^\s/\\|]([^/\\|\x00-\x1f
 """A file without its folder, as a browser offers it to a page."""
 MAX_FILE = 32 * 2**20
 """Largest file that is brought in or out (bytes)."""
-Button = Literal["left", "middle", "right"]
-Direction = Literal["up", "down", "left", "right"]
-
-
-class Point(Frozen):
-    """A pixel of the observation acted on."""
-
-    x: Pixel
-    y: Pixel
-
-
-class _At(Frozen):
-    x: Pixel
-    y: Pixel
-
-
-class Click(_At):
-    """Press and release the left button at a point."""
-
-    kind: Literal["click"] = "click"
-
-
-class DoubleClick(_At):
-    """Two left clicks in quick succession."""
-
-    kind: Literal["double_click"] = "double_click"
-
-
-class TripleClick(_At):
-    """Three left clicks: selects a line or paragraph in most programs."""
-
-    kind: Literal["triple_click"] = "triple_click"
-
-
-class RightClick(_At):
-    """Press and release the right button."""
-
-    kind: Literal["right_click"] = "right_click"
-
-
-class MiddleClick(_At):
-    """Press and release the middle button."""
-
-    kind: Literal["middle_click"] = "middle_click"
-
-
-class MoveTo(_At):
-    """Move the pointer without pressing (hover)."""
-
-    kind: Literal["move_to"] = "move_to"
-
-
-class MouseDown(Frozen):
-    """Press a button and keep it down; at the current position when no point is given."""
-
-    kind: Literal["mouse_down"] = "mouse_down"
-    point: Point | None = None
-    button: Button = "left"
-
-
-class MouseUp(Frozen):
-    """Release a button; at the current position when no point is given."""
-
-    kind: Literal["mouse_up"] = "mouse_up"
-    point: Point | None = None
-    button: Button = "left"
-
-
-class Drag(Frozen):
-    """Press at `start`, move to `end`, release."""
-
-    kind: Literal["drag"] = "drag"
-    start: Point
-    end: Point
-    button: Button = "left"
-
-
-class Scroll(Frozen):
-    """Turn the wheel at a point; `amount` in wheel notches."""
-
-    kind: Literal["scroll"] = "scroll"
-    point: Point | None = None
-    direction: Direction
-    amount: int = Field(default=5, ge=1, le=100)
-
-
-class TypeText(Frozen):
-    """Type text where the focus is; a trailing newline submits."""
-
-    kind: Literal["type_text"] = "type_text"
-    text: Text
-
-
-class PressKeys(Frozen):
-    """Press keys together as one hotkey, in order, and release them in reverse."""
-
-    kind: Literal["press_keys"] = "press_keys"
-    keys: Annotated[tuple[Key, ...], Field(min_length=1, max_length=5)]
-
-
-class Press(Frozen):
-    """Press one key and keep it down."""
-
-    kind: Literal["press"] = "press"
-    key: Key
-
-
-class Release(Frozen):
-    """Release one key that is held."""
-
-    kind: Literal["release"] = "release"
-    key: Key
 
 
 class Wait(Frozen):
@@ -186,21 +84,6 @@ class ChooseFiles(Frozen):
 
     kind: Literal["choose_files"] = "choose_files"
     files: Annotated[tuple[FileName, ...], Field(max_length=20)] = ()
-
-
-class LongPress(_At):
-    """Touch and hold; seconds."""
-
-    kind: Literal["long_press"] = "long_press"
-    seconds: float = Field(default=1.0, gt=0, le=10)
-
-
-class Swipe(Frozen):
-    """Touch at `start`, slide to `end`, lift."""
-
-    kind: Literal["swipe"] = "swipe"
-    start: Point
-    end: Point
 
 
 class OpenApp(Frozen):
@@ -345,24 +228,6 @@ class NoAction(Frozen):
     said: Text = ""
 
 
-InputEvent = Annotated[MoveTo | MouseDown | MouseUp | Press | Release | Scroll, Field(discriminator="kind")]
-"""The primitive inputs a takeover sends."""
-
-
-class TimedInput(Frozen):
-    """One primitive input of a gesture, `at_ms` after its first."""
-
-    at_ms: int = Field(ge=0)
-    input: InputEvent
-
-
-class Gesture(Frozen):
-    """What a person did during a takeover until they paused: primitive inputs in order."""
-
-    kind: Literal["gesture"] = "gesture"
-    inputs: Annotated[tuple[TimedInput, ...], Field(min_length=1, max_length=5_000)]
-
-
 Action = Annotated[
     Click
     | DoubleClick
@@ -408,6 +273,7 @@ Action = Annotated[
     Field(discriminator="kind"),
 ]
 
+
 ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 """Parses and dumps any action."""
 
@@ -418,22 +284,3 @@ ACTION_CLASSES: dict[str, type[Frozen]] = {
 
 CONTROL_KINDS = frozenset({"finish", "call_user"})
 """Actions that speak to the runner and never reach a machine."""
-
-
-def points_of(action: Any) -> Iterator[Point]:
-    """Every pixel an action names, in order; used to refuse those off the screen."""
-    if isinstance(action, Gesture):
-        for timed in action.inputs:
-            yield from points_of(timed.input)
-    elif isinstance(action, Drag | Swipe):
-        yield action.start
-        yield action.end
-    elif isinstance(action, _At):
-        yield Point(x=action.x, y=action.y)
-    elif isinstance(action, MouseDown | MouseUp | Scroll) and action.point is not None:
-        yield action.point
-
-
-def off_screen(action: Any, width: int, height: int) -> Point | None:
-    """The first pixel of an action that lies outside a screen of this size, if any."""
-    return next((p for p in points_of(action) if p.x >= width or p.y >= height), None)

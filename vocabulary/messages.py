@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter
 
-from vocabulary.actions import Action, InputEvent, Text
+from vocabulary.actions import Action, InputEvent
 from vocabulary.base import Frozen
 from vocabulary.episodic import Memory, MemoryText
+from vocabulary.inputs import Text
 from vocabulary.observations import MAX_PACE, Observation, Verdict
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Step

@@ -10,7 +10,6 @@ from vm_bridge.browser.keys import MODIFIERS, SHIFTED, key_told
 from vm_bridge.browser.session import Session
 from vocabulary.actions import (
     Action,
-    Button,
     ChooseFiles,
     Click,
     ClosePage,
@@ -33,6 +32,7 @@ from vocabulary.actions import (
     TripleClick,
     TypeText,
 )
+from vocabulary.inputs import Button
 from vocabulary.keys import KEYS
 
 KINDS = (

@@ -9,7 +9,6 @@ from gymnasium import spaces
 from vocabulary.actions import (
     ACTION,
     Action,
-    Direction,
     Drag,
     Finish,
     NavigateBack,
@@ -19,6 +18,7 @@ from vocabulary.actions import (
     TypeText,
     Wait,
 )
+from vocabulary.inputs import Direction
 from vocabulary.keys import MODIFIERS, NAMED_KEYS, PRINTABLE_KEYS
 
 KINDS = (

@@ -11,7 +11,8 @@ from vm_bridge.drivers.phone_hands import (
     touch_words,
     typed_words,
 )
-from vocabulary.actions import Click, Direction, Drag, LongPress, Point, PressBack, PressHome, Scroll, Swipe
+from vocabulary.actions import Click, Drag, LongPress, Point, PressBack, PressHome, Scroll, Swipe
+from vocabulary.inputs import Direction
 
 SIZE = (400, 900)
 HERE, THERE = Point(x=10, y=20), Point(x=30, y=40)
