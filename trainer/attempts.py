@@ -13,7 +13,7 @@ from torch import Tensor
 from trainer.advantages import Rollout, tail_values
 from trainer.errors import AttemptUnusable, SampleError
 from trainer.rendering import Rendered, Renderer, rendered_of
-from trainer.rewards import Shaping, shaped
+from trainer.rewards import Shaping, outcome_reward, shaped
 from trainer.samples import sampled_of
 from trainer.trajectories import TrajectoryFolder
 from vocabulary.dialect import Dialect
@@ -135,7 +135,7 @@ def attempt_of(
         steps=steps,
         rewards=credited(reward.steps, [one.index for one in steps]),
         terminated=trajectory.terminated,
-        success=reward.outcome > 0,
+        success=outcome_reward(trajectory) == 1,
         versions=tuple(sorted(versions)),
         rounds=len(standing),
         thought=sum(len(step.thought) for step in standing) / len(standing),

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from trainer.attempts import Attempt, Flat, attempts_of, flattened
 from trainer.checkpoints import Checkpoint
-from trainer.config import Packing, Training
+from trainer.config import Packing, Said, Training
 from trainer.curves import curves_open
 from trainer.errors import AttemptStale, ConfigInvalid
 from trainer.inbox import Inbox, Taken
@@ -31,7 +31,7 @@ from vocabulary.dialects import dialect_named
 VERSION = "update-"
 
 
-class OnPolicy(Training, Packing):
+class OnPolicy(Training, Packing, Said):
     """How attempts are taken in, and what both algorithms are told."""
 
     world: Literal["inbox", "lights"] = "inbox"
@@ -46,8 +46,6 @@ class OnPolicy(Training, Packing):
     """Seconds that are waited for attempts."""
     versions_kept: int = Field(default=3, ge=1)
     """Checkpoints of a run that stay, the newest."""
-    dialect: str = "ui_tars_1_5"
-    """The words of steps that a person worded."""
     temperature: float = Field(default=1.0, gt=0)
     """At which the policy draws; what was drawn at another is set aside."""
     shaping: Shaping = Shaping()

@@ -7,6 +7,7 @@ and what a critic expects before it.
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,7 +19,8 @@ from trainer.config import Said
 from trainer.critic import Critic, critic_load, learned_values
 from trainer.errors import NothingToLearn, OutputExists
 from trainer.packing import learned_logprobs, pack
-from trainer.rendering import Rendered, Renderer, folder_rendered, left_out_told
+from trainer.rendering import Rendered, Renderer, left_out_told, rendered_of
+from trainer.samples import sampled_of
 from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
@@ -35,7 +37,7 @@ class Config(Said):
     critic: Path | None = None
     """A critic's folder, for values."""
     temperature: float = Field(default=1.0, gt=0)
-    """At which log-probabilities are told: the one that was drawn at."""
+    """At which log-probabilities are told; the server's are told of what was drawn at the same."""
     tokens: int = Field(default=32_768, ge=2)
     """How many a sample may have; a longer one is left out and counted."""
     device: str = "cpu"
@@ -80,8 +82,14 @@ def _write(config: Config, lines: TextIO) -> int:
     left_out: Counter[str] = Counter()
     count = 0
     for folder in folders_open(config.folders):
-        for sample in folder_rendered(folder, dialect, renderer, left_out):
-            lines.write(json.dumps(scored(sample, checkpoint, critic, config.temperature)) + "\n")
-            count += 1
+        for trajectory in folder.trajectories():
+            drawn = {one.index: one.sampling.get("temperature", 1.0) for one in sampled_of(trajectory)}
+            said = rendered_of(
+                trajectory, dialect, renderer, read=folder.bytes, prompts=folder.prompt, left_out=left_out
+            )
+            for sample in said:
+                comparable = replace(sample, exact=sample.exact and drawn[sample.index] == config.temperature)
+                lines.write(json.dumps(scored(comparable, checkpoint, critic, config.temperature)) + "\n")
+                count += 1
     left_out_told(count, left_out)
     return count

@@ -1,14 +1,21 @@
 """Attempts become flat tensors: whose tokens are whose, what can be compared, and where an attempt goes on."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from trainer.attempts import Attempt, credited, flattened
-from trainer.errors import AttemptStale
+from tests.trainer.making import DIALECT, LOGPROBS, accepted, folder_write
+from trainer.attempts import Attempt, attempt_of, credited, flattened
+from trainer.checkpoints import Checkpoint
+from trainer.errors import AttemptStale, AttemptUnusable
 from trainer.onpolicy import aged, fresh
-from trainer.rendering import Rendered
+from trainer.rendering import Rendered, Renderer
+from trainer.rewards import Shaping
+from trainer.serve.reader import Reader
+from trainer.trajectories import folder_open
+from vocabulary.observations import Verdict
 
 NAN = float("nan")
 
@@ -51,6 +58,23 @@ def test_a_policys_words_without_their_tokens_are_not_imitated() -> None:
 def test_a_reward_falls_on_the_last_step_that_was_said() -> None:
     assert credited([-1.0, 0.0, -0.5, 0.25, 1.0], said=[1, 3]) == (-0.5, 1.25), "before the first there is nobody"
     assert credited([0.5, 1.0], said=[0, 1]) == (0.5, 1.0)
+
+
+def test_an_attempt_is_read_with_what_it_was_rewarded_for(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    renderer = Renderer(checkpoint, context=16_384)
+    half = Verdict(success=False, score=0.5)
+    whole = accepted(Reader(checkpoint, max_images=5, context=16_384)).model_copy(update={"verdict": half})
+    folder = folder_open(folder_write(tmp_path / "folder", whole))
+    (kept,) = folder.trajectories()
+    one = attempt_of(kept, folder, DIALECT, renderer, Shaping(partial=True), 1.0)
+    assert (one.rewards, one.success, one.terminated) == ((0.0, 0.5), False, True), "half of it is no success"
+    assert [step.logprobs for step in one.steps] == [LOGPROBS, None]
+    with pytest.raises(AttemptUnusable, match="another temperature"):
+        attempt_of(kept, folder, DIALECT, renderer, Shaping(), 0.7)
+    with pytest.raises(AttemptUnusable, match="nobody can say"):
+        attempt_of(
+            kept.model_copy(update={"verdict": None, "outcome": None}), folder, DIALECT, renderer, Shaping(), 1.0
+        )
 
 
 def test_what_was_cut_off_goes_on_from_its_last_value() -> None:

@@ -68,6 +68,8 @@ def test_the_command_scores_folders(checkpoint: Checkpoint, tmp_path: Path, caps
     assert first["drawn_logprobs"] == list(LOGPROBS)
     assert (second["actor"], second["drawn_logprobs"]) == ("human", None)
     assert all(value < 0 for line in (first, second) for value in line["logprobs"])
+    cooler = run(config_of(checkpoint, tmp_path / "cooler.jsonl", folder, temperature=0.7))
+    assert json.loads(cooler.read_text().splitlines()[0])["drawn_logprobs"] is None, "it was drawn at another"
     assert main(["score", "--config", str(tmp_path / "score.json")]) == 1
     assert "output_exists" in capsys.readouterr().err
 
