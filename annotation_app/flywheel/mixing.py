@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation_app.flywheel.recipe import General, Shares
+from annotation_app.flywheel.recipe import General, MixShares
 
 
 def sources_of(
-    shares: Shares, *, fresh: Path | None, earlier: Path | None, general: Mapping[str, General]
+    shares: MixShares, *, fresh: Path | None, earlier: Path | None, general: Mapping[str, General]
 ) -> dict[str, Any]:
     """The `sources` of `trainer ct`; empty where no trajectory is among them: general data alone is no turn."""
     agent = {

@@ -20,7 +20,7 @@ class General(Frozen):
     paths: Annotated[tuple[Place, ...], Field(min_length=1, max_length=20)]
 
 
-class Shares(Frozen):
+class MixShares(Frozen):
     """Of which tokens something is trained: what this turn brought, what earlier turns brought, general data."""
 
     fresh: Share
@@ -32,7 +32,7 @@ class Likelihood(Frozen):
     """One training by likelihood: how long, of which mix, and the trainer's other settings."""
 
     updates: Annotated[int, Field(ge=1, le=1_000_000)]
-    shares: Shares
+    shares: MixShares
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
     """In every which turn it is done."""
     settings: dict[str, JsonValue] = {}

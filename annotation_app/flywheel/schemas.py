@@ -99,7 +99,7 @@ class CheckpointOut(Frozen):
     earlier: int
 
 
-class Point(Frozen):
+class CurvePoint(Frozen):
     """An update of a training: what is minimised, and what attempts came to where it played."""
 
     update: int
@@ -111,7 +111,7 @@ class Curve(Frozen):
     """A training, update by update."""
 
     phase: Phase
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
 
 
 class TurnOut(Frozen):

@@ -105,7 +105,7 @@ def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 
 def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_setup(Purpose.RUN, console)
+    ensure_python_packages(Purpose.RUN, console)
     python = ensure_trainer(console)
     if not arguments.small:
         return _manage(arguments, ["turn_wheel", arguments.wheel, "--turns", str(arguments.turns)], console)

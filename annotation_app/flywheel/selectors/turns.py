@@ -15,8 +15,8 @@ from annotation_app.flywheel.models import Checkpoint, Sample, Stage, Turn, Turn
 from annotation_app.flywheel.schemas import (
     CheckpointOut,
     Curve,
+    CurvePoint,
     PlayedOut,
-    Point,
     Routes,
     SampleOut,
     SamplePage,
@@ -189,7 +189,7 @@ def _curves(folder: Path) -> Iterator[Curve]:
         yield Curve.model_validate({"phase": phase, "points": points})
 
 
-def _point(figures: dict[str, float]) -> Point:
-    return Point.model_validate(
+def _point(figures: dict[str, float]) -> CurvePoint:
+    return CurvePoint.model_validate(
         {"update": figures["update"], "loss": figures.get("loss"), "success": figures.get("success")}
     )

@@ -7,7 +7,7 @@ from django.conf import settings
 from annotation_app.accounts.services import user_ensure
 from annotation_app.errors import Invalid
 from annotation_app.flywheel.models import Turn, TurnState, Wheel
-from annotation_app.flywheel.recipe import General, Likelihood, Recipe, Reinforcement, Shares, Trials
+from annotation_app.flywheel.recipe import General, Likelihood, MixShares, Recipe, Reinforcement, Trials
 from annotation_app.flywheel.services.ledger import wheel_set
 from annotation_app.imports.services import import_folder_take
 from annotation_app.policies.gate import Gate
@@ -82,12 +82,12 @@ def _recipe(start: Path, server: str, seeds: int) -> Recipe:
         ct=Likelihood(
             updates=10,
             every=2,
-            shares=Shares(fresh=0.1, earlier=0.1, general=0.8),
+            shares=MixShares(fresh=0.1, earlier=0.1, general=0.8),
             settings=LEARNING,
         ),
         sft=Likelihood(
             updates=30,
-            shares=Shares(fresh=0.6, earlier=0.3, general=0.1),
+            shares=MixShares(fresh=0.6, earlier=0.3, general=0.1),
             settings=LEARNING,
         ),
         rl=Reinforcement(

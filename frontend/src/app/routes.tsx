@@ -40,6 +40,17 @@ const episodePage = (load: () => Promise<{ default: ComponentType<{ episodeId: s
   };
 };
 
+/** A page of the turn the address names. */
+const turnPage = (load: () => Promise<{ default: ComponentType<{ turnId: string }> }>): RouteObject["lazy"] => async () => {
+  const { default: Page } = await load();
+  return {
+    Component: function OfTurn() {
+      const { id = "" } = useParams();
+      return <Page key={id} turnId={id} />;
+    },
+  };
+};
+
 /** Whoever was sent here to sign in goes on to the page of ours that sent them; most of those are Django's. */
 function SignedIn() {
   const [search] = useSearchParams();
@@ -79,6 +90,8 @@ export const routes: RouteObject[] = [
       { path: "people", lazy: page(() => import("@/features/people/people-page")) },
       { path: "webhooks", lazy: page(() => import("@/features/webhooks/webhooks-page")) },
       { path: "design", lazy: page(() => import("@/features/design/design-page")) },
+      { path: "flywheel", lazy: page(() => import("@/features/flywheel/flywheel-page")) },
+      { path: "flywheel/:id", lazy: turnPage(() => import("@/features/flywheel/turn-page")) },
       { path: "health", lazy: page(() => import("@/features/health/health-page")) },
       { path: "retention", lazy: page(() => import("@/features/retention/retention-page")) },
       { path: "security", lazy: page(() => import("@/features/session/security-page")) },

@@ -597,6 +597,7 @@ export interface TaskRow {
 export interface Fault {
   row: number;
   reason: string;
+  code?: "invalid_row" | "unsupported_task";
 }
 /**
  * What is in an upload: `new` tasks, or those the pool `known` already has; with faults nothing was added, nor in a
@@ -2468,4 +2469,260 @@ export interface WritingIn {
  */
 export interface WordingIn {
   text: string;
+}
+/**
+ * Data that is not of this platform: documents or conversations, as `trainer ct` reads them.
+ */
+export interface General {
+  kind: "documents" | "chats";
+  /**
+   * @minItems 1
+   * @maxItems 20
+   */
+  paths: string[];
+}
+/**
+ * One training by likelihood: how long, of which mix, and the trainer's other settings.
+ */
+export interface Likelihood {
+  updates: number;
+  shares: MixShares;
+  every: number;
+  settings: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * Of which tokens something is trained: what this turn brought, what earlier turns brought, general data.
+ */
+export interface MixShares {
+  fresh: number;
+  earlier: number;
+  general: number;
+}
+/**
+ * All a turn is told.
+ */
+export interface Recipe {
+  policy: string;
+  dialect: string;
+  start: string;
+  most: number;
+  least: number;
+  accepted_only: boolean;
+  replay: boolean;
+  judge: boolean;
+  passes: number;
+  general: {
+    [k: string]: General;
+  };
+  ct: Likelihood | null;
+  sft: Likelihood | null;
+  rl: Reinforcement | null;
+  trials: Trials;
+  server: string;
+  activate: boolean;
+}
+/**
+ * Training by reward. With `world` `lights` in the settings the trainer plays by itself, else players fill its
+ * inbox.
+ */
+export interface Reinforcement {
+  algorithm: "ppo" | "grpo";
+  updates: number;
+  every: number;
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  between: unknown[];
+  attempts: number;
+  settings: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites, or
+ * the trainer's toy world.
+ */
+export interface Trials {
+  world: "bridge" | "toy";
+  suite: string;
+  first_seed: number;
+  seeds: number;
+  parallel: number;
+  size: string;
+  temperature: number;
+}
+/**
+ * How many samples went where; those still on their way are in none.
+ */
+export interface Routes {
+  sft: number;
+  ct: number;
+  none: number;
+}
+/**
+ * How a stage stands; `result` is what it counted.
+ */
+export interface StageOut {
+  name: "collect" | "check" | "value" | "route" | "mix" | "train" | "gate" | "register" | "refresh";
+  state: "begun" | "done" | "failed";
+  tries: number;
+  result: {
+    [k: string]: JsonValue;
+  };
+  code: string;
+  error: string;
+  began_at: string;
+  ended_at: string | null;
+}
+/**
+ * A turn: its stages, what went where, what was decided. Rates are None while nobody tried.
+ */
+export interface TurnRow {
+  id: string;
+  number: number;
+  state: "running" | "done" | "failed" | "cancelled";
+  by_clock: boolean;
+  requested_by: string;
+  created_at: string;
+  ended_at: string | null;
+  stages: StageOut[];
+  routes: Routes;
+  active: string;
+  revision: string;
+  success: Rate | null;
+  success_before: Rate | null;
+  overridden: Rate | null;
+  passed: boolean | null;
+  reasons: Reason[];
+}
+/**
+ * A wheel and its turns, the newest first.
+ */
+export interface WheelOut {
+  id: number;
+  name: string;
+  pool: string;
+  every_hours: number | null;
+  recipe: Recipe;
+  turns: TurnRow[];
+}
+/**
+ * Weights a turn trained.
+ */
+export interface CheckpointOut {
+  id: number;
+  turn: number;
+  phase: "ct" | "sft" | "rl";
+  path: string;
+  sha256: string;
+  begun_with: string;
+  parent: number | null;
+  revision: string;
+  fresh: number;
+  earlier: number;
+}
+/**
+ * A training, update by update.
+ */
+export interface Curve {
+  phase: "ct" | "sft" | "rl";
+  points: CurvePoint[];
+}
+/**
+ * An update of a training: what is minimised, and what attempts came to where it played.
+ */
+export interface CurvePoint {
+  update: number;
+  loss: number | null;
+  success: number | null;
+}
+/**
+ * A kind of task, how the active revision did at it, and whether reinforcement plays it.
+ */
+export interface PlayedOut {
+  kind: string;
+  rate: Rate | null;
+  chosen: boolean;
+}
+/**
+ * A turn in detail.
+ */
+export interface TurnOut {
+  wheel: string;
+  pool: string;
+  recipe: Recipe;
+  row: TurnRow;
+  checkpoints: CheckpointOut[];
+  played: PlayedOut[];
+  curves: Curve[];
+}
+/**
+ * What is known of how an attempt ended. Each is kept with the sample, also those that did not count.
+ */
+export interface Grounds {
+  review: "pending" | "accepted" | "returned" | "rejected";
+  verifier: boolean | null;
+  outcome: string;
+  judge: number | null;
+}
+/**
+ * A sample, what was said of it, where it went and why.
+ */
+export interface SampleOut {
+  id: number;
+  episode: string;
+  executable: boolean | null;
+  duplicate_of: string | null;
+  grounds: Grounds | null;
+  value: number | null;
+  valued_by: string;
+  contested: boolean;
+  route: ("sft" | "ct" | "none") | null;
+  reason:
+    | ("passes" | "below" | "unvalued" | "not_executable" | "turned_down" | "duplicate" | "held_out" | "withdrawn")
+    | null;
+}
+/**
+ * A page of a turn's samples, in the order they came; `next` asks for the following one.
+ */
+export interface SamplePage {
+  items: SampleOut[];
+  next: number | null;
+}
+/**
+ * A checkpoint that a trajectory taught: itself, or by one it comes of (`inherited`).
+ */
+export interface Taught {
+  checkpoint: CheckpointOut;
+  wheel: string;
+  source: "fresh" | "earlier" | "inherited";
+}
+/**
+ * A trajectory as a wheel took it in, and the checkpoints that learned from it.
+ */
+export interface TrajectoryLineage {
+  wheel: string;
+  turn: number;
+  sample: SampleOut;
+  taught: Taught[];
+}
+/**
+ * A checkpoint, those it comes of, the newest first, and a page of what it was itself trained on.
+ */
+export interface CheckpointLineage {
+  checkpoint: CheckpointOut;
+  ancestors: CheckpointOut[];
+  uses: UseOut[];
+  next: number | null;
+}
+/**
+ * A sample that a checkpoint was trained on.
+ */
+export interface UseOut {
+  sample: SampleOut;
+  turn: number;
+  source: "fresh" | "earlier";
 }

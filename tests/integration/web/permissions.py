@@ -19,7 +19,7 @@ from annotation_app.design.models import Node
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Checkpoint, Turn, Wheel
-from annotation_app.flywheel.recipe import Likelihood, Recipe, Shares, Trials
+from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
 from annotation_app.imports.models import Import
 from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.policies.models import PolicyRevision
@@ -37,7 +37,7 @@ CALLERS: tuple[Caller, ...] = ("nobody", "owner", "annotator", "reviewer", "rese
 SIGNED_IN = frozenset(CALLERS) - {"nobody"}
 PICTURE = b"\xff\xd8 a picture"
 JSON = "application/json"
-SFT = Likelihood(updates=1, shares=Shares(fresh=1, earlier=0, general=0))
+SFT = Likelihood(updates=1, shares=MixShares(fresh=1, earlier=0, general=0))
 SECRET = "an-invitation-only-tests-know-of"
 
 

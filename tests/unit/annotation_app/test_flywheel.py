@@ -7,11 +7,11 @@ import pytest
 from pydantic import ValidationError
 
 from annotation_app.flywheel.mixing import sources_of
-from annotation_app.flywheel.recipe import General, Recipe, Reinforcement, Shares, Trials
+from annotation_app.flywheel.recipe import General, MixShares, Recipe, Reinforcement, Trials
 from annotation_app.flywheel.routing import Subject, is_worth_playing, route_of
 from annotation_app.flywheel.value import Grounds, value_of
 
-SHARES = Shares(fresh=0.5, earlier=0.3, general=0.2)
+SHARES = MixShares(fresh=0.5, earlier=0.3, general=0.2)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { PoolPolicies, RevisionSummary, StateOfNeed } from "@/generated/api";
 import { I18nProvider, i18nFor, type Language } from "@/shared/i18n/i18n";
+import { reasonText } from "@/shared/ui/gate-reason";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import { wishOf } from "./change-dialog";
-import { reasonText } from "./evaluation-list";
 import PoliciesPage from "./policies-page";
 import { objectOf } from "./register-dialog";
 

@@ -5,6 +5,7 @@ import { dataMessages } from "./en/data";
 import { designMessages } from "./en/design";
 import { deskMessages } from "./en/desk";
 import { exportMessages } from "./en/exports";
+import { flywheelMessages } from "./en/flywheel";
 import { healthMessages } from "./en/health";
 import { importMessages } from "./en/imports";
 import { judgeMessages } from "./en/judges";
@@ -32,6 +33,7 @@ export const en = {
   ...browserMessages,
   ...machineMessages,
   ...designMessages,
+  ...flywheelMessages,
   ...healthMessages,
   ...retentionMessages,
   ...judgeMessages,

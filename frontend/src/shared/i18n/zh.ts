@@ -5,6 +5,7 @@ import { dataMessages } from "./zh/data";
 import { designMessages } from "./zh/design";
 import { deskMessages } from "./zh/desk";
 import { exportMessages } from "./zh/exports";
+import { flywheelMessages } from "./zh/flywheel";
 import { healthMessages } from "./zh/health";
 import { importMessages } from "./zh/imports";
 import { judgeMessages } from "./zh/judges";
@@ -32,6 +33,7 @@ export const zh = {
   ...browserMessages,
   ...machineMessages,
   ...designMessages,
+  ...flywheelMessages,
   ...healthMessages,
   ...retentionMessages,
   ...judgeMessages,

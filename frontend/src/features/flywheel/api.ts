@@ -1,0 +1,62 @@
+/** The flywheel over HTTP: wheels, a turn, its samples, and what comes of what. */
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import type { CheckpointLineage, SamplePage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import { request } from "@/shared/api/http";
+
+export const STAGES = ["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"] as const;
+export const ROUTES = ["sft", "ct", "none"] as const;
+export type RouteName = (typeof ROUTES)[number];
+
+const SOON_MS = 2_000;
+const LATER_MS = 30_000;
+
+export const wheelsQuery = queryOptions({
+  queryKey: ["wheels"],
+  queryFn: () => request<WheelOut[]>("GET", "/wheels"),
+  refetchInterval: (query) =>
+    query.state.data?.some(({ turns }) => turns.some(({ state }) => state === "running")) ? SOON_MS : LATER_MS,
+});
+
+export const turnQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["wheels", "turn", id],
+    queryFn: () => request<TurnOut>("GET", `/turns/${id}`),
+    refetchInterval: (query) => (query.state.data?.row.state === "running" ? SOON_MS : false),
+  });
+
+export const samplesQuery = (turn: string, route: RouteName) =>
+  infiniteQueryOptions({
+    queryKey: ["wheels", "samples", turn, route],
+    queryFn: ({ pageParam }) => request<SamplePage>("GET", `/turns/${turn}/samples?route=${route}&after=${pageParam}`),
+    initialPageParam: 0,
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const lineageQuery = (checkpoint: number) =>
+  queryOptions({
+    queryKey: ["wheels", "lineage", checkpoint],
+    queryFn: () => request<CheckpointLineage>("GET", `/checkpoints/${checkpoint}/lineage`),
+  });
+
+export type Change =
+  | { readonly do: "turn"; readonly wheel: number }
+  | { readonly do: "cancel"; readonly turn: string }
+  | { readonly do: "resume"; readonly turn: string };
+
+async function send(change: Change): Promise<void> {
+  switch (change.do) {
+    case "turn":
+      await request<TurnRow>("POST", `/wheels/${change.wheel}/turns`);
+      return;
+    case "cancel":
+      return request("POST", `/turns/${change.turn}/cancel`);
+    case "resume":
+      await request<TurnRow>("POST", `/turns/${change.turn}/resume`);
+  }
+}
+
+export function useChange() {
+  const client = useQueryClient();
+  return useMutation({ mutationFn: send, onSettled: () => client.invalidateQueries({ queryKey: wheelsQuery.queryKey }) });
+}

@@ -1,0 +1,25 @@
+/** What a checkpoint comes of: the weights before it, and the trajectories it was trained on, each with its reason. */
+import { useQuery } from "@tanstack/react-query";
+
+import { useI18n } from "@/shared/i18n/i18n";
+import { ErrorState, Loading } from "@/shared/ui/states";
+
+import { lineageQuery } from "./api";
+import styles from "./flywheel.module.css";
+import { SampleTable } from "./samples";
+
+export function Lineage({ checkpoint }: { checkpoint: number }) {
+  const { t } = useI18n();
+  const lineage = useQuery(lineageQuery(checkpoint));
+  if (lineage.isPending) return <Loading />;
+  if (lineage.isError) return <ErrorState error={lineage.error} onRetry={() => void lineage.refetch()} />;
+  const { ancestors, uses, next } = lineage.data;
+  const before = ancestors.map(({ turn, phase, sha256 }) => `${turn} ${t(`flywheel.phase.${phase}`)} ${sha256.slice(0, 12)}`);
+  return (
+    <>
+      <p className={styles.note}>{before.length === 0 ? t("flywheel.no_ancestors") : t("flywheel.ancestors", { list: before.join(" ← ") })}</p>
+      <SampleTable samples={uses.map(({ sample }) => sample)} />
+      {next !== null && <p className={styles.note}>{t("flywheel.more_by_api")}</p>}
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+/** Success at the gate and overrides by people, turn by turn; the table of turns holds the same figures. */
+import { LineChart } from "@mantine/charts";
+import "@mantine/charts/styles.css";
+
+import type { Rate, TurnRow } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+
+import styles from "./flywheel.module.css";
+
+const percentOf = (rate: Rate | null): number | null => (rate === null ? null : Math.round(rate.rate * 1_000) / 10);
+
+export function RateChart({ turns }: { turns: readonly TurnRow[] }) {
+  const { t } = useI18n();
+  const [success, overridden] = [t("flywheel.success"), t("flywheel.overridden")];
+  const tried = [...turns].reverse().filter((turn) => turn.success !== null || turn.overridden !== null);
+  if (tried.length < 2) return null;
+  return (
+    <figure className={styles.chart} aria-label={t("flywheel.chart", { turns: tried.length })}>
+      <LineChart
+        h={180}
+        dataKey="turn"
+        data={tried.map((turn) => ({
+          turn: String(turn.number),
+          [success]: percentOf(turn.success),
+          [overridden]: percentOf(turn.overridden),
+        }))}
+        withLegend
+        lineChartProps={{ accessibilityLayer: false }}
+        yAxisProps={{ domain: [0, 100], unit: " %" }}
+        series={[
+          { name: success, color: "var(--ph-accept)" },
+          { name: overridden, color: "var(--ph-override)" },
+        ]}
+        connectNulls={false}
+        curveType="linear"
+      />
+    </figure>
+  );
+}
