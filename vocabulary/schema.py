@@ -12,22 +12,34 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from vocabulary import actions, dialect, messages, observations, prompts, proposals, reviews, steps, tools, trajectories
+from vocabulary import (
+    actions,
+    dialect,
+    inputs,
+    messages,
+    observations,
+    prompts,
+    proposals,
+    reviews,
+    steps,
+    tools,
+    trajectories,
+)
 from vocabulary.keys import ALIASES, KEYS, MODIFIERS, NAMED_KEYS
 from vocabulary.proposals import Proposal
 from vocabulary.trajectories import Trajectory
 
 UNIONS: dict[str, Any] = {
     "Action": actions.Action,
-    "InputEvent": actions.InputEvent,
+    "InputEvent": inputs.InputEvent,
     "Command": messages.Command,
     "Event": messages.Event,
     "DurableEvent": messages.DurableEvent,
 }
 
 LITERALS: dict[str, Any] = {
-    "Button": actions.Button,
-    "Direction": actions.Direction,
+    "Button": inputs.Button,
+    "Direction": inputs.Direction,
     "Platform": observations.Platform,
     "Rest": observations.Rest,
     "ClockMode": observations.ClockMode,
@@ -56,12 +68,12 @@ MODELS: dict[str, Any] = {
 CONSTANTS: dict[str, Any] = {
     "ACTION_KINDS": list(actions.ACTION_CLASSES),
     "CONTROL_KINDS": sorted(actions.CONTROL_KINDS),
-    "INPUT_KINDS": [cls.model_fields["kind"].default for cls in get_args(get_args(actions.InputEvent)[0])],
+    "INPUT_KINDS": [cls.model_fields["kind"].default for cls in get_args(get_args(inputs.InputEvent)[0])],
     "MODIFIERS": list(MODIFIERS),
     "NAMED_KEYS": list(NAMED_KEYS),
     "KEY_NAMES": sorted(KEYS),
     "KEY_ALIASES": dict(sorted(ALIASES.items())),
-    "MAX_TEXT": actions.MAX_TEXT,
+    "MAX_TEXT": inputs.MAX_TEXT,
     "MAX_FILE": actions.MAX_FILE,
 }
 
