@@ -11,10 +11,9 @@ from annotation_app.tasks.models import Pool
 
 
 class Entry(models.Model):
-    """An ended episode as it is found; made from it, and made again when its `version` has moved on."""
+    """An ended episode as it is found; made from it, and made again when its version has moved on."""
 
     episode = models.OneToOneField(Episode, primary_key=True, on_delete=models.CASCADE, related_name="entry")
-    version = models.PositiveIntegerField()
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=400, help_text="The kind of its task, by which it is split")
     words = SearchVectorField()

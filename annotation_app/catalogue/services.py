@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.contrib.postgres.search import SearchVector
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, Value
+from django.db.models import Value
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.catalogue.models import Entry, SavedQuery
@@ -13,22 +13,20 @@ from annotation_app.catalogue.schemas import Query, SavedQueryOut
 from annotation_app.catalogue.selectors import CONFIGURATION, query_out, reader_check
 from annotation_app.catalogue.words import searchable
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import ENDED_STATUSES, steps_of
+from annotation_app.episodes.selectors import episodes_uncatalogued, steps_of
+from annotation_app.episodes.services import episodes_catalogued
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from vocabulary.descriptions import describe
 from vocabulary.steps import Step, standing
 from vocabulary.tasks import Task, kind_of
 
 BATCH = 100
-FIELDS = ("version", "pool", "kind", "words", "decisions", "policies", "applications", "steps", "reward", "created_at")
+FIELDS = ("pool", "kind", "words", "decisions", "policies", "applications", "steps", "reward", "created_at")
 
 
 def entries_refresh(*, most: int | None = None) -> int:
     """Enter every ended episode that is not in the catalogue as it is now; how many were entered."""
-    behind = Episode.objects.filter(status__in=ENDED_STATUSES).filter(
-        Q(entry__isnull=True) | ~Q(entry__version=F("version"))
-    )
-    ids = list(behind.order_by("created_at").values_list("pk", flat=True)[:most])
+    ids = episodes_uncatalogued(most=most)
     for place in range(0, len(ids), BATCH):
         _enter(ids[place : place + BATCH])
     return len(ids)
@@ -36,9 +34,11 @@ def entries_refresh(*, most: int | None = None) -> int:
 
 @transaction.atomic(durable=True)
 def _enter(ids: list[UUID]) -> None:
-    episodes = Episode.objects.filter(pk__in=ids).select_related("task__pool").prefetch_related("steps")
+    locked = Episode.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids)
+    episodes = locked.select_related("task__pool").prefetch_related("steps")
     entries = [_entry(episode) for episode in episodes]
     Entry.objects.bulk_create(entries, update_conflicts=True, unique_fields=["episode"], update_fields=list(FIELDS))
+    episodes_catalogued(episodes)
 
 
 def _entry(episode: Episode) -> Entry:
@@ -47,7 +47,6 @@ def _entry(episode: Episode) -> Entry:
     policies = dict.fromkeys(step.policy.label for step in steps if step.policy)
     return Entry(
         episode=episode,
-        version=episode.version,
         pool=episode.task.pool,
         kind=kind_of(task)[:400],
         words=_vector(task.instruction, "A") + _vector(_thoughts(steps), "B") + _vector(_acts(steps), "C"),

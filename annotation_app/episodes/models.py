@@ -51,6 +51,10 @@ class Review(models.TextChoices):
     REJECTED = "rejected"
 
 
+UNCATALOGUED = models.Q(status__in=("finished", "left")) & ~models.Q(catalogued=models.F("version"))
+"""An ended episode that the catalogue does not show as it is; an index has these alone, however many there are."""
+
+
 class Episode(models.Model):
     """One attempt. `version` rises by one with every durable event.
 
@@ -72,6 +76,9 @@ class Episode(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
     emptied_at = models.DateTimeField(null=True, help_text="When a rule of retention deleted its pictures")
+    catalogued = models.IntegerField(
+        default=-1, editable=False, help_text="Which version the catalogue shows; -1: none"
+    )
 
     pending = models.OneToOneField("Command", null=True, on_delete=models.PROTECT, related_name="+")
 
@@ -92,6 +99,9 @@ class Episode(models.Model):
             models.Index(fields=("annotator", "status", "-created_at"), name="episode_mine"),
             models.Index(fields=("review", "status"), name="episode_review"),
             models.Index(fields=("runner",), name="episode_runner"),
+            models.Index(fields=("finished_at", "id"), condition=models.Q(status="finished"), name="episode_ready"),
+            models.Index(fields=("reviewed_at", "id"), condition=models.Q(status="finished"), name="episode_decided"),
+            models.Index(fields=("finished_at",), condition=UNCATALOGUED, name="episode_uncatalogued"),
         ]
 
     def __str__(self) -> str:

@@ -8,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
-from django.db.models import F, Min, Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.catalogue.schemas import Query
 from annotation_app.catalogue.selectors import cursor_read, cursor_write, entries_matching
-from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import ENDED_STATUSES
+from annotation_app.episodes.selectors import catalogued_until
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.exports.archive import archive_of, zip_stream
 from annotation_app.exports.folder import MissingBlobs, Order, folder_write
@@ -33,7 +32,7 @@ def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: 
     """Finished trajectories that a query means, in the order they became ready. Raises Forbidden, and Invalid for a
     cursor nobody gave."""
     exporter_check(user)
-    settled = min(timezone.now() - SETTLING, _entered_until())
+    settled = min(timezone.now() - SETTLING, catalogued_until())
     moment = "episode__finished_at" if query.review in (None, "pending") else "episode__reviewed_at"
     found = entries_matching(query).filter(episode__status="finished").annotate(ready_at=F(moment))
     found = found.filter(ready_at__gte=ready_since or BEGINNING)
@@ -48,13 +47,6 @@ def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: 
         next=cursor_write(items[-1].ready_at, items[-1].id) if more else None,
         settled=min(settled, items[-1].ready_at) if more else settled,
     )
-
-
-def _entered_until() -> datetime:
-    """Every episode that ended before is in the catalogue."""
-    waiting = Episode.objects.filter(status__in=ENDED_STATUSES, entry__isnull=True)
-    first: datetime | None = waiting.aggregate(first=Min("finished_at"))["first"]
-    return first or timezone.now()
 
 
 def parcel_write(*, user: User, episode_id: UUID) -> Path:

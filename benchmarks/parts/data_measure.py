@@ -43,7 +43,7 @@ def find() -> dict[str, Any]:
 
     from annotation_app.accounts.models import User
 
-    client, draw = Client(), random.Random(4)
+    client, draw = Client(SERVER_NAME="127.0.0.1"), random.Random(4)
     client.force_login(User.objects.get(username="researcher"))
 
     def asked(**query: Any) -> tuple[float, dict[str, Any]]:

@@ -213,6 +213,7 @@ def _frames(copies: _Copies, keys: list[tuple[int, UUID]], draw: random.Random) 
         outcome="success",
         review="accepted",
         version=EPISODE * 3,
+        catalogued=EPISODE * 3,
         desk=Desk(capabilities=("click", "type_text"), verdict=Verdict(success=True, score=1)),
         finished_at=START,
     )
@@ -287,9 +288,9 @@ def _steps(copies: _Copies, keys: list[tuple[int, UUID]], draw: random.Random) -
 
 TOLD = "CREATE TEMPORARY TABLE told (episode uuid, text text, decisions varchar(8)[])"
 ENTRIES = f"""
-INSERT INTO catalogue_entry (episode_id, version, pool_id, kind, words, decisions, policies, applications, steps,
+INSERT INTO catalogue_entry (episode_id, pool_id, kind, words, decisions, policies, applications, steps,
                              reward, created_at)
-SELECT episode.id, episode.version, task.pool_id, task.kind,
+SELECT episode.id, task.pool_id, task.kind,
        setweight(to_tsvector('english', task.definition::jsonb ->> 'instruction'), 'A')
        || setweight(to_tsvector('english', told.text), 'B')
        || setweight(to_tsvector('english', repeat(E'click Click at (20, 30)\n', {EPISODE})), 'C'),

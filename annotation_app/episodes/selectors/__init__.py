@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
@@ -10,7 +11,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import pseudonym, sees_everything
 from annotation_app.blobs.models import Blob
-from annotation_app.episodes.models import Command, Desk, Episode, EpisodeBlob, Review
+from annotation_app.episodes.models import UNCATALOGUED, Command, Desk, Episode, EpisodeBlob, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
@@ -301,6 +302,17 @@ def episodes_abandoned() -> tuple[UUID, ...]:
         assignment__state=AssignmentState.ACTIVE, assignment__expires_at__lte=timezone.now()
     )
     return tuple(run_out.filter(status__in=OPEN_STATUSES).order_by().values_list("pk", flat=True))
+
+
+def episodes_uncatalogued(*, most: int | None) -> list[UUID]:
+    """Ended episodes that the catalogue does not show as they are, those that ended first."""
+    return list(Episode.objects.filter(UNCATALOGUED).order_by("finished_at").values_list("pk", flat=True)[:most])
+
+
+def catalogued_until() -> datetime:
+    """Every episode that ended before is in the catalogue."""
+    missing = Episode.objects.filter(UNCATALOGUED, catalogued=-1).order_by("finished_at")
+    return missing.values_list("finished_at", flat=True).first() or timezone.now()
 
 
 def episode_summary(*, episode_id: UUID) -> EpisodeSummary:

@@ -1,5 +1,6 @@
 """The course of an episode: claimed, changed, ended, or abandoned."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -158,3 +159,10 @@ def lease_expire(*, episode_id: UUID) -> bool:
 def leases_expire() -> int:
     """Give every abandoned task back; how many there were."""
     return sum(lease_expire(episode_id=episode_id) for episode_id in selectors.episodes_abandoned())
+
+
+def episodes_catalogued(episodes: Iterable[Episode]) -> None:
+    """Note that the catalogue shows these as they were read. Runs inside the caller's transaction."""
+    for episode in episodes:
+        episode.catalogued = episode.version
+    Episode.objects.bulk_update(episodes, ["catalogued"])
