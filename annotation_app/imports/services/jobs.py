@@ -133,10 +133,9 @@ def imports_stale() -> tuple[UUID, ...]:
     now = timezone.now()
     silent = Import.objects.filter(status__in=UNDER_WAY, heard_at__lt=now - SILENCE)
     tired = silent.filter(attempts__gte=ATTEMPTS)
-    said = {"code": "broke_off", "error": f"It broke off {ATTEMPTS} times."}
     for job in tired.select_for_update(skip_locked=True, of=("self",)):
         job.status, job.finished_at = ImportState.FAILED, now
-        job.code, job.error = said["code"], said["error"]
+        job.code, job.error = "broke_off", f"It broke off {ATTEMPTS} times."
         job.save(update_fields=["status", "finished_at", "code", "error"])
         _tell(job)
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
