@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import uuid
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
@@ -31,6 +31,7 @@ from vm_bridge.wire import (
     Recording,
     Renew,
     RenewMany,
+    Tasks,
     Warm,
     answer_unpack,
 )
@@ -54,6 +55,7 @@ REPEATABLE = (httpx.NetworkError, httpx.RemoteProtocolError)
 KEPT_BLOBS = 24
 PLAIN = Variant()
 TASKS = TypeAdapter(tuple[Task, ...])
+REFUSALS: TypeAdapter[tuple[str | None, ...]] = TypeAdapter(tuple[str | None, ...])
 TOOLS = TypeAdapter(tuple[Tool, ...])
 GIVEN: TypeAdapter[Lease | Waiting] = TypeAdapter(Lease | Waiting)
 RENEWALS = TypeAdapter(tuple[Renewal, ...])
@@ -152,6 +154,11 @@ class BridgeClient:
         """The bundled tasks of a suite, those left out that have no such variant. Raises UnknownTask, and InvalidAction
         where none has it."""
         return TASKS.validate_json(await self.call("POST", f"{self._base_url}/v1/suites/{suite}/tasks", variant))
+
+    async def refusals(self, image: str, tasks: Sequence[Task]) -> tuple[str | None, ...]:
+        """For each of up to 100 tasks why machines of the image would not judge it, or None."""
+        url = f"{self._base_url}/v1/images/{image}/refusals"
+        return REFUSALS.validate_json(await self.call("POST", url, Tasks(tasks=tuple(tasks))))
 
     async def record_start(self, lease: Lease) -> Recording:
         """Record a machine until its lease ends; what runs already goes on. Raises UnsupportedAction."""

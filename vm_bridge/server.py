@@ -11,6 +11,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from vm_bridge.drivers.osworld_task import refusal_of
 from vm_bridge.machine import Machine
 from vm_bridge.manager.lean import Lean
 from vm_bridge.manager.manager import Manager
@@ -26,6 +27,7 @@ from vm_bridge.wire import (
     Name,
     Observe,
     Perform,
+    Tasks,
     answer_pack,
 )
 from vocabulary.actions import MAX_FILE
@@ -146,6 +148,12 @@ async def thumbnail(request: Request, machine_id: Name) -> Response:
 async def suite_tasks(request: Request, suite: Name, body: Variant) -> tuple[Task, ...]:
     """The bundled tasks of a suite in one form, as far as they have it."""
     return _bridge(request).suite_tasks(suite, body)
+
+
+@suite_calls.post("/images/{image}/refusals")
+async def refusals(image: Name, body: Tasks) -> tuple[str | None, ...]:
+    """For each task why machines of the image would not judge it, or nothing."""
+    return tuple(refusal_of(image, task) for task in body.tasks)
 
 
 @machine_calls.post("/machines/{machine_id}/prepare", response_class=Response, responses=PACKED)

@@ -7,11 +7,13 @@ import msgpack
 from pydantic import BaseModel, Field, StringConstraints
 
 from vm_bridge.machine import Machine
-from vocabulary.actions import Action, Text
+from vocabulary.actions import Action
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
+from vocabulary.inputs import Text
 from vocabulary.messages import CommandId
 from vocabulary.observations import MAX_PACE, Observation, Transition
+from vocabulary.tasks import Task
 
 MEDIA_TYPE = "application/msgpack"
 FENCING_HEADER = "X-Fencing-Token"
@@ -154,6 +156,12 @@ class TerminalSize(Frozen):
 
     columns: Annotated[int, Field(ge=2, le=500)]
     rows: Annotated[int, Field(ge=2, le=200)]
+
+
+class Tasks(Frozen):
+    """`POST /v1/images/{image}/refusals`."""
+
+    tasks: Annotated[tuple[Task, ...], Field(max_length=100)]
 
 
 class TerminalText(Frozen):

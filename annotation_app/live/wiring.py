@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -54,6 +54,8 @@ MACHINE_KNOCK = 9.0
 """How often a machine's lease is renewed, and so how soon its loss is known to who only looks (seconds)."""
 MACHINE_WAIT = 45.0
 """How long an episode waits for a free machine (seconds)."""
+ASKED_AT_ONCE = 16
+"""Tasks the bridge is asked about in one call, whose bodies may have 8 MiB."""
 
 
 def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
@@ -136,6 +138,24 @@ async def suite_tasks(suite: str) -> tuple[Task, ...]:
             raise NotFound(str(error)) from error
         except BridgeError as error:
             raise Conflict(str(error), code=error.code) from error
+
+
+async def tasks_refused(image: str, tasks: Sequence[Task]) -> dict[str, str]:
+    """Why machines of this image would not judge some of the tasks, by the tasks' ids; the bridge is asked about those
+    alone that bring an evaluator of their own. Raises Conflict when it does not answer."""
+    asked = [task for task in tasks if "osworld" in task.parameters]
+    refused: dict[str, str] = {}
+    if not asked:
+        return refused
+    async with BridgeClient(settings.ENV.bridge_url, settings.ENV.secret) as bridge:
+        try:
+            for first in range(0, len(asked), ASKED_AT_ONCE):
+                some = asked[first : first + ASKED_AT_ONCE]
+                answers = await bridge.refusals(image, some)
+                refused |= {task.id: why for task, why in zip(some, answers, strict=True) if why is not None}
+        except BridgeError as error:
+            raise Conflict(str(error), code=error.code) from error
+    return refused
 
 
 class Discreet:

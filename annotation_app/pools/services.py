@@ -1,5 +1,7 @@
 """Changing pools; each change is in the audit log."""
 
+import itertools
+
 from asgiref.sync import async_to_sync
 from django.db import transaction
 from django.db.models import Case, F, Value, When
@@ -11,11 +13,11 @@ from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.services.halting import pool_halt, pool_unhalt, strays_withdraw
 from annotation_app.errors import Conflict, Invalid, NotFound, TooLarge
-from annotation_app.live.wiring import suite_tasks
+from annotation_app.live.wiring import suite_tasks, tasks_refused
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.pools.schemas import PoolRef, PoolSettings, TaskRow, UploadReport
 from annotation_app.pools.selectors import changes_since, settings_of
-from annotation_app.pools.uploads import Fault, UploadFormat, upload_read
+from annotation_app.pools.uploads import MOST_FAULTS, Fault, Upload, UploadFormat, upload_read
 from annotation_app.tasks.models import Credential, Pool, TaskState
 from annotation_app.tasks.sealing import seal
 from annotation_app.tasks.services import tasks_add
@@ -65,6 +67,11 @@ def _change(user: User, pool: Pool, changes: dict[str, object]) -> None:
     if not changed.keys().isdisjoint(("platform", "practice")) and pool.tasks.exists():
         raise Conflict(
             f"{pool.name} has tasks; its platform, and whether it is practice, stay as they are.", code="pool_has_tasks"
+        )
+    if "image" in changed and pool.tasks.filter(definition__contains='"osworld":').exists():
+        raise Conflict(
+            f"{pool.name} has task files of OSWorld, which machines of its image judge; its image stays as it is.",
+            code="unsupported_task",
         )
     if "name" in changed and Pool.objects.filter(name=after.name).exists():
         raise Conflict(NAME_TAKEN, code="name_taken")
@@ -201,7 +208,7 @@ def credential_remove(*, user: User, pool_id: int, name: str) -> None:
 
 def tasks_upload(*, user: User, pool_id: int, data: bytes, kind: UploadFormat, preview: bool) -> UploadReport:
     """Add the tasks of a file to a pool, all of them or, where one row is wrong or this is a preview, none. Raises
-    Forbidden, NotFound and TooLarge."""
+    Forbidden, NotFound, TooLarge, and Conflict when the bridge is needed and does not answer."""
     role_check(user, Role.ADMIN)
     if len(data) > LARGEST_UPLOAD:
         raise TooLarge(f"A file of tasks may have {LARGEST_UPLOAD} bytes.")
@@ -209,7 +216,16 @@ def tasks_upload(*, user: User, pool_id: int, data: bytes, kind: UploadFormat, p
     if pool is None:
         raise NotFound("There is no such pool.")
     upload = upload_read(data, kind, settings_of(pool).platform)
-    return _add(user, pool_id, upload.tasks, upload.faults, preview, source=kind)
+    return _add(user, pool_id, upload.tasks, upload.faults or _unjudged(pool, upload), preview, source=kind)
+
+
+def _unjudged(pool: Pool, upload: Upload) -> tuple[Fault, ...]:
+    """The tasks that no machine of the pool could judge. Raises Conflict when the bridge does not answer."""
+    refused = async_to_sync(tasks_refused)(pool.image, upload.tasks)
+    return tuple(
+        Fault(row=upload.rows[key], reason=reason, code="unsupported_task")
+        for key, reason in itertools.islice(refused.items(), MOST_FAULTS)
+    )
 
 
 def suite_upload(*, user: User, pool_id: int, suite: str, preview: bool) -> UploadReport:

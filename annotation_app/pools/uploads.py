@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -29,6 +29,8 @@ class Fault(Frozen):
 
     row: int
     reason: str
+    code: Literal["invalid_row", "unsupported_task"] = "invalid_row"
+    """`unsupported_task`: it is a task, which no machine of the pool can judge."""
 
 
 class Upload(Frozen):
@@ -36,6 +38,8 @@ class Upload(Frozen):
 
     tasks: tuple[Task, ...]
     faults: tuple[Fault, ...]
+    rows: Mapping[str, int] = {}
+    """Where in the file each task is, by its id."""
 
 
 class _Wrong(ValueError):
@@ -68,7 +72,7 @@ def upload_read(data: bytes, kind: UploadFormat, platform: Platform) -> Upload:
             tasks.append(task)
     if not tasks and not faults:
         faults.append(Fault(row=1, reason="the file holds no task"))
-    return Upload(tasks=tuple(tasks), faults=tuple(faults))
+    return Upload(tasks=tuple(tasks), faults=tuple(faults), rows=rows)
 
 
 def _task_of(given: dict[str, Any], platform: Platform) -> Task:

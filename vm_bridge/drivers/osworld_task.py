@@ -10,6 +10,8 @@ from vm_bridge.errors import UnsupportedTask
 from vocabulary.base import Frozen
 from vocabulary.tasks import Task
 
+IMAGE = "osworld"
+"""Of the machines that do what task files ask for."""
 STEPS = frozenset(
     (
         *("download", "launch", "execute", "command", "open", "sleep", "activate_window", "close_window"),
@@ -80,6 +82,20 @@ def task_file_of(task: Task | None) -> TaskFile | None:
     if problems := tuple(unsupported(file)):
         raise UnsupportedTask("; ".join(problems))
     return file
+
+
+def refusal_of(image: str, task: Task) -> str | None:
+    """Why machines of this image would not judge a task that came from a file of OSWorld; None where they would, and
+    for every other task."""
+    if task.parameters.get("osworld") is None:
+        return None
+    if image != IMAGE:
+        return f"machines of the image {image} judge no task file of OSWorld; those of the image {IMAGE} do"
+    try:
+        task_file_of(task)
+    except UnsupportedTask as error:
+        return str(error)
+    return None
 
 
 def task_file_read(given: Mapping[str, Any]) -> TaskFile:

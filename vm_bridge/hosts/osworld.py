@@ -17,7 +17,7 @@ from vm_bridge.drivers.failures import WireRefused
 from vm_bridge.drivers.osworld import KINDS, GuestActs
 from vm_bridge.drivers.osworld_judging import guest_judge
 from vm_bridge.drivers.osworld_setup import guest_set_up
-from vm_bridge.drivers.osworld_task import TaskFile, task_file_of
+from vm_bridge.drivers.osworld_task import IMAGE, TaskFile, task_file_of
 from vm_bridge.drivers.osworld_wire import Guest, Screenshots
 from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.machine import Capabilities, Machine
@@ -28,7 +28,6 @@ from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
 
-IMAGE = "osworld"
 QUIET = 0.8
 """How long the picture stands still before the guest is taken to rest; a picture takes a while by itself (seconds)."""
 HEALTH_SECONDS = 10.0

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from vm_bridge.drivers.osworld_metrics import METRICS
-from vm_bridge.drivers.osworld_task import task_file_of
+from vm_bridge.drivers.osworld_task import refusal_of, task_file_of
 from vm_bridge.errors import UnsupportedTask
 from vocabulary.tasks import Task
 
@@ -35,6 +35,14 @@ def test_a_file_is_read_with_all_its_checks() -> None:
 
 def test_a_task_of_no_file_has_none() -> None:
     assert task_file_of(Task(id="one", instruction="Do.")) is None
+
+
+def test_only_their_own_machines_judge_files_and_only_what_is_known() -> None:
+    whole = {"config": [], "evaluator": {"func": "exact_match", "result": SAYS, "expected": RULE}}
+    assert refusal_of("osworld", task(**whole)) is None
+    assert "image desktop" in (refusal_of("desktop", task(**whole)) or "")
+    assert "bookmarks" in (refusal_of("osworld", task(evaluator={"func": "x", "result": {"type": "bookmarks"}})) or "")
+    assert refusal_of("desktop", Task(id="one", instruction="Do.")) is None
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ export const poolMessages = {
   "pools.upload.jsonl": "JSON Lines",
   "pools.upload.jsonl.help": "One task a line, as JSON, with an id and an instruction.",
   "pools.upload.osworld": "OSWorld task files",
-  "pools.upload.osworld.help": "A task file or a list of them. Their start state and evaluator are kept, and not run.",
+  "pools.upload.osworld.help": "A task file or a list of them. Only pools with machines of OSWorld take them.",
   "pools.upload.suite": "A suite of the bridge",
   "pools.upload.suite.help": "Tasks with a start state and a verifier, for example those of the suite desktop.",
   "pools.upload.suite_name": "Suite",

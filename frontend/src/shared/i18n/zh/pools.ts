@@ -84,7 +84,7 @@ export const poolMessages = {
   "pools.upload.jsonl": "JSON Lines",
   "pools.upload.jsonl.help": "每行一个 JSON 任务，含 id 和 instruction。",
   "pools.upload.osworld": "OSWorld 任务文件",
-  "pools.upload.osworld.help": "一个任务文件或它们的列表。初始状态和评估器会保存，但不会运行。",
+  "pools.upload.osworld.help": "一个任务文件或它们的列表。只有使用 OSWorld 机器的任务池可以接收。",
   "pools.upload.suite": "桥接服务的任务集",
   "pools.upload.suite.help": "带有初始状态和验证器的任务，例如任务集 desktop。",
   "pools.upload.suite_name": "任务集",
