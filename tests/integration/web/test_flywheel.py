@@ -1,0 +1,261 @@
+"""A wheel over real rows and folders: what it takes in, where it goes, and what follows a turner that died."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation_app.accounts.models import User
+from annotation_app.accounts.services import user_ensure
+from annotation_app.errors import Conflict, Forbidden
+from annotation_app.flywheel import engine, programs
+from annotation_app.flywheel.models import Checkpoint, Sample, Stage, Turn, Use, Wheel
+from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
+from annotation_app.flywheel.selectors import lineage, turns
+from annotation_app.flywheel.services import ledger, samples, training
+from annotation_app.flywheel.services.clock import turns_due
+from annotation_app.imports.services import import_folder_take
+from annotation_app.settings.base import ROOT
+from tests.integration.web.conftest import World
+from tests.waiting import wait_until
+from trainer.toy.folders import folder_write
+from trainer.toy.lights import NAMES
+from trainer.toy.playing import Play, Said
+
+GATE = 900
+"""The first seed of the gate's tasks."""
+TRAINER = """#!{python}
+import json, pathlib, sys
+told = json.loads(pathlib.Path(sys.argv[sys.argv.index("--config") + 1]).read_text())
+made = pathlib.Path(told["out"]) / "update-000001"
+made.mkdir(parents=True, exist_ok=True)
+(made / "model.safetensors").write_text(told["out"])
+with (pathlib.Path(told["out"]) / "begun").open("a") as begun:
+    begun.write(told["checkpoint"] + chr(10))
+print(made)
+"""
+
+
+class Died(BaseException):
+    """A process that ends here, as far as the ledger can tell."""
+
+
+@pytest.fixture
+def admin(committed: World) -> User:
+    return user_ensure(username="wanda", password="a password of wanda", name="Wanda", roles=["admin"])
+
+
+@pytest.fixture
+def trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program in the trainer's place that makes a checkpoint and notes that it was begun."""
+    script = tmp_path / "trainer"
+    script.write_text(TRAINER.format(python=sys.executable))
+    script.chmod(0o755)
+    monkeypatch.setattr(training, "trainer_python", lambda: str(script))
+
+
+@pytest.fixture
+def wheel(admin: User, tmp_path: Path) -> Wheel:
+    """A wheel over four attempts that succeeded, two that failed, one at the gate's own task."""
+    attempts_come(tmp_path / "first", {**dict.fromkeys(range(4), True), 4: False, 5: False, GATE: True})
+    plan = Likelihood(updates=1, shares=MixShares(fresh=0.7, earlier=0.3, general=0))
+    recipe = Recipe(
+        policy="toy", start="/start", sft=plan, ct=plan.model_copy(update={"every": 2}),
+        trials=Trials(world="toy", first_seed=GATE, seeds=10),
+    )  # fmt: skip
+    return ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+
+
+def attempts_come(folder: Path, won: dict[int, bool]) -> None:
+    """Attempts at the lights come in, by seeds: those that were to succeed name the corner that shines."""
+    plays = []
+    for seed, wins in won.items():
+        play = Play(seed)
+        while not play.over:
+            corner = NAMES[play.lights.lit if wins else (play.lights.lit + 1) % len(NAMES)]
+            said = Said(text=f" {corner}", ids=(seed, 2), logprobs=(-0.1, -0.1), versions=("start",), finish="stop")
+            play.answered((1, 2), said, 1.0)
+        plays.append(play)
+    blobs = {ref: data for play in plays for ref, data in play.blobs.items()}
+    folder_write(folder, [play.trajectory() for play in plays], blobs)
+    job = import_folder_take(folder=folder, pool="lights")
+    assert (job.status, job.imported) == ("done", len(won)), job.error
+
+
+def stages_to(monkeypatch: pytest.MonkeyPatch, last: str) -> None:
+    """Turns end after this stage: what comes later needs weights, and is tried with the whole wheel."""
+    names = [name for name, _work in engine.STAGES]
+    monkeypatch.setattr(engine, "STAGES", engine.STAGES[: names.index(last) + 1])
+
+
+def turned(wheel: Wheel, user: User) -> Turn:
+    turn = ledger.turn_begin(user=user, wheel_id=wheel.pk)
+    assert engine.turn_go(turn_id=turn.pk)
+    turn.refresh_from_db()
+    assert turn.state == "done", list(Stage.objects.filter(turn=turn).values_list("name", "code", "error"))
+    return turn
+
+
+@pytest.mark.usefixtures("trainer")
+def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
+    wheel: Wheel, admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "train")
+    first = turned(wheel, admin)
+    rows = Sample.objects.filter(turn=first)
+    assert sorted(rows.values_list("route", "reason", "valued_by")) == sorted(
+        [("sft", "passes", "verifier")] * 4 + [("ct", "below", "verifier")] * 2 + [("none", "held_out", "verifier")]
+    )
+    (sft,) = Checkpoint.objects.filter(turn=first)
+    assert (sft.phase, sft.begun_with, sft.uses.count()) == ("sft", "/start", 4)
+
+    attempts_come(tmp_path / "second", {10: True, 11: False})
+    second = turned(wheel, admin)
+    assert Sample.objects.filter(turn=second).count() == 2
+    ct, sft = Checkpoint.objects.filter(turn=second)
+    assert [one.phase for one in (ct, sft)] == ["ct", "sft"]
+    assert set(ct.uses.values_list("source", flat=True)) == {"fresh"}, "both turns' failures are new to it"
+    assert ct.uses.count() == 3
+    assert sorted(sft.uses.values_list("source", flat=True)) == ["earlier"] * 4 + ["fresh"]
+    assert sft.parent == ct
+
+    failed = rows.get(reason="below", episode=Use.objects.filter(checkpoint=ct).first().sample.episode)  # type: ignore[union-attr]
+    (told,) = lineage.trajectory_lineage(user=admin, episode_id=failed.episode)
+    assert [(one.checkpoint.phase, one.source) for one in told.taught] == [("ct", "fresh"), ("sft", "inherited")]
+    back = lineage.checkpoint_lineage(user=admin, checkpoint_id=sft.pk, after=0)
+    assert [one.id for one in back.ancestors] == [ct.pk]
+    assert {one.sample.reason for one in back.uses} == {"passes"}
+
+
+@pytest.mark.usefixtures("trainer")
+@pytest.mark.parametrize(
+    ("where", "what", "after"),
+    [
+        (samples, "entries_refresh", 0),
+        (samples, "value_of", 3),
+        (samples, "route_of", 5),
+        (training, "folder_write", 0),
+        (training, "_checkpoint_keep", 0),
+        (ledger, "stage_end", 2),
+        (ledger, "stage_end", 4),
+    ],
+)
+def test_whoever_dies_anywhere_is_followed(
+    where: Any, what: str, after: int, wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "train")
+    turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    with monkeypatch.context() as patched:
+        patched.setattr(where, what, dying(getattr(where, what), after))
+        with pytest.raises(Died):
+            engine.turn_go(turn_id=turn.pk)
+    assert engine.turn_go(turn_id=turn.pk)
+    turn.refresh_from_db()
+    assert turn.state == "done"
+    assert sorted(Stage.objects.filter(turn=turn).values_list("tries", flat=True)) == [1] * 5 + [2]
+    assert Sample.objects.filter(wheel=wheel).count() == 7
+    (checkpoint,) = Checkpoint.objects.filter(turn=turn)
+    assert checkpoint.uses.count() == 4
+    assert engine.turn_go(turn_id=turn.pk), "a turn that is done stays so"
+    begun = (training.turn_folder(turn) / "train" / "sft" / "begun").read_text().splitlines()
+    assert len(begun) == (2 if what == "_checkpoint_keep" else 1)
+
+
+def dying(work: Callable[..., Any], after: int) -> Callable[..., Any]:
+    """The same so many times, then the end."""
+    left = [after]
+
+    def dies(*words: Any, **told: Any) -> Any:
+        if left[0] == 0:
+            raise Died
+        left[0] -= 1
+        return work(*words, **told)
+
+    return dies
+
+
+def test_a_program_that_fails_ends_the_turn_and_it_goes_on_once_that_is_mended(
+    wheel: Wheel, admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "train")
+    monkeypatch.setattr(training, "trainer_python", lambda: "/bin/false")
+    turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    engine.turn_go(turn_id=turn.pk)
+    row = turns.turn_row(turns.turn_of(turn.pk))
+    assert (row.state, row.stages[-1].name, row.stages[-1].code) == ("failed", "train", "program_failed")
+    assert turns_due() == 0
+    ledger.turn_resume(user=admin, turn_id=turn.pk)
+    script = tmp_path / "mended"
+    script.write_text(TRAINER.format(python=sys.executable))
+    script.chmod(0o755)
+    monkeypatch.setattr(training, "trainer_python", lambda: str(script))
+    engine.turn_go(turn_id=turn.pk)
+    assert turns.turn_row(turns.turn_of(turn.pk)).state == "done"
+
+
+def test_one_turn_at_a_time_by_one_process_and_only_admins_turn(
+    wheel: Wheel, admin: User, committed: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "mix")
+    with pytest.raises(Forbidden):
+        ledger.turn_begin(user=committed.ravi, wheel_id=wheel.pk)
+    turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    with pytest.raises(Conflict, match="turning"):
+        ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    with programs.held(training.turn_folder(turn)) as lock:
+        assert lock is not None
+        assert not engine.turn_go(turn_id=turn.pk)
+    ledger.turn_cancel(user=admin, turn_id=turn.pk)
+    assert engine.turn_go(turn_id=turn.pk)
+    assert not Stage.objects.filter(turn=turn).exists(), "nothing is begun in a turn that was cancelled"
+    ledger.turn_resume(user=admin, turn_id=turn.pk)
+    assert engine.turn_go(turn_id=turn.pk)
+    assert turns.turn_row(turns.turn_of(turn.pk)).state == "done"
+    with pytest.raises(Conflict, match="failed or was cancelled"):
+        ledger.turn_resume(user=admin, turn_id=turn.pk)
+
+
+def test_the_clock_begins_a_turn_and_an_idle_one_ends_at_once(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert turns_due() == 0, "it has no clock"
+    stages_to(monkeypatch, "mix")
+    recipe = wheel.recipe.model_copy(update={"least": 100})
+    ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe, every_hours=1)
+    assert (turns_due(), turns_due()) == (1, 0)
+    (turn_id,) = turns.turns_running()
+    engine.turn_go(turn_id=turn_id)
+    row = turns.turn_row(turns.turn_of(turn_id))
+    assert (row.state, [stage.name for stage in row.stages]) == ("done", ["collect"])
+
+
+DYING = """
+import sys
+from pathlib import Path
+from annotation_app.flywheel.programs import Programs, held
+with held(Path(sys.argv[1])) as lock:
+    say = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    Programs(lock, lambda: True, {{}}).run([sys.executable, "-c", say], log=Path(sys.argv[1]) / "program.log")
+"""
+
+
+def test_what_a_killed_turner_had_running_ends_before_the_next_begins(tmp_path: Path) -> None:
+    folder, said = tmp_path / "turn", tmp_path / "turn" / "program.out"
+    turner = subprocess.Popen([sys.executable, "-c", DYING.replace("{{}}", "{}"), str(folder)], cwd=ROOT)
+    try:
+        wait_until(lambda: said.exists() and said.read_text().endswith("\n"), limit=60)
+        with programs.held(folder) as lock:
+            assert lock is None
+        turner.send_signal(signal.SIGKILL)
+        turner.wait()
+        with programs.held(folder, patience=60) as lock:
+            assert lock is not None
+        process = Path("/proc") / said.read_text().strip() / "cmdline"
+        assert not process.exists() or not process.read_bytes(), "at most its name is left, until somebody reaps it"
+    finally:
+        turner.kill()
+        turner.wait()
