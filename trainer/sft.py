@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from trainer.batches import Order
-from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.checkpoints import Checkpoint
 from trainer.config import InOrder, Said
 from trainer.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
 from trainer.errors import NothingToLearn
@@ -20,7 +20,7 @@ from trainer.losses import likelihood_loss
 from trainer.packing import learned_logprobs, pack
 from trainer.ranks import added, backward, mine
 from trainer.rendering import Rendered, Renderer, folder_rendered, left_out_told
-from trainer.runs import newest_of, train
+from trainer.runs import checkpoint_open, newest_of, train
 from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
@@ -66,7 +66,7 @@ def something(samples: Sequence[Rendered], left_out: Counter[str]) -> list[Rende
 def fit(config: InOrder, samples_for: Callable[[Checkpoint], Sequence[Rendered]]) -> Path:
     """Maximise the likelihood of samples; returns the last checkpoint's folder."""
     newest = newest_of(config.out)
-    checkpoint = checkpoint_load(newest or config.checkpoint, device=config.device)
+    checkpoint = checkpoint_open(newest or config.checkpoint, config)
     samples = samples_for(checkpoint)
     order = Order([len(one.ids) for one in samples], tokens=config.tokens, seed=config.seed)
 
