@@ -68,6 +68,13 @@ def trajectories_read(folders: Iterable[Path]) -> Iterator[tuple[Path, Trajector
                 yield folder, trajectory
 
 
+def whole_write(path: Path, data: bytes) -> None:
+    """Write a file that is there whole or not at all."""
+    aside = path.with_name(path.name + UNFINISHED)
+    aside.write_bytes(data)
+    aside.replace(path)
+
+
 def sha256_of(path: Path) -> str:
     """The checksum of a file."""
     with path.open("rb") as content:
@@ -146,7 +153,7 @@ class FolderWriter:
         plan, own = self._aside / PLAN, json.dumps(self._filters, indent=1, sort_keys=True)
         if plan.is_file() and plan.read_text() != own:
             raise FolderUnusable(f"{self._aside} is the beginning of another folder; remove it or write elsewhere")
-        plan.write_text(own)
+        whole_write(plan, own.encode())
 
     def _go_on(self) -> None:
         """Take note of the whole trajectories that are there, and cut off what comes after them."""

@@ -8,7 +8,6 @@ Several folders of one policy are read as one. One that is not there yet is roll
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,12 +19,11 @@ from agent_backend.evaluate.comparison import compare, holds_up
 from agent_backend.evaluate.judgements import beliefs_read, judgements_add
 from agent_backend.evaluate.results import References, references_read, suite_results, task_results
 from agent_backend.evaluate.table import table_of
-from agent_backend.folders import trajectories_read
+from agent_backend.folders import trajectories_read, whole_write
 from agent_backend.rollout.__main__ import rolled_out
 from agent_backend.rollout.options import options_add, options_check
 from vm_bridge.errors import BridgeError
 from vocabulary.evaluations import Evaluation
-from vocabulary.exports import UNFINISHED
 
 
 def evaluation_of(
@@ -87,9 +85,7 @@ def main(given: Sequence[str] | None = None) -> int:
         attempts, against=against, references=references, judge=believed.judge, at=datetime.now(UTC)
     )
     if arguments.out is not None:
-        aside = arguments.out.with_name(arguments.out.name + UNFINISHED)
-        aside.write_text(evaluation.model_dump_json(indent=1) + "\n")
-        os.replace(aside, arguments.out)
+        whole_write(arguments.out, evaluation.model_dump_json(indent=1).encode() + b"\n")
     print(table_of(evaluation))
     return 2 if arguments.gate and evaluation.comparison and not holds_up(evaluation.comparison) else 0
 

@@ -86,7 +86,7 @@ def main(given: Sequence[str] | None = None) -> int:
             believed=beliefs_read(judgements, arguments.threshold) if judgements else None,
         )
     except AgentError as error:
-        print(error, file=sys.stderr)
+        print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     print(f"{manifest.counts.trajectories} trajectories, {manifest.counts.steps} steps in {arguments.out}")
     return 0

@@ -147,9 +147,11 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(_run(arguments))
     except PolicyUnavailable as error:
-        print(f"{error}; the same command goes on from here", file=sys.stderr)
-    except (AgentError, FileExistsError, ValidationError) as error:
-        print(error, file=sys.stderr)
+        print(f"{error.code}: {error}; the same command goes on from here", file=sys.stderr)
+    except AgentError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+    except ValidationError as error:
+        print(f"invalid: {error.errors()[0]['msg']}", file=sys.stderr)
     return 1
 
 

@@ -10,7 +10,7 @@ from typing import BinaryIO, Self
 
 from pydantic import ValidationError
 
-from agent_backend.folders import FolderUnusable, sha256_of
+from agent_backend.folders import FolderUnusable, sha256_of, whole_write
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import MANIFEST, UNFINISHED
@@ -40,9 +40,9 @@ class JudgementFolder:
         self._lines: BinaryIO | None = None
 
     def __enter__(self) -> Self:
-        """Raises FileExistsError where the target is there, FolderUnusable where another plan was begun."""
+        """Raises FolderUnusable where the target is there, or another plan was begun."""
         if self.target.exists():
-            raise FileExistsError(f"{self.target} exists")
+            raise FolderUnusable(f"{self.target} exists")
         (self.aside / PROMPTS).mkdir(parents=True, exist_ok=True)
         self._plan_keep()
         self._lines = (self.aside / JUDGEMENTS).open("ab")
@@ -63,10 +63,7 @@ class JudgementFolder:
 
     async def keep(self, ref: BlobRef, data: bytes) -> None:
         """Keep what was asked."""
-        path = self.aside / PROMPTS / f"{ref.sha256}.json"
-        aside = path.with_name(path.name + UNFINISHED)
-        aside.write_bytes(data)
-        aside.replace(path)
+        whole_write(self.aside / PROMPTS / f"{ref.sha256}.json", data)
 
     def finish(self, *, at: datetime, refused: int = 0) -> JudgementsManifest:
         """Let the folder appear."""
@@ -95,9 +92,7 @@ class JudgementFolder:
             if begun != self.plan:
                 raise FolderUnusable(f"{self.aside} was begun by another judge or for other folders: remove it first")
             return
-        aside = path.with_name(path.name + UNFINISHED)
-        aside.write_text(self.plan.model_dump_json(indent=1) + "\n")
-        aside.replace(path)
+        whole_write(path, self.plan.model_dump_json(indent=1).encode() + b"\n")
 
     def _read_back(self) -> int:
         """Take up the whole lines there are; how long they are together. A line cut off is judged again."""

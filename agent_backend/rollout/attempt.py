@@ -13,7 +13,7 @@ from agent_backend.ports import Policy
 from agent_backend.refusals import lapses, page_of
 from agent_backend.runner import Limits
 from vm_bridge.client import BridgeClient
-from vm_bridge.errors import BridgeError
+from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vm_bridge.machine import Lease, Machine
 from vocabulary.actions import Finish
 from vocabulary.messages import EpisodeState
@@ -23,7 +23,8 @@ from vocabulary.trajectories import Trajectory
 
 PolicyOn = Callable[[Machine], Policy]
 """Who proposes in the episode of this machine."""
-LEASE_SECONDS = 60.0
+LEASE_SECONDS, RENEWALS = 60.0, 3
+"""How long a lease is without being renewed, and how often it is within that."""
 MACHINE_WAIT = 120.0
 """How long an attempt waits for a free machine (seconds)."""
 USER = "rollout"
@@ -46,15 +47,21 @@ async def leased(bridge: BridgeClient, image: str, session: str) -> AsyncIterato
 
 
 async def keep(bridge: BridgeClient, lease: Lease) -> None:
-    """Renew a lease until it ends; the machine's own calls then say that it did."""
-    with contextlib.suppress(BridgeError):
-        while True:
-            await asyncio.sleep(LEASE_SECONDS / 3)
+    """Renew a lease until it ends; the machine's own calls then say that it did. A bridge that does not answer is asked
+    again before the lease is over."""
+    while True:
+        await asyncio.sleep(LEASE_SECONDS / RENEWALS)
+        try:
             lease = await bridge.renew(lease, ttl=LEASE_SECONDS)
+        except BridgeUnavailable:
+            continue
+        except BridgeError:
+            return
 
 
 async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: PolicyOn, limits: Limits) -> MemoryStore:
-    """One episode from a fresh machine to its verdict. Raises BridgeError when no machine can be had."""
+    """One episode from a fresh machine to its verdict. Raises BridgeError when no machine can be had, PolicyUnavailable
+    when the policy's server stays away."""
     start = EpisodeState(
         id=uuid.uuid4().hex, version=0, status="warming", task=task, pool="rollout", created_at=datetime.now(UTC)
     )

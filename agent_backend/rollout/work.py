@@ -42,9 +42,9 @@ class Work:
     _all: int = 0
 
     async def run(self, parallel: int) -> None:
-        """Every attempt that is not in the folder, so many at a time. Raises BridgeUnavailable when the bridge is gone,
-        UnknownTask or InvalidAction where there is nothing to attempt, and NothingAttempted; what was done stays in the
-        folder."""
+        """Every attempt that is not in the folder, so many at a time. Raises BridgeUnavailable when the bridge is gone
+        and PolicyUnavailable when the policy's server is, UnknownTask or InvalidAction where there is nothing to
+        attempt, and NothingAttempted; what was done stays in the folder."""
         tasks = await tasks_of(self.plan, self.bridge)
         done = {task.id for task in self.folder.kept.values()}
         self._all = len(tasks)
