@@ -108,7 +108,7 @@ def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     ensure_python_packages(Purpose.RUN, console)
     python = ensure_trainer(console)
     if not arguments.small:
-        return _manage(arguments, ["turn_wheel", arguments.wheel, "--turns", str(arguments.turns)], console)
+        return _manage(arguments, ["turn_wheel", arguments.wheel, "--turns", str(arguments.turns), *rest], console)
     data = arguments.data if arguments.data != DATA else SMALL
     small_turn(data, turns=arguments.turns, python=python, console=console)
     return 0
@@ -166,7 +166,7 @@ def _parser() -> argparse.ArgumentParser:
         each = add(name, command, about)
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
-    wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge what came of it")
+    wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge", takes_rest=True)
     wheel.add_argument("wheel", nargs="?", default="main", help="which one of the running demo (main)")
     wheel.add_argument("--turns", type=int, default=1, help="how many (1); one that broke off is the first of them")
     wheel.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")

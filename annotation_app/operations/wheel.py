@@ -76,7 +76,10 @@ def _standing(storage: Running, start: Path) -> dict[str, Any]:
 @contextlib.contextmanager
 def _serving(python: Path, standing: Mapping[str, Any], *, log: Path) -> Iterator[str]:
     """The policy's server, with the weights of who proposes; the turn gives it newer ones. Its address."""
-    port = free_port()
+    kept = log.parent.parent / "model.port"
+    if not kept.exists():
+        kept.write_text(str(free_port()))
+    port = int(kept.read_text())  # a turn that goes on gives its weights to the address it began with
     address = f"http://{LOOPBACK}:{port}"
     words = ("-m", "trainer.serve", standing["checkpoint"], "--served-model-name", POLICY, "--port", str(port), "--dev")
     log.parent.mkdir(parents=True, exist_ok=True)

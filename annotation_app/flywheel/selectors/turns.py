@@ -60,6 +60,11 @@ def turn_running(wheel: Wheel) -> Turn | None:
     return wheel.turns.filter(state=TurnState.RUNNING).first()
 
 
+def turn_last(wheel: Wheel) -> Turn | None:
+    """The turn a wheel began last."""
+    return wheel.turns.order_by("-number").first()
+
+
 def turns_running() -> tuple[UUID, ...]:
     """Turns that are to go on."""
     return tuple(Turn.objects.filter(state=TurnState.RUNNING).values_list("pk", flat=True))

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation_app.errors import ApplicationError
 from annotation_app.flywheel.engine import turn_go
 from annotation_app.flywheel.schemas import TurnRow
-from annotation_app.flywheel.selectors.turns import turn_of, turn_row, turn_running, wheel_named
-from annotation_app.flywheel.services.ledger import turn_begin
+from annotation_app.flywheel.selectors.turns import turn_last, turn_of, turn_row, turn_running, wheel_named
+from annotation_app.flywheel.services.ledger import turn_begin, turn_resume
 
 PATIENCE = 60.0
 """Seconds that are waited for programs of a turner that died."""
@@ -22,9 +22,15 @@ class Command(BaseCommand):
         parser.add_argument("wheel")
         parser.add_argument("--turns", type=int, default=1, help="how many; one that broke off is the first of them")
 
+        parser.add_argument(
+            "--resume", action="store_true", help="begin with the last turn, which failed or was cancelled"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             wheel = wheel_named(options["wheel"])
+            if options["resume"] and (last := turn_last(wheel)) is not None:
+                turn_resume(user=wheel.owner, turn_id=last.pk)
             for _ in range(options["turns"]):
                 turn = turn_running(wheel) or turn_begin(user=wheel.owner, wheel_id=wheel.pk)
                 if not turn_go(turn_id=turn.pk, patience=PATIENCE):
