@@ -1,6 +1,9 @@
 """Recomputing layers changes no gradient and keeps less; bfloat16 stays near single precision, and off is off."""
 
+import inspect
+import re
 import weakref
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -8,6 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.trainer.making import read, sample
+from trainer.__main__ import SHARED
 from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.computing import computed
 from trainer.config import Training
@@ -114,6 +118,12 @@ def test_a_critics_head_stays_exact(checkpoint: Checkpoint) -> None:
     computed(critic.checkpoint.model, Training(checkpoint=checkpoint.path, out=checkpoint.path, precision="bfloat16"))
     values = learned_values(critic, packed(checkpoint))
     assert not torch.equal(values, values.bfloat16().float())
+
+
+@pytest.mark.parametrize("command", SHARED)
+def test_every_command_that_trains_opens_its_models_so(command: str) -> None:
+    source = inspect.getsource(import_module(f"trainer.{command}"))
+    assert not re.search(r"\b(checkpoint|critic)_load\(", source), "what it loads would not be computed as it is told"
 
 
 def test_off_is_off(checkpoint: Checkpoint) -> None:
