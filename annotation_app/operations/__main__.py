@@ -109,6 +109,8 @@ def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     python = ensure_trainer(console)
     if not arguments.small:
         return _manage(arguments, ["turn_wheel", arguments.wheel, "--turns", str(arguments.turns), *rest], console)
+    if rest:
+        raise OperationsError(f"Not known with --small: {' '.join(rest)}")
     data = arguments.data if arguments.data != DATA else SMALL
     small_turn(data, turns=arguments.turns, python=python, console=console)
     return 0
