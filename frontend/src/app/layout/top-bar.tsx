@@ -27,7 +27,7 @@ export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: (
     <header className={styles.bar}>
       <Link to="/" className={styles.home}>
         <LogoMark />
-        Pilothouse
+        <span className={styles.brand}>Pilothouse</span>
       </Link>
       <div className={styles.place}>
         <PathSlot />

@@ -1,9 +1,10 @@
 /** The exports there are, the newest first. */
-import { Button, Progress, Table, VisuallyHidden } from "@mantine/core";
+import { Button, Progress } from "@mantine/core";
 
 import type { ExportOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 
 import { useChangeExport } from "./api";
 import { DownloadButton } from "./download-button";
@@ -21,49 +22,40 @@ export function ExportTable({ exports, frozen, onFreeze }: Props) {
   const i18n = useI18n();
   const { t, bytes, moment } = i18n;
   return (
-    <Table.ScrollContainer minWidth={820}>
-    <Table className={styles.table}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("exports.when")}</Table.Th>
-          <Table.Th>{t("exports.what")}</Table.Th>
-          <Table.Th>{t("episodes.status")}</Table.Th>
-          <Table.Th className={styles.number}>{t("exports.trajectories")}</Table.Th>
-          <Table.Th className={styles.number}>{t("exports.size")}</Table.Th>
-          <Table.Th>
-            <VisuallyHidden>{t("exports.actions")}</VisuallyHidden>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {exports.map((item) => (
-          <Table.Tr key={item.id}>
-            <Table.Td>{moment(item.created_at)}</Table.Td>
-            <Table.Td>
+    <DataTable
+      rows={exports}
+      keyOf={(item) => item.id}
+      columns={[
+        { head: t("exports.when"), kind: "name", cell: (item) => moment(item.created_at) },
+        {
+          head: t("exports.what"),
+          cell: (item) => (
+            <>
               {inWords(i18n, item.filters, item.plan)}
               <div className={styles.note}>{item.requested_by}</div>
-            </Table.Td>
-            <Table.Td className={styles.status}>
-              <ExportStatus item={item} />
-            </Table.Td>
-            <Table.Td className={styles.number}>{item.trajectories}</Table.Td>
-            <Table.Td className={styles.number}>{bytes(item.bytes)}</Table.Td>
-            <Table.Td>
-              <div className={styles.actions}>
-                <Change item={item} />
-                {item.status === "done" && !frozen.has(item.id) && (
-                  <Button variant="default" size="compact-xs" onClick={() => onFreeze(item)}>
-                    {t("versions.freeze")}
-                  </Button>
-                )}
-                {item.status === "done" && <DownloadButton id={item.id} />}
-              </div>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-    </Table.ScrollContainer>
+            </>
+          ),
+        },
+        { head: t("episodes.status"), className: styles.status, cell: (item) => <ExportStatus item={item} /> },
+        { head: t("exports.trajectories"), kind: "number", cell: (item) => item.trajectories },
+        { head: t("exports.size"), kind: "number", cell: (item) => bytes(item.bytes) },
+        {
+          head: t("exports.actions"),
+          kind: "actions",
+          cell: (item) => (
+            <>
+              <Change item={item} />
+              {item.status === "done" && !frozen.has(item.id) && (
+                <Button variant="default" size="compact-xs" onClick={() => onFreeze(item)}>
+                  {t("versions.freeze")}
+                </Button>
+              )}
+              {item.status === "done" && <DownloadButton id={item.id} />}
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 

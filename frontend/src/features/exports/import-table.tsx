@@ -1,91 +1,54 @@
 /** The imports there are, the newest first, and what each of them refused. */
-import { Button, Progress, Table, VisuallyHidden } from "@mantine/core";
+import { Button, Progress, Table } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Fragment, useState } from "react";
 import { Link } from "react-router";
 
 import type { ImportOut, RefusalOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
 
 import { refusedQuery, underWay, useChangeImport } from "./imports-api";
 import styles from "./imports.module.css";
 
-const COLUMNS = ["when", "file", "status", "imported", "known", "refused"] as const;
-
 export function ImportTable({ imports }: { readonly imports: readonly ImportOut[] }) {
-  const { t } = useI18n();
-  const [opened, setOpened] = useState<string | null>(null);
-  return (
-    <div className={styles.scroll}>
-      <Table className={styles.table}>
-        <Table.Thead>
-          <Table.Tr>
-            {COLUMNS.map((column, place) => (
-              <Table.Th key={column} className={place > 2 ? styles.number : undefined}>
-                {t(`imports.column.${column}`)}
-              </Table.Th>
-            ))}
-            <Table.Th>
-              <VisuallyHidden>{t("imports.change")}</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {imports.map((item) => (
-            <Fragment key={item.id}>
-              <Row item={item} opened={opened === item.id} onOpen={() => setOpened(opened === item.id ? null : item.id)} />
-              {opened === item.id && (
-                <Table.Tr>
-                  <Table.Td colSpan={COLUMNS.length + 1} p={0}>
-                    <Refused item={item} />
-                  </Table.Td>
-                </Table.Tr>
-              )}
-            </Fragment>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  );
-}
-
-type RowProps = { readonly item: ImportOut; readonly opened: boolean; readonly onOpen: () => void };
-
-function Row({ item, opened, onOpen }: RowProps) {
   const { t, moment } = useI18n();
   return (
-    <Table.Tr>
-      <Table.Td>{moment(item.created_at)}</Table.Td>
-      <Table.Td>
-        {item.name}
-        {item.pool_id !== null && (
-          <>
-            {" "}
-            · <Link to={`/trajectories?pool=${item.pool_id}`}>{item.pool}</Link>
-          </>
-        )}
-      </Table.Td>
-      <Table.Td>
-        <Status item={item} />
-      </Table.Td>
-      <Table.Td className={styles.number}>{item.imported}</Table.Td>
-      <Table.Td className={styles.number}>{item.known}</Table.Td>
-      <Table.Td className={styles.number}>
-        {item.refused === 0 ? (
-          0
-        ) : (
-          <Button variant="subtle" size="compact-xs" aria-expanded={opened} onClick={onOpen}>
-            {t("imports.refused", { count: item.refused })}
-          </Button>
-        )}
-      </Table.Td>
-      <Table.Td className={styles.number}>
-        <Change item={item} />
-      </Table.Td>
-    </Table.Tr>
+    <DataTable
+      rows={imports}
+      keyOf={(item) => item.id}
+      columns={[
+        {
+          head: t("imports.column.file"),
+          kind: "name",
+          cell: (item) => (
+            <>
+              {item.name}
+              {item.pool_id !== null && (
+                <>
+                  {" "}
+                  · <Link to={`/trajectories?pool=${item.pool_id}`}>{item.pool}</Link>
+                </>
+              )}
+            </>
+          ),
+        },
+        { head: t("imports.column.when"), cell: (item) => moment(item.created_at) },
+        { head: t("imports.column.status"), cell: (item) => <Status item={item} /> },
+        { head: t("imports.column.imported"), kind: "number", cell: (item) => item.imported },
+        { head: t("imports.column.known"), kind: "number", cell: (item) => item.known },
+        { head: t("imports.column.refused"), kind: "number", cell: (item) => item.refused },
+        { head: t("imports.change"), kind: "actions", cell: (item) => <Change item={item} /> },
+      ]}
+      details={{
+        head: t("imports.column.refused"),
+        has: (item) => item.refused > 0,
+        named: (item) => t("imports.refused.rows", { name: item.name }),
+        body: (item) => <Refused item={item} />,
+      }}
+    />
   );
 }
 

@@ -1,10 +1,11 @@
 /** Dataset versions: how each is cited, what is in it, what was trained from it, and what was withdrawn since. */
-import { Button, CopyButton, Table, TextInput, VisuallyHidden } from "@mantine/core";
-import { Fragment, useId, useState } from "react";
+import { Button, CopyButton, TextInput } from "@mantine/core";
+import { useState } from "react";
 
 import type { VersionOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { useTrained } from "./api";
@@ -14,74 +15,64 @@ import { inWords } from "./what";
 
 export function VersionTable({ versions }: { versions: readonly VersionOut[] }) {
   const { t, moment } = useI18n();
-  const [open, setOpen] = useState<string | null>(null);
-  const id = useId();
   return (
-    <Table.ScrollContainer minWidth={820}>
-      <Table className={styles.table}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t("versions.version")}</Table.Th>
-            <Table.Th className={styles.number}>{t("exports.trajectories")}</Table.Th>
-            <Table.Th>{t("versions.trained")}</Table.Th>
-            <Table.Th>{t("versions.frozen")}</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>{t("exports.actions")}</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {versions.map((version) => (
-            <Fragment key={version.export_id}>
-              <Table.Tr>
-                <Table.Td>
-                  <span className={styles.name}>{named(version)}</span>
-                  {version.notes && <div className={styles.note}>{version.notes}</div>}
-                </Table.Td>
-                <Table.Td className={styles.number}>
-                  {version.trajectories}
-                  {version.withdrawn > 0 && (
-                    <div>
-                      <Badge tone="warn" title={t("versions.withdrawn.help")}>
-                        {t("versions.withdrawn", { count: version.withdrawn })}
-                      </Badge>
-                    </div>
-                  )}
-                </Table.Td>
-                <Table.Td>{version.checkpoints.join(", ") || "–"}</Table.Td>
-                <Table.Td>
-                  {moment(version.created_at)}
-                  <div className={styles.note}>{version.created_by}</div>
-                </Table.Td>
-                <Table.Td>
-                  <div className={styles.actions}>
-                    <Cite citation={version.citation} />
-                    <Button
-                      variant="default"
-                      size="compact-xs"
-                      aria-label={t("versions.details_of", { name: named(version) })}
-                      aria-expanded={open === version.export_id}
-                      aria-controls={open === version.export_id ? id : undefined}
-                      onClick={() => setOpen(open === version.export_id ? null : version.export_id)}
-                    >
-                      {t("versions.details")}
-                    </Button>
-                    <DownloadButton id={version.export_id} />
-                  </div>
-                </Table.Td>
-              </Table.Tr>
-              {open === version.export_id && (
-                <Table.Tr id={id}>
-                  <Table.Td colSpan={5}>
-                    <Details version={version} />
-                  </Table.Td>
-                </Table.Tr>
+    <DataTable
+      rows={versions}
+      keyOf={(version) => version.export_id}
+      columns={[
+        {
+          head: t("versions.version"),
+          kind: "name",
+          cell: (version) => (
+            <>
+              <span className={styles.name}>{named(version)}</span>
+              {version.notes && <div className={styles.note}>{version.notes}</div>}
+            </>
+          ),
+        },
+        {
+          head: t("exports.trajectories"),
+          kind: "number",
+          cell: ({ trajectories, withdrawn }) => (
+            <>
+              {trajectories}
+              {withdrawn > 0 && (
+                <div>
+                  <Badge tone="warn" title={t("versions.withdrawn.help")}>
+                    {t("versions.withdrawn", { count: withdrawn })}
+                  </Badge>
+                </div>
               )}
-            </Fragment>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+            </>
+          ),
+        },
+        { head: t("versions.trained"), cell: ({ checkpoints }) => checkpoints.join(", ") || "–" },
+        {
+          head: t("versions.frozen"),
+          cell: (version) => (
+            <>
+              {moment(version.created_at)}
+              <div className={styles.note}>{version.created_by}</div>
+            </>
+          ),
+        },
+        {
+          head: t("exports.actions"),
+          kind: "actions",
+          cell: (version) => (
+            <>
+              <Cite citation={version.citation} />
+              <DownloadButton id={version.export_id} />
+            </>
+          ),
+        },
+      ]}
+      details={{
+        head: t("versions.details"),
+        named: (version) => t("versions.details_of", { name: named(version) }),
+        body: (version) => <Details version={version} />,
+      }}
+    />
   );
 }
 

@@ -1,9 +1,10 @@
 /** Each judge in each pool: how much it has judged, how far it agrees with people, and what can be done. */
-import { Button, Progress, Table } from "@mantine/core";
+import { Button, Progress } from "@mantine/core";
 
 import type { JudgeOut, JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { RateText } from "@/shared/ui/rate";
 
@@ -18,54 +19,41 @@ export function JudgeTable({ rows, onThreshold }: Props) {
   return (
     <>
       <Problem error={change.error} />
-      <Table.ScrollContainer minWidth={1080}>
-        <Table className={styles.table}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("judges.judge")}</Table.Th>
-              <Table.Th>{t("judges.pool")}</Table.Th>
-              <Table.Th>{t("judges.judged")}</Table.Th>
-              <Table.Th>{t("judges.threshold")}</Table.Th>
-              <Table.Th className={styles.number}>{t("judges.precision")}</Table.Th>
-              <Table.Th className={styles.number}>{t("judges.recall")}</Table.Th>
-              <Table.Th className={styles.number}>{t("judges.f1")}</Table.Th>
-              <Table.Th className={styles.number}>{t("judges.false_positives")}</Table.Th>
-              <Table.Th>{t("judges.actions")}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={`${row.pool.id} ${row.judge.id}`}>
-                <Table.Td>
-                  <JudgeName judge={row.judge} />
-                </Table.Td>
-                <Table.Td>{row.pool.name}</Table.Td>
-                <Table.Td>
-                  <Judged row={row} />
-                </Table.Td>
-                <Table.Td>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("judges.choose_one", {
-                      threshold: row.threshold.toFixed(2),
-                      judge: row.judge.ref.name,
-                      pool: row.pool.name,
-                    })}
-                    onClick={() => onThreshold(row)}
-                  >
-                    {row.threshold.toFixed(2)}
-                  </Button>
-                </Table.Td>
-                <Agreement row={row} />
-                <Table.Td className={styles.actions}>
-                  <Actions row={row} change={change} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        rows={rows}
+        keyOf={(row) => `${row.pool.id} ${row.judge.id}`}
+        columns={[
+          { head: t("judges.judge"), kind: "name", cell: (row) => <JudgeName judge={row.judge} /> },
+          { head: t("judges.pool"), cell: (row) => row.pool.name },
+          { head: t("judges.judged"), cell: (row) => <Judged row={row} /> },
+          {
+            head: t("judges.threshold"),
+            cell: (row) => (
+              <Button
+                variant="default"
+                size="compact-xs"
+                aria-label={t("judges.choose_one", {
+                  threshold: row.threshold.toFixed(2),
+                  judge: row.judge.ref.name,
+                  pool: row.pool.name,
+                })}
+                onClick={() => onThreshold(row)}
+              >
+                {row.threshold.toFixed(2)}
+              </Button>
+            ),
+          },
+          { head: t("judges.precision"), kind: "number", cell: ({ at_threshold: at }) => <RateText rate={at?.precision ?? null} /> },
+          { head: t("judges.recall"), kind: "number", cell: ({ at_threshold: at }) => <RateText rate={at?.recall ?? null} /> },
+          { head: t("judges.f1"), kind: "number", cell: ({ at_threshold: at }) => at?.f1?.toFixed(2) ?? "–" },
+          {
+            head: t("judges.false_positives"),
+            kind: "number",
+            cell: ({ at_threshold: at }) => <RateText rate={at?.false_positive_rate ?? null} />,
+          },
+          { head: t("judges.actions"), kind: "actions", cell: (row) => <Actions row={row} change={change} /> },
+        ]}
+      />
     </>
   );
 }
@@ -86,12 +74,14 @@ export function JudgeName({ judge: { ref, settings } }: { judge: JudgeOut }) {
   );
 }
 
-function Judged({ row: { run, finished, judged, unsaid } }: { row: JudgeRow }) {
+function Judged({ row }: { row: JudgeRow }) {
   const { t } = useI18n();
+  const { run, finished, judged, unsaid } = row;
   return (
     <>
       {t("judges.of", { count: judged, all: finished })}
       {unsaid > 0 && <span className={styles.note}> · {t("judges.unsaid", { count: unsaid })}</span>}
+      <HeldAgainst row={row} />
       {underWay(run) && (
         <Progress value={run.total === 0 ? 0 : (run.judged / run.total) * 100} aria-label={t("judges.progress")} />
       )}
@@ -103,35 +93,16 @@ function Judged({ row: { run, finished, judged, unsaid } }: { row: JudgeRow }) {
   );
 }
 
-function Agreement({ row: { at_threshold: at, counted } }: { row: JudgeRow }) {
+/** What people said, which it is held against. */
+function HeldAgainst({ row: { at_threshold, counted } }: { row: JudgeRow }) {
   const { t } = useI18n();
-  if (at === null) {
-    return (
-      <Table.Td colSpan={4} className={styles.note}>
-        {t("judges.no_people")}
-      </Table.Td>
-    );
-  }
+  if (at_threshold === null) return <div className={styles.note}>{t("judges.no_people")}</div>;
   const unsaid = counted.unsaid_successes + counted.unsaid_failures;
   return (
-    <>
-      <Table.Td className={styles.number}>
-        <RateText rate={at.precision} />
-      </Table.Td>
-      <Table.Td className={styles.number}>
-        <RateText rate={at.recall} />
-      </Table.Td>
-      <Table.Td className={styles.number}>
-        {at.f1 === null ? "–" : at.f1.toFixed(2)}{" "}
-        <span className={styles.note}>
-          {t("judges.people", { successes: counted.successes, failures: counted.failures })}
-          {unsaid > 0 && <> · {t("judges.unsaid", { count: unsaid })}</>}
-        </span>
-      </Table.Td>
-      <Table.Td className={styles.number}>
-        <RateText rate={at.false_positive_rate} />
-      </Table.Td>
-    </>
+    <div className={styles.note}>
+      {t("judges.people", { successes: counted.successes, failures: counted.failures })}
+      {unsaid > 0 && <> · {t("judges.unsaid", { count: unsaid })}</>}
+    </div>
   );
 }
 

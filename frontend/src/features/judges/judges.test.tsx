@@ -96,7 +96,8 @@ describe("the judges page", () => {
     open([{}]);
     expect(await screen.findByText("8 of 10")).toBeTruthy();
     expect(screen.getByText(/75%/).textContent).toContain("10%–90%, 3 of 4");
-    expect(screen.getByText("0.86").textContent).toContain("3 done, 3 not");
+    expect(screen.getByText("0.86")).toBeTruthy();
+    expect(screen.getByText(/3 done, 3 not/)).toBeTruthy();
     expect(screen.getByText(/4 votes, unanimous/)).toBeTruthy();
     expect(screen.getByRole("link", { name: "Download as CSV" }).getAttribute("href")).toBe("/api/judges/calibrations.csv");
   });

@@ -1,10 +1,11 @@
 /** From which score on a judge is believed: every threshold with what it would have meant. */
-import { Button, ScrollArea, Table } from "@mantine/core";
+import { Button, ScrollArea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import type { Calibration, JudgeRow } from "@/generated/api";
+import type { JudgeRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { RateText } from "@/shared/ui/rate";
@@ -38,72 +39,43 @@ function Thresholds({ row, onDone }: { row: JudgeRow; onDone: () => void }) {
       <p className={styles.note}>{t("judges.threshold.help")}</p>
       <Problem error={change.error} />
       <ScrollArea.Autosize mah="60vh" type="auto" viewportProps={{ tabIndex: 0 }}>
-        <Table className={styles.table}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th className={styles.number}>{t("judges.threshold")}</Table.Th>
-              <Table.Th className={styles.number}>{t("judges.precision")}</Table.Th>
-              <Table.Th className={styles.number}>{t("judges.recall")}</Table.Th>
-              <Table.Th className={styles.number}>{t("judges.f1")}</Table.Th>
-              <Table.Th className={styles.number}>{t("judges.false_positives")}</Table.Th>
-              <Table.Th>{t("judges.actions")}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {sweep.data.points.map((point) => (
-              <Point
-                key={point.threshold}
-                point={point}
-                best={point.threshold === sweep.data.best}
-                chosen={point.threshold === row.threshold}
-                onUse={use}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          rows={sweep.data.points}
+          keyOf={(point) => point.threshold}
+          columns={[
+            {
+              head: t("judges.threshold"),
+              kind: "name",
+              cell: ({ threshold }) => (
+                <>
+                  {threshold.toFixed(2)} {threshold === sweep.data.best && <Badge tone="ok">{t("judges.best")}</Badge>}
+                </>
+              ),
+            },
+            { head: t("judges.precision"), kind: "number", cell: (point) => <RateText rate={point.precision} /> },
+            { head: t("judges.recall"), kind: "number", cell: (point) => <RateText rate={point.recall} /> },
+            { head: t("judges.f1"), kind: "number", cell: ({ f1 }) => f1?.toFixed(2) ?? "–" },
+            { head: t("judges.false_positives"), kind: "number", cell: (point) => <RateText rate={point.false_positive_rate} /> },
+            {
+              head: t("judges.actions"),
+              kind: "actions",
+              cell: ({ threshold }) =>
+                threshold === row.threshold ? (
+                  <Badge tone="neutral">{t("judges.chosen")}</Badge>
+                ) : (
+                  <Button
+                    variant="default"
+                    size="compact-xs"
+                    aria-label={t("judges.use_one", { threshold: threshold.toFixed(2) })}
+                    onClick={() => use(threshold)}
+                  >
+                    {t("judges.use")}
+                  </Button>
+                ),
+            },
+          ]}
+        />
       </ScrollArea.Autosize>
     </>
-  );
-}
-
-type PointProps = {
-  readonly point: Calibration;
-  readonly best: boolean;
-  readonly chosen: boolean;
-  readonly onUse: (threshold: number) => void;
-};
-
-function Point({ point, best, chosen, onUse }: PointProps) {
-  const { t } = useI18n();
-  return (
-    <Table.Tr>
-      <Table.Td className={styles.number}>
-        {best && <Badge tone="ok">{t("judges.best")}</Badge>} {point.threshold.toFixed(2)}
-      </Table.Td>
-      <Table.Td className={styles.number}>
-        <RateText rate={point.precision} />
-      </Table.Td>
-      <Table.Td className={styles.number}>
-        <RateText rate={point.recall} />
-      </Table.Td>
-      <Table.Td className={styles.number}>{point.f1 === null ? "–" : point.f1.toFixed(2)}</Table.Td>
-      <Table.Td className={styles.number}>
-        <RateText rate={point.false_positive_rate} />
-      </Table.Td>
-      <Table.Td className={styles.actions}>
-        {chosen ? (
-          <Badge tone="neutral">{t("judges.chosen")}</Badge>
-        ) : (
-          <Button
-            variant="default"
-            size="compact-xs"
-            aria-label={t("judges.use_one", { threshold: point.threshold.toFixed(2) })}
-            onClick={() => onUse(point.threshold)}
-          >
-            {t("judges.use")}
-          </Button>
-        )}
-      </Table.Td>
-    </Table.Tr>
   );
 }

@@ -1,9 +1,10 @@
 /** Places that make machines: how full they are, and whether they are being emptied. */
-import { Button, Table } from "@mantine/core";
+import { Button } from "@mantine/core";
 
 import type { HostInfo } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
@@ -15,28 +16,33 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
   return (
     <>
       <Problem error={change.error} />
-      <Table className={styles.table}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t("machines.host")}</Table.Th>
-            <Table.Th>{t("machines.images")}</Table.Th>
-            <Table.Th className={styles.number}>{t("machines.capacity")}</Table.Th>
-            <Table.Th className={styles.number}>{t("machines.last_seen")}</Table.Th>
-            <Table.Th className={styles.number}>{t("machines.draining")}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {hosts.map((host) => (
-            <Table.Tr key={host.id}>
-              <Table.Td>
+      <DataTable
+        rows={hosts}
+        keyOf={(host) => host.id}
+        columns={[
+          {
+            head: t("machines.host"),
+            kind: "name",
+            cell: (host) => (
+              <>
                 <strong className={styles.name}>{host.id}</strong>
                 <div className={styles.note}>{host.url}</div>
                 <Bounds host={host} />
-              </Table.Td>
-              <Table.Td>{host.images.join(", ")}</Table.Td>
-              <Table.Td className={styles.number}>{t("machines.of", { count: host.machines, most: host.capacity })}</Table.Td>
-              <Table.Td className={styles.number}>{relative(host.last_seen)}</Table.Td>
-              <Table.Td className={styles.actions}>
+              </>
+            ),
+          },
+          { head: t("machines.images"), cell: (host) => host.images.join(", ") },
+          {
+            head: t("machines.capacity"),
+            kind: "number",
+            cell: (host) => t("machines.of", { count: host.machines, most: host.capacity }),
+          },
+          { head: t("machines.last_seen"), kind: "number", cell: (host) => relative(host.last_seen) },
+          {
+            head: t("machines.draining"),
+            kind: "actions",
+            cell: (host) => (
+              <>
                 {host.draining && <Badge tone="warn">{t("machines.draining")}</Badge>}
                 <Button
                   variant="default"
@@ -46,11 +52,11 @@ export function HostTable({ hosts }: { hosts: readonly HostInfo[] }) {
                 >
                   {t(host.draining ? "machines.undrain" : "machines.drain")}
                 </Button>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+              </>
+            ),
+          },
+        ]}
+      />
     </>
   );
 }

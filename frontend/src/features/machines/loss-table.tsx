@@ -1,8 +1,8 @@
 /** Machines that ended while somebody had them. */
-import { Table } from "@mantine/core";
 
 import type { Loss } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 
 import styles from "./machines.module.css";
 
@@ -11,25 +11,15 @@ const SHOWN = 20;
 export function LossTable({ losses }: { losses: readonly Loss[] }) {
   const { t, moment } = useI18n();
   return (
-    <Table className={styles.table}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("machines.when")}</Table.Th>
-          <Table.Th>{t("machines.machine")}</Table.Th>
-          <Table.Th>{t("machines.holder")}</Table.Th>
-          <Table.Th>{t("machines.reason")}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {losses.slice(0, SHOWN).map((loss) => (
-          <Table.Tr key={`${loss.machine_id} ${loss.at}`}>
-            <Table.Td>{moment(loss.at)}</Table.Td>
-            <Table.Td className={styles.name}>{loss.machine_id}</Table.Td>
-            <Table.Td>{loss.user || loss.holder}</Table.Td>
-            <Table.Td>{loss.reason}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      rows={losses.slice(0, SHOWN)}
+      keyOf={(loss) => `${loss.machine_id} ${loss.at}`}
+      columns={[
+        { head: t("machines.when"), kind: "name", cell: (loss) => moment(loss.at) },
+        { head: t("machines.machine"), className: styles.name, cell: (loss) => loss.machine_id },
+        { head: t("machines.holder"), cell: (loss) => loss.user || loss.holder },
+        { head: t("machines.reason"), cell: (loss) => loss.reason },
+      ]}
+    />
   );
 }

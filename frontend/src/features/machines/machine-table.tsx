@@ -1,10 +1,11 @@
 /** Machines as rows: what they show, who has them until when, what they cost. */
-import { Button, Table, VisuallyHidden } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "react-router";
 
 import type { Fleet, FleetMachine } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, type BadgeTone } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 
 import { thumbnailUrl } from "./api";
 import styles from "./machines.module.css";
@@ -25,37 +26,44 @@ interface Props {
 }
 
 export function MachineTable({ fleet, onWatch, onReclaim }: Props) {
-  const { t } = useI18n();
+  const { t, relative, percent, bytes, moment } = useI18n();
   return (
-    <Table className={styles.table} highlightOnHover>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("machines.machine")}</Table.Th>
-          <Table.Th>{t("machines.state")}</Table.Th>
-          <Table.Th>{t("machines.holder")}</Table.Th>
-          <Table.Th className={styles.number}>{t("machines.last_act")}</Table.Th>
-          <Table.Th className={styles.number}>{t("machines.cpu")}</Table.Th>
-          <Table.Th className={styles.number}>{t("machines.memory")}</Table.Th>
-          <Table.Th>
-            <VisuallyHidden>{t("machines.actions")}</VisuallyHidden>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {fleet.machines.map((machine) => (
-          <Table.Tr key={machine.id}>
-            <Table.Td>
-              <Machine machine={machine} at={fleet.at} />
-            </Table.Td>
-            <Table.Td>
+    <DataTable
+      rows={fleet.machines}
+      keyOf={(machine) => machine.id}
+      columns={[
+        { head: t("machines.machine"), kind: "name", cell: (machine) => <Machine machine={machine} at={fleet.at} /> },
+        {
+          head: t("machines.state"),
+          cell: (machine) => (
+            <>
               <Badge tone={TONES[machine.state]}>{t(`machines.state.${machine.state}`)}</Badge>
               <Since machine={machine} now={fleet.at} />
-            </Table.Td>
-            <Table.Td>
-              <Holder machine={machine} />
-            </Table.Td>
-            <Costs machine={machine} now={fleet.at} />
-            <Table.Td className={styles.actions}>
+            </>
+          ),
+        },
+        { head: t("machines.holder"), cell: (machine) => <Holder machine={machine} /> },
+        {
+          head: t("machines.last_act"),
+          kind: "number",
+          told: ({ last_act: acted }) => (acted === null ? undefined : moment(acted)),
+          cell: ({ last_act: acted }) => (acted === null ? "–" : relative(acted, Date.parse(fleet.at))),
+        },
+        {
+          head: t("machines.cpu"),
+          kind: "number",
+          cell: ({ cpu_share: cpu }) => (cpu === null ? "–" : percent(cpu)),
+        },
+        {
+          head: t("machines.memory"),
+          kind: "number",
+          cell: ({ memory_bytes: memory }) => (memory === null ? "–" : bytes(memory)),
+        },
+        {
+          head: t("machines.actions"),
+          kind: "actions",
+          cell: (machine) => (
+            <>
               <Button
                 variant="default"
                 size="compact-xs"
@@ -74,11 +82,11 @@ export function MachineTable({ fleet, onWatch, onReclaim }: Props) {
               >
                 {t("machines.reclaim")}
               </Button>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -127,20 +135,6 @@ function Holder({ machine }: { machine: FleetMachine }) {
         {machine.pool && episode && " · "}
         {episode && <Link to={`/episodes/${episode}`}>{t("machines.episode")}</Link>}
       </div>
-    </>
-  );
-}
-
-function Costs({ machine, now }: { machine: FleetMachine; now: string }) {
-  const { relative, percent, bytes, moment } = useI18n();
-  const { last_act: acted, cpu_share: cpu, memory_bytes: memory } = machine;
-  return (
-    <>
-      <Table.Td className={styles.number} title={acted === null ? undefined : moment(acted)}>
-        {acted === null ? "–" : relative(acted, Date.parse(now))}
-      </Table.Td>
-      <Table.Td className={styles.number}>{cpu === null ? "–" : percent(cpu)}</Table.Td>
-      <Table.Td className={styles.number}>{memory === null ? "–" : bytes(memory)}</Table.Td>
     </>
   );
 }

@@ -1,14 +1,14 @@
 /** How many machines a user or a pool may hold at once. */
-import { Button, Group, NumberInput, SegmentedControl, Stack, Table, TextInput } from "@mantine/core";
+import { Button, Group, NumberInput, SegmentedControl, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 
 import type { Quota } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import styles from "./machines.module.css";
 
 const MOST = 100_000;
 
@@ -18,37 +18,37 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
   return (
     <>
       <Problem error={change.error} />
-      <Table className={styles.table}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t("machines.quota.whose")}</Table.Th>
-            <Table.Th className={styles.number}>{t("machines.quota.held")}</Table.Th>
-            <Table.Th className={styles.number}>{t("machines.quota.limit")}</Table.Th>
-            <Table.Th />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {quotas.map((quota) => (
-            <Table.Tr key={`${quota.scope} ${quota.name}`}>
-              <Table.Td>
+      <DataTable
+        rows={quotas}
+        keyOf={(quota) => `${quota.scope} ${quota.name}`}
+        columns={[
+          {
+            head: t("machines.quota.whose"),
+            kind: "name",
+            cell: (quota) => (
+              <>
                 {t(`machines.quota.${quota.scope}`)} <strong>{quota.name === "*" ? t("machines.quota.each") : quota.name}</strong>
-              </Table.Td>
-              <Table.Td className={styles.number}>{quota.held}</Table.Td>
-              <Table.Td className={styles.number}>{quota.limit}</Table.Td>
-              <Table.Td className={styles.actions}>
-                <Button
-                  variant="default"
-                  size="compact-xs"
-                  loading={change.isPending}
-                  onClick={() => change.mutate({ do: "quota", quota: { scope: quota.scope, name: quota.name, limit: null } })}
-                >
-                  {t("machines.quota.lift")}
-                </Button>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+              </>
+            ),
+          },
+          { head: t("machines.quota.held"), kind: "number", cell: (quota) => quota.held },
+          { head: t("machines.quota.limit"), kind: "number", cell: (quota) => quota.limit },
+          {
+            head: t("machines.actions"),
+            kind: "actions",
+            cell: (quota) => (
+              <Button
+                variant="default"
+                size="compact-xs"
+                loading={change.isPending}
+                onClick={() => change.mutate({ do: "quota", quota: { scope: quota.scope, name: quota.name, limit: null } })}
+              >
+                {t("machines.quota.lift")}
+              </Button>
+            ),
+          },
+        ]}
+      />
     </>
   );
 }

@@ -1,11 +1,12 @@
 /** Who did what, searched by words and by what was done, the newest first. */
-import { Button, Select, Table, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { auditQuery } from "./api";
@@ -38,30 +39,18 @@ export function AuditLog() {
       {log.isError && <ErrorState error={log.error} onRetry={() => void log.refetch()} />}
       {log.isSuccess && rows.length === 0 && <Empty title={t("audit.none")}>{t("audit.none.help")}</Empty>}
       {rows.length > 0 && (
-        <Table className={styles.table} aria-label={t("audit.title")}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("audit.when")}</Table.Th>
-              <Table.Th>{t("audit.who")}</Table.Th>
-              <Table.Th>{t("audit.what")}</Table.Th>
-              <Table.Th>{t("audit.subject")}</Table.Th>
-              <Table.Th>{t("audit.details")}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={row.id}>
-                <Table.Td className={styles.when}>{moment(row.at)}</Table.Td>
-                <Table.Td>{row.actor ?? t("audit.system")}</Table.Td>
-                <Table.Td>{row.verb}</Table.Td>
-                <Table.Td title={row.subject}>
-                  <Subject subject={row.subject} />
-                </Table.Td>
-                <Table.Td className={styles.details}>{detailsInWords(row.details)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          label={t("audit.title")}
+          rows={rows}
+          keyOf={(row) => row.id}
+          columns={[
+            { head: t("audit.when"), kind: "name", className: styles.when, cell: (row) => moment(row.at) },
+            { head: t("audit.who"), cell: (row) => row.actor ?? t("audit.system") },
+            { head: t("audit.what"), cell: (row) => row.verb },
+            { head: t("audit.subject"), told: (row) => row.subject, cell: (row) => <Subject subject={row.subject} /> },
+            { head: t("audit.details"), className: styles.details, cell: (row) => detailsInWords(row.details) },
+          ]}
+        />
       )}
       {log.hasNextPage && (
         <div className={styles.more}>

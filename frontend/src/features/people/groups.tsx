@@ -1,9 +1,10 @@
 /** The groups pools can be given to; who is in one is set with the person. */
-import { Button, Table, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { Empty } from "@/shared/ui/states";
 
@@ -19,26 +20,29 @@ export function Groups() {
     <>
       {groups.data?.length === 0 && <Empty title={t("groups.none")}>{t("groups.none.help")}</Empty>}
       {groups.data && groups.data.length > 0 && (
-        <Table className={styles.table} aria-label={t("groups.title")}>
-          <Table.Tbody>
-            {groups.data.map((group) => (
-              <Table.Tr key={group.id}>
-                <Table.Td className={styles.name}>{group.name}</Table.Td>
-                <Table.Td>{t("groups.members", { count: group.members.length })}</Table.Td>
-                <Table.Td className={styles.actions}>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("groups.remove_one", { name: group.name })}
-                    onClick={() => remove.mutate(group.id)}
-                  >
-                    {t("groups.remove")}
-                  </Button>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          label={t("groups.title")}
+          rows={groups.data}
+          keyOf={(group) => group.id}
+          columns={[
+            { head: t("groups.name"), kind: "name", className: styles.name, cell: (group) => group.name },
+            { head: t("people.title"), cell: (group) => t("groups.members", { count: group.members.length }) },
+            {
+              head: t("people.actions"),
+              kind: "actions",
+              cell: (group) => (
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("groups.remove_one", { name: group.name })}
+                  onClick={() => remove.mutate(group.id)}
+                >
+                  {t("groups.remove")}
+                </Button>
+              ),
+            },
+          ]}
+        />
       )}
       <form
         className={styles.form}

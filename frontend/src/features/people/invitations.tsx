@@ -1,11 +1,12 @@
 /** Inviting somebody by a link that works once, and the invitations nobody has taken up. */
-import { Button, CopyButton, MultiSelect, NumberInput, Table, TextInput } from "@mantine/core";
+import { Button, CopyButton, MultiSelect, NumberInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { InvitationIn, InvitationMade, InvitationOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { groupsQuery, invitationsQuery, ROLES, useInvite, useWithdraw } from "./api";
@@ -85,36 +86,35 @@ function OpenOnes({ rows }: { rows: readonly InvitationOut[] }) {
   const { t, moment } = useI18n();
   const withdraw = useWithdraw();
   return (
-    <Table className={styles.table} aria-label={t("invite.open")}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("invite.open")}</Table.Th>
-          <Table.Th>{t("people.roles")}</Table.Th>
-          <Table.Th>{t("invite.by")}</Table.Th>
-          <Table.Th>{t("invite.until")}</Table.Th>
-          <Table.Th className={styles.actions}>{t("people.actions")}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map((row) => (
-          <Table.Tr key={row.id}>
-            <Table.Td className={styles.name}>{row.email || t("invite.anybody")}</Table.Td>
-            <Table.Td>{row.roles.map((role) => t(`role.${role as Role}`)).join(", ")}</Table.Td>
-            <Table.Td>{row.invited_by}</Table.Td>
-            <Table.Td>{moment(row.expires_at)}</Table.Td>
-            <Table.Td className={styles.actions}>
-              <Button
-                variant="default"
-                size="compact-xs"
-                aria-label={t("invite.withdraw_one", { name: row.email || t("invite.anybody") })}
-                onClick={() => withdraw.mutate(row.id)}
-              >
-                {t("invite.withdraw")}
-              </Button>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      label={t("invite.open")}
+      rows={rows}
+      keyOf={(row) => row.id}
+      columns={[
+        {
+          head: t("invite.open"),
+          kind: "name",
+          className: styles.name,
+          cell: (row) => row.email || t("invite.anybody"),
+        },
+        { head: t("people.roles"), cell: (row) => row.roles.map((role) => t(`role.${role as Role}`)).join(", ") },
+        { head: t("invite.by"), cell: (row) => row.invited_by },
+        { head: t("invite.until"), cell: (row) => moment(row.expires_at) },
+        {
+          head: t("people.actions"),
+          kind: "actions",
+          cell: (row) => (
+            <Button
+              variant="default"
+              size="compact-xs"
+              aria-label={t("invite.withdraw_one", { name: row.email || t("invite.anybody") })}
+              onClick={() => withdraw.mutate(row.id)}
+            >
+              {t("invite.withdraw")}
+            </Button>
+          ),
+        },
+      ]}
+    />
   );
 }

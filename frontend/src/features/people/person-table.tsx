@@ -1,5 +1,5 @@
 /** The people there are, searched, page by page. */
-import { Button, Select, Table, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import type { PersonOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { peopleQuery, ROLES } from "./api";
@@ -18,7 +19,7 @@ const TYPING = 250;
 /** Milliseconds without a key before what was typed is searched for. */
 
 export function PersonTable() {
-  const { t } = useI18n();
+  const { t, relative } = useI18n();
   const [words, setWords] = useState("");
   const [role, setRole] = useState<string | null>(null);
   const [changing, setChanging] = useState<PersonOut | null>(null);
@@ -41,23 +42,51 @@ export function PersonTable() {
       {people.isError && <ErrorState error={people.error} onRetry={() => void people.refetch()} />}
       {people.isSuccess && rows.length === 0 && <Empty title={t("people.none")}>{t("people.none.help")}</Empty>}
       {rows.length > 0 && (
-        <Table className={styles.table}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("people.person")}</Table.Th>
-              <Table.Th>{t("people.roles")}</Table.Th>
-              <Table.Th>{t("people.skills")}</Table.Th>
-              <Table.Th>{t("people.ways")}</Table.Th>
-              <Table.Th>{t("people.last")}</Table.Th>
-              <Table.Th className={styles.actions}>{t("people.actions")}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((person) => (
-              <Row key={person.id} person={person} onChange={() => setChanging(person)} />
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          rows={rows}
+          keyOf={(person) => person.id}
+          columns={[
+            {
+              head: t("people.person"),
+              kind: "name",
+              cell: (person) => (
+                <>
+                  <div className={styles.name}>{person.name}</div>
+                  <p className={styles.note}>{[person.username, person.email].filter(Boolean).join(" · ")}</p>
+                </>
+              ),
+            },
+            { head: t("people.roles"), cell: (person) => person.roles.map((role) => t(`role.${role as Role}`)).join(", ") },
+            { head: t("people.skills"), cell: (person) => person.skills.join(", ") },
+            {
+              head: t("people.ways"),
+              cell: (person) => (
+                <>
+                  {!person.active && <Badge tone="danger">{t("people.blocked")}</Badge>}
+                  {person.two_factor && <Badge tone="ok">{t("people.two_factor")}</Badge>}
+                </>
+              ),
+            },
+            {
+              head: t("people.last"),
+              cell: (person) => (person.last_login ? relative(person.last_login) : t("people.never")),
+            },
+            {
+              head: t("people.actions"),
+              kind: "actions",
+              cell: (person) => (
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("people.change_one", { name: person.name })}
+                  onClick={() => setChanging(person)}
+                >
+                  {t("people.change")}
+                </Button>
+              ),
+            },
+          ]}
+        />
       )}
       {people.hasNextPage && (
         <div className={styles.more}>
@@ -68,34 +97,5 @@ export function PersonTable() {
       )}
       <PersonDialog key={changing?.id} person={changing} onClose={() => setChanging(null)} />
     </>
-  );
-}
-
-function Row({ person, onChange }: { person: PersonOut; onChange: () => void }) {
-  const { t, relative } = useI18n();
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <div className={styles.name}>{person.name}</div>
-        <p className={styles.note}>{[person.username, person.email].filter(Boolean).join(" · ")}</p>
-      </Table.Td>
-      <Table.Td>{person.roles.map((role) => t(`role.${role as Role}`)).join(", ")}</Table.Td>
-      <Table.Td>{person.skills.join(", ")}</Table.Td>
-      <Table.Td>
-        {!person.active && <Badge tone="danger">{t("people.blocked")}</Badge>}
-        {person.two_factor && <Badge tone="ok">{t("people.two_factor")}</Badge>}
-      </Table.Td>
-      <Table.Td>{person.last_login ? relative(person.last_login) : t("people.never")}</Table.Td>
-      <Table.Td className={styles.actions}>
-        <Button
-          variant="default"
-          size="compact-xs"
-          aria-label={t("people.change_one", { name: person.name })}
-          onClick={onChange}
-        >
-          {t("people.change")}
-        </Button>
-      </Table.Td>
-    </Table.Tr>
   );
 }

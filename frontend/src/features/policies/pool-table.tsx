@@ -1,9 +1,10 @@
 /** Who proposes in each pool, what the next one must show, and how tasks are chosen. */
-import { Button, NativeSelect, Table, VisuallyHidden } from "@mantine/core";
+import { Button, NativeSelect } from "@mantine/core";
 
 import type { Gate, PoolPolicies, RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { PolicyBadge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
@@ -24,78 +25,66 @@ export function PoolTable({ pools, revisions, onOpen }: Props) {
   return (
     <>
       <Problem error={change.error} />
-      <Table.ScrollContainer minWidth={860}>
-        <Table className={styles.table}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("policies.pool")}</Table.Th>
-              <Table.Th>{t("policies.active")}</Table.Th>
-              <Table.Th>{t("policies.gate")}</Table.Th>
-              <Table.Th>{t("policies.next_task")}</Table.Th>
-              <Table.Th>
-                <VisuallyHidden>{t("policies.change")}</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {pools.map((pool) => (
-              <Table.Tr key={pool.id}>
-                <Table.Td>
-                  <strong>{pool.name}</strong>
-                </Table.Td>
-                <Table.Td>
-                  <Proposing pool={pool} revisions={revisions} />
-                </Table.Td>
-                <Table.Td>
-                  <GateText gate={pool.gate} />
-                </Table.Td>
-                <Table.Td>
-                  <NativeSelect
-                    aria-label={t("policies.next_task_of", { name: pool.name })}
-                    title={pool.sampling === "by_need" ? t("policies.by_need.help") : undefined}
-                    size="xs"
-                    value={pool.sampling}
-                    onChange={(event) => {
-                      const sampling = event.currentTarget.value === "by_need" ? "by_need" : "in_order";
-                      change.mutate({ do: "sampling", pool: pool.id, sampling });
-                    }}
-                    data={[
-                      { value: "in_order", label: t("policies.in_order") },
-                      { value: "by_need", label: t("policies.by_need") },
-                    ]}
-                  />
-                </Table.Td>
-                <Table.Td className={styles.actions}>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("policies.change_of", { name: pool.name })}
-                    onClick={() => onOpen("change", pool)}
-                  >
-                    {t("policies.change")}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("policies.set_gate_of", { name: pool.name })}
-                    onClick={() => onOpen("gate", pool)}
-                  >
-                    {t("policies.set_gate")}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("policies.states_of", { name: pool.name })}
-                    onClick={() => onOpen("states", pool)}
-                  >
-                    {t("policies.states")}
-                  </Button>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        rows={pools}
+        keyOf={(pool) => pool.id}
+        columns={[
+          { head: t("policies.pool"), kind: "name", cell: (pool) => <strong>{pool.name}</strong> },
+          { head: t("policies.active"), cell: (pool) => <Proposing pool={pool} revisions={revisions} /> },
+          { head: t("policies.gate"), cell: (pool) => <GateText gate={pool.gate} /> },
+          {
+            head: t("policies.next_task"),
+            cell: (pool) => (
+              <NativeSelect
+                aria-label={t("policies.next_task_of", { name: pool.name })}
+                title={pool.sampling === "by_need" ? t("policies.by_need.help") : undefined}
+                size="xs"
+                value={pool.sampling}
+                onChange={(event) => {
+                  const sampling = event.currentTarget.value === "by_need" ? "by_need" : "in_order";
+                  change.mutate({ do: "sampling", pool: pool.id, sampling });
+                }}
+                data={[
+                  { value: "in_order", label: t("policies.in_order") },
+                  { value: "by_need", label: t("policies.by_need") },
+                ]}
+              />
+            ),
+          },
+          {
+            head: t("policies.change"),
+            kind: "actions",
+            cell: (pool) => (
+              <>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("policies.change_of", { name: pool.name })}
+                  onClick={() => onOpen("change", pool)}
+                >
+                  {t("policies.change")}
+                </Button>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("policies.set_gate_of", { name: pool.name })}
+                  onClick={() => onOpen("gate", pool)}
+                >
+                  {t("policies.set_gate")}
+                </Button>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("policies.states_of", { name: pool.name })}
+                  onClick={() => onOpen("states", pool)}
+                >
+                  {t("policies.states")}
+                </Button>
+              </>
+            ),
+          },
+        ]}
+      />
     </>
   );
 }

@@ -1,11 +1,11 @@
 /** Every revision: where it proposes, how people take it, and, on demand, all it is and what evaluations found. */
-import { Button, Table, VisuallyHidden } from "@mantine/core";
-import { Fragment, useId, useState } from "react";
+import { Button } from "@mantine/core";
 import { Link } from "react-router";
 
 import type { RevisionSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { RateText } from "@/shared/ui/rate";
 
 import { EvaluationList } from "./evaluation-list";
@@ -14,73 +14,56 @@ import styles from "./policies.module.css";
 
 export function RevisionTable({ revisions }: { revisions: readonly RevisionSummary[] }) {
   const { t } = useI18n();
-  const [open, setOpen] = useState<number | null>(null);
-  const id = useId();
   return (
-    <Table.ScrollContainer minWidth={860}>
-      <Table className={styles.table}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t("policies.revision")}</Table.Th>
-            <Table.Th>{t("policies.proposes")}</Table.Th>
-            <Table.Th title={t("policies.accepted.help")}>{t("policies.accepted")}</Table.Th>
-            <Table.Th title={t("policies.succeeded.help")}>{t("policies.succeeded")}</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>{t("policies.details")}</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {revisions.map((revision) => (
-            <Fragment key={revision.id}>
-              <Table.Tr>
-                <Table.Td>
-                  <PolicyBadge policy={revision.policy} />
-                  <div className={styles.note}>{revision.base_url}</div>
-                </Table.Td>
-                <Table.Td>
-                  <Places revision={revision} />
-                </Table.Td>
-                <Table.Td>
-                  <Rates revision={revision} of="accepted" />
-                </Table.Td>
-                <Table.Td>
-                  <Rates revision={revision} of="succeeded" />
-                </Table.Td>
-                <Table.Td className={styles.actions}>
-                  <Button
-                    component={Link}
-                    to={`/compare?${new URLSearchParams({ left: nameOf(revision) }).toString()}`}
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("policies.compare_of", { name: nameOf(revision) })}
-                  >
-                    {t("policies.compare")}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("policies.details_of", { name: nameOf(revision) })}
-                    aria-expanded={open === revision.id}
-                    aria-controls={open === revision.id ? id : undefined}
-                    onClick={() => setOpen(open === revision.id ? null : revision.id)}
-                  >
-                    {t("policies.details")}
-                  </Button>
-                </Table.Td>
-              </Table.Tr>
-              {open === revision.id && (
-                <Table.Tr id={id}>
-                  <Table.Td colSpan={5}>
-                    <Details revision={revision} />
-                  </Table.Td>
-                </Table.Tr>
-              )}
-            </Fragment>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      rows={revisions}
+      keyOf={(revision) => revision.id}
+      columns={[
+        {
+          head: t("policies.revision"),
+          kind: "name",
+          cell: (revision) => (
+            <>
+              <PolicyBadge policy={revision.policy} />
+              <div className={styles.note}>{revision.base_url}</div>
+            </>
+          ),
+        },
+        { head: t("policies.proposes"), cell: (revision) => <Places revision={revision} /> },
+        {
+          head: t("policies.accepted"),
+          help: t("policies.accepted.help"),
+          className: styles.rates,
+          cell: (revision) => <Rates revision={revision} of="accepted" />,
+        },
+        {
+          head: t("policies.succeeded"),
+          help: t("policies.succeeded.help"),
+          className: styles.rates,
+          cell: (revision) => <Rates revision={revision} of="succeeded" />,
+        },
+        {
+          head: t("policies.compare"),
+          kind: "actions",
+          cell: (revision) => (
+            <Button
+              component={Link}
+              to={`/compare?${new URLSearchParams({ left: nameOf(revision) }).toString()}`}
+              variant="default"
+              size="compact-xs"
+              aria-label={t("policies.compare_of", { name: nameOf(revision) })}
+            >
+              {t("policies.compare")}
+            </Button>
+          ),
+        },
+      ]}
+      details={{
+        head: t("policies.details"),
+        named: (revision) => t("policies.details_of", { name: nameOf(revision) }),
+        body: (revision) => <Details revision={revision} />,
+      }}
+    />
   );
 }
 

@@ -1,17 +1,17 @@
 /** Where a pool's active revision was overridden or failed; its tasks can be opened again. */
-import { Button, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 
 import type { PoolPolicies, StateOfNeed } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { statesQuery, useChange } from "./api";
-import styles from "./policies.module.css";
 
 type Props = { readonly pool: PoolPolicies | null; readonly onClose: () => void };
 
@@ -76,21 +76,15 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
   return (
     <>
       <Problem error={change.error} />
-      <Table className={styles.table}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t("policies.state.task")}</Table.Th>
-            <Table.Th>{t("policies.state.why")}</Table.Th>
-            <Table.Th className={styles.number}>{t("policies.state.need")}</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>{t("policies.state.reopen")}</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {states.map((state) => (
-            <Table.Tr key={`${state.episode} ${state.step}`}>
-              <Table.Td>
+      <DataTable
+        rows={states}
+        keyOf={(state) => `${state.episode} ${state.step}`}
+        columns={[
+          {
+            head: t("policies.state.task"),
+            kind: "name",
+            cell: (state) => (
+              <>
                 <strong>{state.kind}</strong>{" "}
                 <Link
                   to={`/episodes/${state.episode}`}
@@ -98,18 +92,21 @@ function StateTable({ states }: { states: readonly StateOfNeed[] }) {
                 >
                   {t("policies.state.step", { number: state.step + 1 })}
                 </Link>
-              </Table.Td>
-              <Table.Td>
-                <Badge tone={state.reason === "failed" ? "danger" : "override"}>{t(`policies.state.${state.reason}`)}</Badge>
-              </Table.Td>
-              <Table.Td className={styles.number}>{percent(state.weight)}</Table.Td>
-              <Table.Td className={styles.actions}>
-                {state.waiting ? t("policies.state.waiting") : <Again state={state} change={change} />}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+              </>
+            ),
+          },
+          {
+            head: t("policies.state.why"),
+            cell: (state) => <Badge tone={state.reason === "failed" ? "danger" : "override"}>{t(`policies.state.${state.reason}`)}</Badge>,
+          },
+          { head: t("policies.state.need"), kind: "number", cell: (state) => percent(state.weight) },
+          {
+            head: t("policies.state.reopen"),
+            kind: "actions",
+            cell: (state) => state.waiting ? t("policies.state.waiting") : <Again state={state} change={change} />,
+          },
+        ]}
+      />
     </>
   );
 }

@@ -1,14 +1,14 @@
 /** Values that a pool's tasks may have typed; what is set is shown to nobody. */
-import { Button, Group, PasswordInput, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, Group, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 
 import type { PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
-import styles from "./pools.module.css";
 
 type Props = { readonly pool: PoolRow | null; readonly onClose: () => void };
 
@@ -40,27 +40,27 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
       <Stack gap="sm">
         <Text size="sm">{t("pools.secrets.help")}</Text>
         {pool.credentials.length > 0 && (
-          <Table className={styles.table}>
-            <Table.Tbody>
-              {pool.credentials.map((each) => (
-                <Table.Tr key={each}>
-                  <Table.Td>
-                    <code>secret:{each}</code>
-                  </Table.Td>
-                  <Table.Td className={styles.actions}>
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      aria-label={t("pools.secrets.forget_of", { name: each })}
-                      onClick={() => change.mutate({ do: "credential", pool: pool.id, name: each, value: null })}
-                    >
-                      {t("pools.secrets.forget")}
-                    </Button>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
+          <DataTable
+            rows={pool.credentials}
+            keyOf={(each) => each}
+            columns={[
+              { head: t("pools.secrets.name"), kind: "name", cell: (each) => <code>secret:{each}</code> },
+              {
+                head: t("pools.actions"),
+                kind: "actions",
+                cell: (each) => (
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    aria-label={t("pools.secrets.forget_of", { name: each })}
+                    onClick={() => change.mutate({ do: "credential", pool: pool.id, name: each, value: null })}
+                  >
+                    {t("pools.secrets.forget")}
+                  </Button>
+                ),
+              },
+            ]}
+          />
         )}
         <Group align="end">
           <TextInput label={t("pools.secrets.name")} value={name} onChange={(event) => setName(event.currentTarget.value.toUpperCase())} />

@@ -1,5 +1,5 @@
 /** The tasks of a pool: searched, and added from a file or a suite once it was seen what that would add. */
-import { Button, FileInput, Group, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, FileInput, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { useState } from "react";
 import type { PoolRow, TaskRow, UploadReport } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
@@ -163,28 +164,22 @@ function TaskList({ pool }: { readonly pool: number }) {
 function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] }) {
   const { t } = useI18n();
   return (
-    <Table className={styles.table}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("pools.task")}</Table.Th>
-          <Table.Th>{t("pools.instruction")}</Table.Th>
-          <Table.Th>{t("pools.state")}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {tasks.map((task) => (
-          <Table.Tr key={task.key}>
-            <Table.Td>{task.key}</Table.Td>
-            <Table.Td>{task.instruction}</Table.Td>
-            <Table.Td>
-              <span className={styles.badges}>
-                <Badge tone={task.state === "broken" ? "warn" : "neutral"}>{t(`pools.state.${task.state}`)}</Badge>
-                {task.gold && <Badge tone="neutral">{t("pools.gold")}</Badge>}
-              </span>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      rows={tasks}
+      keyOf={(task) => task.key}
+      columns={[
+        { head: t("pools.task"), kind: "name", cell: (task) => task.key },
+        { head: t("pools.instruction"), cell: (task) => task.instruction },
+        {
+          head: t("pools.state"),
+          cell: (task) => (
+            <span className={styles.badges}>
+              <Badge tone={task.state === "broken" ? "warn" : "neutral"}>{t(`pools.state.${task.state}`)}</Badge>
+              {task.gold && <Badge tone="neutral">{t("pools.gold")}</Badge>}
+            </span>
+          ),
+        },
+      ]}
+    />
   );
 }

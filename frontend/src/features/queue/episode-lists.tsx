@@ -1,10 +1,11 @@
 /** The person's own episodes: open, sent back, ended lately. */
-import { Button, Table } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "react-router";
 
 import type { EpisodeSummary } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { CommandKey } from "@/shared/ui/key-hint";
 
 import { queueCommands } from "./commands";
@@ -75,38 +76,40 @@ export function ReturnedList({ episodes }: Props) {
 export function RecentList({ episodes }: Props) {
   const { t, relative } = useI18n();
   return (
-    <Table className={styles.table} highlightOnHover>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("episodes.task")}</Table.Th>
-          <Table.Th>{t("episodes.outcome")}</Table.Th>
-          <Table.Th>{t("episodes.verdict")}</Table.Th>
-          <Table.Th className={styles.number}>{t("episodes.steps")}</Table.Th>
-          <Table.Th className={styles.number}>{t("episodes.finished")}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {episodes.map((episode) => (
-          <Table.Tr key={episode.id}>
-            <Table.Td className={styles.wide}>
-              <Link className={styles.oneLine} to={`/episodes/${episode.id}`}>
-                {episode.instruction}
-              </Link>
-            </Table.Td>
-            <Table.Td>
-              {episode.outcome ? <OutcomeBadge outcome={episode.outcome} /> : <StatusBadge status={episode.status} />}
-            </Table.Td>
-            <Table.Td>
-              <span className={styles.badges}>
-                <VerdictBadge verdict={episode.verdict} />
-                {disagree(episode.outcome, episode.verdict) && <Badge tone="warn">{t("verdict.disagrees.short")}</Badge>}
-              </span>
-            </Table.Td>
-            <Table.Td className={styles.number}>{episode.steps}</Table.Td>
-            <Table.Td className={styles.number}>{episode.finished_at && relative(episode.finished_at)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      rows={episodes}
+      keyOf={(episode) => episode.id}
+      columns={[
+        {
+          head: t("episodes.task"),
+          kind: "name",
+          className: styles.wide,
+          cell: (episode) => (
+            <Link className={styles.oneLine} to={`/episodes/${episode.id}`}>
+              {episode.instruction}
+            </Link>
+          ),
+        },
+        {
+          head: t("episodes.outcome"),
+          cell: (episode) => episode.outcome ? <OutcomeBadge outcome={episode.outcome} /> : <StatusBadge status={episode.status} />,
+        },
+        {
+          head: t("episodes.verdict"),
+          cell: (episode) => (
+            <span className={styles.badges}>
+              <VerdictBadge verdict={episode.verdict} />
+              {disagree(episode.outcome, episode.verdict) && <Badge tone="warn">{t("verdict.disagrees.short")}</Badge>}
+            </span>
+          ),
+        },
+        { head: t("episodes.steps"), kind: "number", cell: (episode) => episode.steps },
+        {
+          head: t("episodes.finished"),
+          kind: "number",
+          cell: (episode) => episode.finished_at && relative(episode.finished_at),
+        },
+      ]}
+    />
   );
 }

@@ -1,12 +1,10 @@
 /** What waits now, how long policies take, and how long machines were in use. */
-import { Table } from "@mantine/core";
 import type { ReactNode } from "react";
 
 import type { Latency, MachineUse, QueueAge } from "@/generated/api";
 import { type PlainKey, useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 import { Empty } from "@/shared/ui/states";
-
-import styles from "./reports.module.css";
 
 export function QueueAgeTable({ queues }: { queues: readonly QueueAge[] }) {
   const { t, relative } = useI18n();
@@ -70,27 +68,15 @@ function Figures({ name, empty, heads, rows }: FiguresProps) {
   const { t } = useI18n();
   if (rows.length === 0) return <Empty title={t(empty)} />;
   return (
-    <Table className={styles.table} aria-label={name}>
-      <Table.Thead>
-        <Table.Tr>
-          {heads.map((head, column) => (
-            <Table.Th key={column} className={column === 0 ? undefined : styles.number}>
-              {t(head)}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map((cells, row) => (
-          <Table.Tr key={row}>
-            {cells.map((cell, column) => (
-              <Table.Td key={column} className={column === 0 ? undefined : styles.number}>
-                {cell}
-              </Table.Td>
-            ))}
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      label={name}
+      rows={rows}
+      keyOf={(row) => rows.indexOf(row)}
+      columns={heads.map((head, column) => ({
+        head: t(head),
+        kind: column === 0 ? ("name" as const) : ("number" as const),
+        cell: (row: readonly ReactNode[]) => row[column],
+      }))}
+    />
   );
 }

@@ -1,12 +1,13 @@
 /** One row a pool, person, policy, kind of task or day; a row's name narrows the report to it. */
-import { Table, UnstyledButton } from "@mantine/core";
+import { UnstyledButton } from "@mantine/core";
 import { Link } from "react-router";
 
 import type { Figures, ReportRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable, type Column } from "@/shared/ui/data-table";
 import { RateText } from "@/shared/ui/rate";
 
-import type { Grain } from "./filters";
+import { valueText, type Grain } from "./filters";
 import styles from "./reports.module.css";
 
 type Props = { readonly by: Grain; readonly rows: readonly ReportRow[]; readonly onChoose: (key: string) => void };
@@ -14,52 +15,42 @@ type Props = { readonly by: Grain; readonly rows: readonly ReportRow[]; readonly
 export function ReportTable({ by, rows, onChoose }: Props) {
   const { t } = useI18n();
   return (
-    <Table.ScrollContainer minWidth={1080}>
-      <Table className={styles.table} stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t(`reports.only.${by}`)}</Table.Th>
-            {COLUMNS.map((column) => (
-              <Table.Th key={column} className={styles.number}>
-                {t(`reports.${column}`)}
-              </Table.Th>
-            ))}
-            <Table.Th>{t("reports.mix")}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map(({ key, label, figures }) => (
-            <Table.Tr key={key}>
-              <Table.Th scope="row" className={styles.name}>
-                <UnstyledButton className={styles.choose} onClick={() => onChoose(key)}>
-                  {label || t("reports.nobody")}
-                </UnstyledButton>
-                {by === "policy" && label && (
-                  <Link className={styles.beside} to={`/compare?${new URLSearchParams({ left: key }).toString()}`}>
-                    {t("reports.compare")}
-                  </Link>
-                )}
-              </Table.Th>
-              {COLUMNS.map((column) => (
-                <Table.Td key={column} className={styles.number}>
-                  <Cell figures={figures} column={column} />
-                </Table.Td>
-              ))}
-              <Table.Td>
-                <Mix figures={figures} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      rows={rows}
+      keyOf={(row) => row.key}
+      columns={[
+        {
+          head: t(`reports.only.${by}`),
+          kind: "name",
+          className: styles.name,
+          cell: ({ key, label }) => (
+            <>
+              <UnstyledButton className={styles.choose} onClick={() => onChoose(key)}>
+                {valueText(by, label, t)}
+              </UnstyledButton>
+              {by === "policy" && label && (
+                <Link className={styles.beside} to={`/compare?${new URLSearchParams({ left: key }).toString()}`}>
+                  {t("reports.compare")}
+                </Link>
+              )}
+            </>
+          ),
+        },
+        ...FIGURES.map((column): Column<ReportRow> => ({
+          head: t(`reports.${column}`),
+          kind: "number",
+          cell: ({ figures }) => <Figure figures={figures} column={column} />,
+        })),
+        { head: t("reports.mix"), cell: ({ figures }) => <Mix figures={figures} /> },
+      ]}
+    />
   );
 }
 
-const COLUMNS = ["episodes", "success", "returned", "steps", "override", "edit", "decide", "step"] as const;
-type Column = (typeof COLUMNS)[number];
+const FIGURES = ["episodes", "success", "returned", "steps", "override", "edit", "decide", "step"] as const;
+type FigureName = (typeof FIGURES)[number];
 
-function Cell({ figures, column }: { figures: Figures; column: Column }) {
+function Figure({ figures, column }: { figures: Figures; column: FigureName }) {
   const { percent, duration } = useI18n();
   const decided = figures.accepted + figures.edited + figures.overridden + figures.taken_over;
   switch (column) {

@@ -1,9 +1,10 @@
 /** The rules there are. */
-import { Button, Table } from "@mantine/core";
+import { Button } from "@mantine/core";
 
 import type { RuleOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
@@ -18,43 +19,35 @@ export function RuleTable({ rules, onSwitchOn }: Props) {
   return (
     <>
       <Problem error={change.error} />
-      <Table.ScrollContainer minWidth={860}>
-        <Table className={styles.table}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("retention.what")}</Table.Th>
-              <Table.Th>{t("retention.state")}</Table.Th>
-              <Table.Th>{t("retention.would")}</Table.Th>
-              <Table.Th>{t("retention.did")}</Table.Th>
-              <Table.Th>{t("retention.actions")}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rules.map((rule) => (
-              <Table.Tr key={rule.id}>
-                <Table.Td>
-                  <strong>{t(`retention.what.${rule.what}`)}</strong>
-                  <div className={styles.note}>
-                    {rule.pool ?? t("retention.every_pool")} · {t("retention.after", { count: rule.days })}
-                  </div>
-                </Table.Td>
-                <Table.Td>
-                  <Badge tone={rule.active ? "ok" : "neutral"}>{t(rule.active ? "retention.on" : "retention.off")}</Badge>
-                </Table.Td>
-                <Table.Td>
-                  <WouldDelete rule={rule} />
-                </Table.Td>
-                <Table.Td>
-                  <Did rule={rule} />
-                </Table.Td>
-                <Table.Td className={styles.actions}>
-                  <Actions rule={rule} change={change} onSwitchOn={onSwitchOn} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        rows={rules}
+        keyOf={(rule) => rule.id}
+        columns={[
+          {
+            head: t("retention.what"),
+            kind: "name",
+            cell: (rule) => (
+              <>
+                <strong>{t(`retention.what.${rule.what}`)}</strong>
+                <div className={styles.note}>
+                  {rule.pool ?? t("retention.every_pool")} · {t("retention.after", { count: rule.days })}
+                </div>
+              </>
+            ),
+          },
+          {
+            head: t("retention.state"),
+            cell: (rule) => <Badge tone={rule.active ? "ok" : "neutral"}>{t(rule.active ? "retention.on" : "retention.off")}</Badge>,
+          },
+          { head: t("retention.would"), cell: (rule) => <WouldDelete rule={rule} /> },
+          { head: t("retention.did"), cell: (rule) => <Did rule={rule} /> },
+          {
+            head: t("retention.actions"),
+            kind: "actions",
+            cell: (rule) => <Actions rule={rule} change={change} onSwitchOn={onSwitchOn} />,
+          },
+        ]}
+      />
     </>
   );
 }

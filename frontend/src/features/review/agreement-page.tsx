@@ -1,5 +1,5 @@
 /** How far people agree: on verdicts, on steps, with the reference; and what is nearly the same. */
-import { Button, Progress, Select, Table } from "@mantine/core";
+import { Button, Progress, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 
@@ -7,6 +7,7 @@ import type { Agreement, DuplicatePair, GoldScore, JobOut, TaskAgreement } from 
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Page, Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -94,61 +95,71 @@ function Figures({ agreement: { alpha, steps_judged_together, mean_agreement } }
 function TaskTable({ tasks }: { tasks: readonly TaskAgreement[] }) {
   const { t, percent } = useI18n();
   return (
-    <Table className={styles.table} highlightOnHover>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("agreement.task")}</Table.Th>
-          <Table.Th>{t("agreement.people")}</Table.Th>
-          <Table.Th className={styles.number}>{t("agreement.share")}</Table.Th>
-          <Table.Th>{t("agreement.outcomes")}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {tasks.map(({ task, instruction, pool, episodes, annotators, agreement, outcomes_agree, adjudicated }) => (
-          <Table.Tr key={task}>
-            <Table.Td>
+    <DataTable
+      rows={tasks}
+      keyOf={({ task }) => task}
+      columns={[
+        {
+          head: t("agreement.task"),
+          kind: "name",
+          cell: ({ instruction, pool, episodes, adjudicated }) => (
+            <>
               <Link className={styles.instruction} to={`/compare?one=${episodes[0]}&other=${episodes[1]}`}>
                 {instruction}
               </Link>
               <div className={styles.note}>
                 {pool} {adjudicated && <Badge tone="ok">{t("agreement.adjudicated")}</Badge>}
               </div>
-            </Table.Td>
-            <Table.Td>{annotators.join(", ")}</Table.Td>
-            <Table.Td className={styles.number}>{percent(agreement)}</Table.Td>
-            <Table.Td>
-              <Badge tone={outcomes_agree ? "ok" : "warn"}>{t(outcomes_agree ? "agreement.outcomes.same" : "agreement.outcomes.differ")}</Badge>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+            </>
+          ),
+        },
+        {
+          head: t("agreement.people"),
+          cell: ({ annotators }) => annotators.join(", "),
+        },
+        {
+          head: t("agreement.share"),
+          kind: "number",
+          cell: ({ agreement }) => percent(agreement),
+        },
+        {
+          head: t("agreement.outcomes"),
+          cell: ({ outcomes_agree }) => <Badge tone={outcomes_agree ? "ok" : "warn"}>{t(outcomes_agree ? "agreement.outcomes.same" : "agreement.outcomes.differ")}</Badge>,
+        },
+      ]}
+    />
   );
 }
 
 function GoldTable({ scores }: { scores: readonly GoldScore[] }) {
   const { t, percent } = useI18n();
   return (
-    <Table className={styles.table}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("agreement.person")}</Table.Th>
-          <Table.Th className={styles.number}>{t("agreement.gold.done")}</Table.Th>
-          <Table.Th className={styles.number}>{t("agreement.gold.steps")}</Table.Th>
-          <Table.Th className={styles.number}>{t("agreement.gold.outcomes")}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {scores.map(({ annotator, episodes, agreement, outcomes }) => (
-          <Table.Tr key={annotator}>
-            <Table.Td>{annotator}</Table.Td>
-            <Table.Td className={styles.number}>{episodes}</Table.Td>
-            <Table.Td className={styles.number}>{percent(agreement)}</Table.Td>
-            <Table.Td className={styles.number}>{percent(outcomes)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      rows={scores}
+      keyOf={({ annotator }) => annotator}
+      columns={[
+        {
+          head: t("agreement.person"),
+          kind: "name",
+          cell: ({ annotator }) => annotator,
+        },
+        {
+          head: t("agreement.gold.done"),
+          kind: "number",
+          cell: ({ episodes }) => episodes,
+        },
+        {
+          head: t("agreement.gold.steps"),
+          kind: "number",
+          cell: ({ agreement }) => percent(agreement),
+        },
+        {
+          head: t("agreement.gold.outcomes"),
+          kind: "number",
+          cell: ({ outcomes }) => percent(outcomes),
+        },
+      ]}
+    />
   );
 }
 
@@ -199,30 +210,35 @@ function SearchButton({ job, search }: { job: JobOut | null; search: ReturnType<
 function DuplicateTable({ pairs }: { pairs: readonly DuplicatePair[] }) {
   const { t, percent } = useI18n();
   return (
-    <Table className={styles.table}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("agreement.task")}</Table.Th>
-          <Table.Th className={styles.number}>{t("agreement.duplicates.text")}</Table.Th>
-          <Table.Th className={styles.number}>{t("agreement.duplicates.screens")}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {pairs.map(({ one, other, same_task, text, screens }) => (
-          <Table.Tr key={`${one.id} ${other.id}`}>
-            <Table.Td>
+    <DataTable
+      rows={pairs}
+      keyOf={({ one, other }) => `${one.id} ${other.id}`}
+      columns={[
+        {
+          head: t("agreement.task"),
+          kind: "name",
+          cell: ({ one, other, same_task }) => (
+            <>
               {[one, other].map(({ id, instruction, annotator }) => (
                 <div key={id}>
                   <Link to={`/episodes/${id}`}>{instruction}</Link> <span className={styles.note}>{annotator}</span>
                 </div>
               ))}
               {same_task && <Badge tone="neutral">{t("agreement.duplicates.same_task")}</Badge>}
-            </Table.Td>
-            <Table.Td className={styles.number}>{percent(text)}</Table.Td>
-            <Table.Td className={styles.number}>{screens === null ? "—" : percent(screens)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+            </>
+          ),
+        },
+        {
+          head: t("agreement.duplicates.text"),
+          kind: "number",
+          cell: ({ text }) => percent(text),
+        },
+        {
+          head: t("agreement.duplicates.screens"),
+          kind: "number",
+          cell: ({ screens }) => screens === null ? "—" : percent(screens),
+        },
+      ]}
+    />
   );
 }

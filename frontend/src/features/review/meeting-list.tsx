@@ -1,11 +1,12 @@
 /** Two policies at the tasks both were given: how many each did, and every one to be opened side by side. */
-import { Select, Table } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 
 import type { Attempt, Meeting, Meetings } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
@@ -78,31 +79,26 @@ function Met({ items, more, left, right }: MetProps) {
         ))}
       </dl>
       {more && <p className={styles.bar}>{t("meetings.more", { count: items.length })}</p>}
-      <Table.ScrollContainer minWidth={760}>
-        <Table className={styles.table} highlightOnHover>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("agreement.task")}</Table.Th>
-              <Table.Th>{left}</Table.Th>
-              <Table.Th>{right}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {items.map(({ task, one, other }) => (
-              <Table.Tr key={task}>
-                <Table.Td>
-                  <Link className={styles.instruction} to={`/compare?one=${one.episode.id}&other=${other.episode.id}`}>
-                    {one.episode.instruction}
-                  </Link>
-                  <div className={styles.note}>{one.episode.pool}</div>
-                </Table.Td>
-                <Ending attempt={one} />
-                <Ending attempt={other} />
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        rows={items}
+        keyOf={({ task }) => task}
+        columns={[
+          {
+            head: t("agreement.task"),
+            kind: "name",
+            cell: ({ one, other }) => (
+              <>
+                <Link className={styles.instruction} to={`/compare?one=${one.episode.id}&other=${other.episode.id}`}>
+                  {one.episode.instruction}
+                </Link>
+                <div className={styles.note}>{one.episode.pool}</div>
+              </>
+            ),
+          },
+          { head: left, cell: ({ one }) => <Ending attempt={one} /> },
+          { head: right, cell: ({ other }) => <Ending attempt={other} /> },
+        ]}
+      />
     </>
   );
 }
@@ -110,15 +106,13 @@ function Met({ items, more, left, right }: MetProps) {
 function Ending({ attempt: { episode } }: { attempt: Attempt }) {
   const { t } = useI18n();
   return (
-    <Table.Td>
-      <div className={styles.buttons}>
-        {standingOf(episode) === null || episode.verdict?.success == null ? (
-          <OutcomeBadge outcome={episode.outcome} />
-        ) : (
-          <VerdictBadge verdict={episode.verdict} />
-        )}
-        <span className={styles.note}>{t("meetings.steps", { count: episode.steps, name: episode.annotator })}</span>
-      </div>
-    </Table.Td>
+    <div className={styles.buttons}>
+      {standingOf(episode) === null || episode.verdict?.success == null ? (
+        <OutcomeBadge outcome={episode.outcome} />
+      ) : (
+        <VerdictBadge verdict={episode.verdict} />
+      )}
+      <span className={styles.note}>{t("meetings.steps", { count: episode.steps, name: episode.annotator })}</span>
+    </div>
   );
 }

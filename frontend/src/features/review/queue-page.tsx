@@ -1,5 +1,5 @@
 /** The review queue: what waits, oldest first, narrowed by the address; Enter begins. */
-import { Button, Select, Switch, Table, TextInput } from "@mantine/core";
+import { Button, Select, Switch, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearchParams } from "react-router";
@@ -10,6 +10,7 @@ import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, disagree, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
+import { DataTable } from "@/shared/ui/data-table";
 import { Page, Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -119,52 +120,45 @@ function FilterBar({ filters, change }: { filters: Filters; change: (patch: Part
 }
 
 function QueueTable({ items }: { items: readonly QueueItem[] }) {
-  const { t } = useI18n();
-  return (
-    <Table className={styles.table} highlightOnHover>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t("episodes.task")}</Table.Th>
-          <Table.Th>{t("episodes.annotator")}</Table.Th>
-          <Table.Th>{t("episodes.outcome")}</Table.Th>
-          <Table.Th>{t("episodes.verdict")}</Table.Th>
-          <Table.Th className={styles.number}>{t("episodes.steps")}</Table.Th>
-          <Table.Th className={styles.number}>{t("reviews.waiting")}</Table.Th>
-          <Table.Th>{t("reviews.claim")}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map((item) => (
-          <QueueRow key={item.episode.id} item={item} />
-        ))}
-      </Table.Tbody>
-    </Table>
-  );
-}
-
-function QueueRow({ item: { episode, round, claim } }: { item: QueueItem }) {
   const { t, relative } = useI18n();
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Link className={styles.instruction} to={`/episodes/${episode.id}`}>
-          {episode.instruction}
-        </Link>
-        <div className={styles.note}>
-          {episode.pool} {round > 1 && <Badge tone="warn">{t("review.round", { number: round })}</Badge>}
-        </div>
-      </Table.Td>
-      <Table.Td>{episode.annotator}</Table.Td>
-      <Table.Td>
-        <OutcomeBadge outcome={episode.outcome} />
-      </Table.Td>
-      <Table.Td>
-        <VerdictBadge verdict={episode.verdict} />{" "}
-        {disagree(episode.outcome, episode.verdict) && <Badge tone="warn">{t("verdict.disagrees.short")}</Badge>}
-      </Table.Td>
-      <Table.Td className={styles.number}>{episode.steps}</Table.Td>
-      <Table.Td className={styles.number}>{episode.finished_at && relative(episode.finished_at)}</Table.Td>
-      <Table.Td>{claim && (claim.mine ? t("reviews.you") : claim.reviewer)}</Table.Td>
-    </Table.Tr>
+    <DataTable
+      rows={items}
+      keyOf={({ episode }) => episode.id}
+      columns={[
+        {
+          head: t("episodes.task"),
+          kind: "name",
+          cell: ({ episode, round }) => (
+            <>
+              <Link className={styles.instruction} to={`/episodes/${episode.id}`}>
+                {episode.instruction}
+              </Link>
+              <div className={styles.note}>
+                {episode.pool} {round > 1 && <Badge tone="warn">{t("review.round", { number: round })}</Badge>}
+              </div>
+            </>
+          ),
+        },
+        { head: t("episodes.annotator"), cell: ({ episode }) => episode.annotator },
+        { head: t("episodes.outcome"), cell: ({ episode }) => <OutcomeBadge outcome={episode.outcome} /> },
+        {
+          head: t("episodes.verdict"),
+          cell: ({ episode }) => (
+            <>
+              <VerdictBadge verdict={episode.verdict} />{" "}
+              {disagree(episode.outcome, episode.verdict) && <Badge tone="warn">{t("verdict.disagrees.short")}</Badge>}
+            </>
+          ),
+        },
+        { head: t("episodes.steps"), kind: "number", cell: ({ episode }) => episode.steps },
+        {
+          head: t("reviews.waiting"),
+          kind: "number",
+          cell: ({ episode }) => episode.finished_at && relative(episode.finished_at),
+        },
+        { head: t("reviews.claim"), cell: ({ claim }) => claim && (claim.mine ? t("reviews.you") : claim.reviewer) },
+      ]}
+    />
   );
 }

@@ -1,9 +1,10 @@
 /** The browsers somebody is signed in with. */
-import { Button, Table } from "@mantine/core";
+import { Button } from "@mantine/core";
 
 import type { SignInOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
 
 import { useEndOthers, useEndSignIn } from "./security-api";
 import styles from "./security.module.css";
@@ -13,39 +14,40 @@ export function Browsers({ rows }: { rows: readonly SignInOut[] }) {
   const [end, others] = [useEndSignIn(), useEndOthers()];
   return (
     <>
-      <Table className={styles.table} aria-label={t("security.browsers")}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t("security.browser")}</Table.Th>
-            <Table.Th>{t("security.address")}</Table.Th>
-            <Table.Th>{t("security.seen")}</Table.Th>
-            <Table.Th className={styles.actions}>{t("people.actions")}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((row) => (
-            <Table.Tr key={row.id}>
-              <Table.Td>
+      <DataTable
+        label={t("security.browsers")}
+        rows={rows}
+        keyOf={(row) => row.id}
+        columns={[
+          {
+            head: t("security.browser"),
+            kind: "name",
+            cell: (row) => (
+              <>
                 {nameOf(row.agent)} {row.here && <Badge tone="ok">{t("security.here")}</Badge>}
-              </Table.Td>
-              <Table.Td>{row.address}</Table.Td>
-              <Table.Td>{relative(row.seen_at)}</Table.Td>
-              <Table.Td className={styles.actions}>
-                {!row.here && (
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("security.sign_out_one", { name: nameOf(row.agent) })}
-                    onClick={() => end.mutate(row.id)}
-                  >
-                    {t("security.sign_out")}
-                  </Button>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+              </>
+            ),
+          },
+          { head: t("security.address"), cell: (row) => row.address },
+          { head: t("security.seen"), cell: (row) => relative(row.seen_at) },
+          {
+            head: t("people.actions"),
+            kind: "actions",
+            cell: (row) => (
+              !row.here && (
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("security.sign_out_one", { name: nameOf(row.agent) })}
+                  onClick={() => end.mutate(row.id)}
+                >
+                  {t("security.sign_out")}
+                </Button>
+              )
+            ),
+          },
+        ]}
+      />
       <div className={styles.form}>
         <Button variant="default" disabled={rows.every((row) => row.here)} onClick={() => others.mutate(undefined)}>
           {t("security.others")}

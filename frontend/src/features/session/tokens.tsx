@@ -1,10 +1,11 @@
 /** The tokens somebody made for programs. */
-import { Button, Table, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 
 import type { TokenOut } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 
 import { useEndToken, useMakeToken } from "./security-api";
 import styles from "./security.module.css";
@@ -24,37 +25,31 @@ export function Tokens({ rows }: { rows: readonly TokenOut[] }) {
           <p className={styles.note}>{t("security.tokens.none")}</p>
         </div>
       ) : (
-        <Table className={styles.table} aria-label={t("security.tokens")}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("security.token.name")}</Table.Th>
-              <Table.Th>{t("security.token.scopes")}</Table.Th>
-              <Table.Th>{t("security.token.until")}</Table.Th>
-              <Table.Th>{t("security.token.used")}</Table.Th>
-              <Table.Th className={styles.actions}>{t("people.actions")}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={row.id}>
-                <Table.Td>{row.name}</Table.Td>
-                <Table.Td className={styles.key}>{row.scopes.join(" ")}</Table.Td>
-                <Table.Td>{moment(row.expires_at)}</Table.Td>
-                <Table.Td>{row.used_at ? relative(row.used_at) : t("people.never")}</Table.Td>
-                <Table.Td className={styles.actions}>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("security.token.end_one", { name: row.name })}
-                    onClick={() => end.mutate(row.id)}
-                  >
-                    {t("security.token.end")}
-                  </Button>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          label={t("security.tokens")}
+          rows={rows}
+          keyOf={(row) => row.id}
+          columns={[
+            { head: t("security.token.name"), kind: "name", cell: (row) => row.name },
+            { head: t("security.token.scopes"), className: styles.key, cell: (row) => row.scopes.join(" ") },
+            { head: t("security.token.until"), cell: (row) => moment(row.expires_at) },
+            { head: t("security.token.used"), cell: (row) => row.used_at ? relative(row.used_at) : t("people.never") },
+            {
+              head: t("people.actions"),
+              kind: "actions",
+              cell: (row) => (
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("security.token.end_one", { name: row.name })}
+                  onClick={() => end.mutate(row.id)}
+                >
+                  {t("security.token.end")}
+                </Button>
+              ),
+            },
+          ]}
+        />
       )}
       <form
         className={styles.form}

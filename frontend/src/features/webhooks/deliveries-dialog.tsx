@@ -1,9 +1,10 @@
 /** What became of a webhook's messages. */
-import { Button, Table } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 
-import type { DeliveryOut, WebhookOut } from "@/generated/api";
+import type { WebhookOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
@@ -20,7 +21,7 @@ export function DeliveriesDialog({ webhook, onClose }: { webhook: WebhookOut | n
 }
 
 function Deliveries({ id }: { id: number }) {
-  const { t } = useI18n();
+  const { t, moment } = useI18n();
   const found = useInfiniteQuery(deliveriesQuery(id));
   const rows = found.data?.pages.flatMap(({ items }) => items) ?? [];
   if (found.isPending) return <Loading />;
@@ -28,49 +29,39 @@ function Deliveries({ id }: { id: number }) {
   if (rows.length === 0) return <Empty title={t("webhooks.messages.none")} />;
   return (
     <>
-      <Table.ScrollContainer minWidth={560}>
-        <Table className={styles.table} aria-label={t("webhooks.messages")}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("webhooks.event")}</Table.Th>
-              <Table.Th>{t("webhooks.at")}</Table.Th>
-              <Table.Th>{t("webhooks.state")}</Table.Th>
-              <Table.Th className={styles.number}>{t("webhooks.attempts")}</Table.Th>
-              <Table.Th>{t("webhooks.answer")}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Row key={row.id} row={row} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label={t("webhooks.messages")}
+        rows={rows}
+        keyOf={(row) => row.id}
+        columns={[
+          { head: t("webhooks.event"), kind: "name", cell: (row) => t(`webhooks.event.${EVENTS.find((known) => known === row.event) ?? "ping"}`) },
+          { head: t("webhooks.at"), cell: (row) => moment(row.created_at) },
+          {
+            head: t("webhooks.state"),
+            cell: (row) => (
+              <>
+                {t(`webhooks.state.${row.state}`)}
+                {row.next_at && row.attempts > 0 && <p className={styles.note}>{t("webhooks.again", { at: moment(row.next_at) })}</p>}
+              </>
+            ),
+          },
+          { head: t("webhooks.attempts"), kind: "number", cell: (row) => row.attempts },
+          {
+            head: t("webhooks.answer"),
+            cell: (row) => (
+              <>
+                {row.status ?? ""}
+                {row.error && <p className={styles.note}>{row.error}</p>}
+              </>
+            ),
+          },
+        ]}
+      />
       {found.hasNextPage && (
         <Button variant="default" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
           {t("webhooks.more")}
         </Button>
       )}
     </>
-  );
-}
-
-function Row({ row }: { row: DeliveryOut }) {
-  const { t, moment } = useI18n();
-  const event = EVENTS.find((known) => known === row.event);
-  return (
-    <Table.Tr>
-      <Table.Td>{event ? t(`webhooks.event.${event}`) : t("webhooks.event.ping")}</Table.Td>
-      <Table.Td>{moment(row.created_at)}</Table.Td>
-      <Table.Td>
-        {t(`webhooks.state.${row.state}`)}
-        {row.next_at && row.attempts > 0 && <p className={styles.note}>{t("webhooks.again", { at: moment(row.next_at) })}</p>}
-      </Table.Td>
-      <Table.Td className={styles.number}>{row.attempts}</Table.Td>
-      <Table.Td>
-        {row.status ?? ""}
-        {row.error && <p className={styles.note}>{row.error}</p>}
-      </Table.Td>
-    </Table.Tr>
   );
 }

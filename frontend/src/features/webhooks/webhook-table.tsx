@@ -1,9 +1,10 @@
 /** The webhooks there are, and what can be done with each. */
-import { Button, Switch, Table } from "@mantine/core";
+import { Button, Switch } from "@mantine/core";
 import { useState } from "react";
 
 import type { WebhookMade, WebhookOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
@@ -23,73 +24,72 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
   const [removing, setRemoving] = useState<WebhookOut | null>(null);
   return (
     <>
-      <Table.ScrollContainer minWidth={720}>
-        <Table className={styles.table} aria-label={t("webhooks.title")}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t("webhooks.url")}</Table.Th>
-              <Table.Th>{t("webhooks.events")}</Table.Th>
-              <Table.Th>{t("webhooks.on")}</Table.Th>
-              <Table.Th className={styles.number}>{t("webhooks.pending")}</Table.Th>
-              <Table.Th className={styles.number}>{t("webhooks.refusals")}</Table.Th>
-              <Table.Th className={styles.actions}>{t("webhooks.actions")}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={row.id}>
-                <Table.Td className={styles.url}>{row.url}</Table.Td>
-                <Table.Td>{row.events.map((event) => t(`webhooks.event.${event}`)).join(", ")}</Table.Td>
-                <Table.Td>
-                  <Switch
-                    aria-label={t("webhooks.on_one", { url: row.url })}
-                    checked={row.enabled}
-                    disabled={change.isPending}
-                    onChange={(event) => change.mutate({ do: "enable", id: row.id, enabled: event.currentTarget.checked })}
-                  />
-                </Table.Td>
-                <Table.Td className={styles.number}>{row.pending}</Table.Td>
-                <Table.Td className={styles.number}>{row.refusals}</Table.Td>
-                <Table.Td className={styles.actions}>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    disabled={!row.enabled}
-                    aria-label={t("webhooks.ping_one", { url: row.url })}
-                    onClick={() => change.mutate({ do: "ping", id: row.id }, { onSuccess: () => onShow(row) })}
-                  >
-                    {t("webhooks.ping")}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("webhooks.messages_one", { url: row.url })}
-                    onClick={() => onShow(row)}
-                  >
-                    {t("webhooks.messages")}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("webhooks.secret.new_one", { url: row.url })}
-                    onClick={() => secret.mutate(row.id, { onSuccess: onSecret })}
-                  >
-                    {t("webhooks.secret.new")}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    aria-label={t("webhooks.remove_one", { url: row.url })}
-                    onClick={() => setRemoving(row)}
-                  >
-                    {t("webhooks.remove")}
-                  </Button>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label={t("webhooks.title")}
+        rows={rows}
+        keyOf={(row) => row.id}
+        columns={[
+          { head: t("webhooks.url"), kind: "name", className: styles.url, cell: (row) => row.url },
+          {
+            head: t("webhooks.events"),
+            cell: (row) => row.events.map((event) => t(`webhooks.event.${event}`)).join(", "),
+          },
+          {
+            head: t("webhooks.on"),
+            cell: (row) => (
+              <Switch
+                aria-label={t("webhooks.on_one", { url: row.url })}
+                checked={row.enabled}
+                disabled={change.isPending}
+                onChange={(event) => change.mutate({ do: "enable", id: row.id, enabled: event.currentTarget.checked })}
+              />
+            ),
+          },
+          { head: t("webhooks.pending"), kind: "number", cell: (row) => row.pending },
+          { head: t("webhooks.refusals"), kind: "number", cell: (row) => row.refusals },
+          {
+            head: t("webhooks.actions"),
+            kind: "actions",
+            cell: (row) => (
+              <>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  disabled={!row.enabled}
+                  aria-label={t("webhooks.ping_one", { url: row.url })}
+                  onClick={() => change.mutate({ do: "ping", id: row.id }, { onSuccess: () => onShow(row) })}
+                >
+                  {t("webhooks.ping")}
+                </Button>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("webhooks.messages_one", { url: row.url })}
+                  onClick={() => onShow(row)}
+                >
+                  {t("webhooks.messages")}
+                </Button>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("webhooks.secret.new_one", { url: row.url })}
+                  onClick={() => secret.mutate(row.id, { onSuccess: onSecret })}
+                >
+                  {t("webhooks.secret.new")}
+                </Button>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  aria-label={t("webhooks.remove_one", { url: row.url })}
+                  onClick={() => setRemoving(row)}
+                >
+                  {t("webhooks.remove")}
+                </Button>
+              </>
+            ),
+          },
+        ]}
+      />
       <Problem error={change.error ?? secret.error} />
       <Dialog opened={removing !== null} onClose={() => setRemoving(null)} title={t("webhooks.remove.title")}>
         <p className={styles.asked}>{t("webhooks.remove.ask", { url: removing?.url ?? "" })}</p>

@@ -19,7 +19,6 @@ export const importMessages = {
   "imports.column.known": "Were here",
   "imports.column.refused": "Refused",
   "imports.change": "Change",
-  "imports.refused": { one: "{count} row", other: "{count} rows" },
   "imports.refused.rows": "Rows of {name} that did not come in",
   "imports.more": "More",
   "imports.progress": "Progress",

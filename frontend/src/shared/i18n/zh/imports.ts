@@ -18,7 +18,6 @@ export const importMessages = {
   "imports.column.known": "原已存在",
   "imports.column.refused": "被拒绝",
   "imports.change": "更改",
-  "imports.refused": { other: "{count} 行" },
   "imports.refused.rows": "{name} 中未导入的行",
   "imports.more": "更多",
   "imports.progress": "进度",
