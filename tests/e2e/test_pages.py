@@ -1,6 +1,7 @@
 """Every page as a person meets it: with assistive technology, in their language, by their keys, on their screen."""
 
 import json
+import re
 
 import pytest
 from playwright.async_api import Browser, Page, ViewportSize, expect
@@ -16,8 +17,13 @@ SIZES = (ViewportSize(width=1280, height=800), ViewportSize(width=1920, height=1
 ADMINS_PAGES = (
     *("machines", "policies", "judges", "pools", "people", "security"),
     *("webhooks", "health", "retention", "design"),
-    *("review", "agreement", "reports", "trajectories"),
+    *("review", "agreement", "compare", "episodes", "reports", "trajectories", "flywheel"),
 )
+OTHER_PAGES = ("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret")
+"""Looked at with what leads there: an episode, another role, nobody signed in."""
+UNSEEN = {"*", "sign-in", "flywheel/:id"}
+"""No pages of ours, or one that takes a whole turn of the flywheel to have."""
+ROUTE = re.compile(r'\bpath: "([^"]+)"')
 pytestmark = pytest.mark.slow
 
 
@@ -42,6 +48,11 @@ async def assert_no_scrolling(page: Page) -> None:
     assert room == [0, 0], f"at {page.viewport_size}"
 
 
+def test_every_page_is_looked_at() -> None:
+    routes = ROUTE.findall((ROOT / "frontend/src/app/routes.tsx").read_text())
+    assert set(routes) - UNSEEN == {*ADMINS_PAGES, *OTHER_PAGES}
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 async def test_pages_are_accessible(
     sign_in: SignIn, drill: Drill, browser: Browser, platform: Running, dark: bool
@@ -50,6 +61,10 @@ async def test_pages_are_accessible(
     await nobody.goto("/queue")
     await expect(nobody.locator("input[type=password]")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(nobody, "sign-in")
+    await nobody.goto("/join/nobody-made-this")
+    await expect(nobody.get_by_role("heading", level=1)).to_be_visible(timeout=BOUND_MS)
+    await expect(nobody.get_by_text("Loading")).to_have_count(0, timeout=BOUND_MS)
+    await assert_accessible(nobody, "join")
 
     page = await sign_in("annotator", dark=dark)
     await expect(page.get_by_role("button", name="Next task")).to_be_visible(timeout=BOUND_MS)
@@ -78,7 +93,7 @@ async def test_pages_are_accessible(
         await admin.goto(f"/{place}")
         await expect(admin.get_by_role("heading", level=1)).to_be_visible(timeout=BOUND_MS)
         await expect(admin.locator("main").get_by_text("Loading")).to_have_count(0, timeout=BOUND_MS)
-        await expect(admin.locator("main h2").first).to_be_visible(timeout=BOUND_MS)
+        await expect(admin.locator("main").locator("h2, p").first).to_be_visible(timeout=BOUND_MS)
         await assert_accessible(admin, place)
 
 
