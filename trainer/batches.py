@@ -48,20 +48,20 @@ class Order:
             raise ValueError("there is nothing to train on")
         if (longest := max(lengths)) > tokens:
             raise ValueError(f"a sample has {longest} tokens; a sequence holds {tokens}")
-        self._lengths, self._tokens, self._seed, self._window = tuple(lengths), tokens, seed, window
+        self.lengths, self._tokens, self._seed, self._window = tuple(lengths), tokens, seed, window
 
     @property
     def fingerprint(self) -> str:
         """Two orders with the same one are the same: a place in one is a place in the other."""
-        told = json.dumps([self._lengths, self._tokens, self._seed, self._window])
+        told = json.dumps([self.lengths, self._tokens, self._seed, self._window])
         return hashlib.sha256(told.encode()).hexdigest()
 
     def epoch(self, number: int) -> tuple[tuple[int, ...], ...]:
         """The batches of one epoch: samples shuffled, those near each other fitted together, batches shuffled."""
-        shuffled = sorted(range(len(self._lengths)), key=lambda sample: self._draw(number, "sample", sample))
+        shuffled = sorted(range(len(self.lengths)), key=lambda sample: self._draw(number, "sample", sample))
         batches: list[tuple[int, ...]] = []
         for begin in range(0, len(shuffled), self._window):
-            batches += fitted(shuffled[begin : begin + self._window], self._lengths, self._tokens)
+            batches += fitted(shuffled[begin : begin + self._window], self.lengths, self._tokens)
         return tuple(sorted(batches, key=lambda batch: self._draw(number, "batch", batch[0])))
 
     def batches(self, place: Place | None = None) -> Iterator[Batch]:

@@ -7,14 +7,17 @@ document every word is learned, of the others what the assistant says. The mix i
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
+from urllib.parse import quote
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from trainer.batches import Order
 from trainer.chats import ChatFile
 from trainer.config import InOrder, Said, Settings
 from trainer.documents import document_read, documents_in
 from trainer.errors import SampleError
+from trainer.following import LEDGER, Following, Waits
 from trainer.mixing import Mix
 from trainer.rendering import Rendered, Renderer, folder_rendered
 from trainer.runs import checkpoint_open, newest_of, train
@@ -32,6 +35,14 @@ class Source(Settings):
     """Where they lie."""
     share: float = Field(gt=0)
     """How much of the tokens comes from here, beside the other sources' shares."""
+    follow: bool = False
+    """Whether trajectories that come into its inboxes later join between two of its passes."""
+
+    @model_validator(mode="after")
+    def _followable(self) -> Self:
+        if self.follow and self.kind != "trajectories":
+            raise ValueError("only trajectories can be followed")
+        return self
 
 
 class Config(InOrder, Said):
@@ -39,6 +50,8 @@ class Config(InOrder, Said):
 
     sources: Mapping[str, Source] = Field(min_length=1)
     """By a name for curves: `{"web": {"kind": "documents", "paths": ["…"], "share": 0.9}, …}`."""
+    patience: float = Field(default=3600.0, gt=0)
+    """Seconds that the first trajectories of a source that follows are waited for; later ones it never waits for."""
 
 
 def run(config: Config) -> Path:
@@ -46,20 +59,38 @@ def run(config: Config) -> Path:
     newest = newest_of(config.out)
     checkpoint = checkpoint_open(newest or config.checkpoint, config)
     renderer = Renderer(checkpoint, context=config.tokens)
-    read = {name: READERS[one.kind](one, config, renderer) for name, one in config.sources.items()}
-    samples = [sample for each in read.values() for sample in each]
-    sources = {name: (config.sources[name].share, [len(one.ids) for one in each]) for name, each in read.items()}
-    mix = Mix(sources, tokens=config.tokens, seed=config.seed)
+    read = {name: part_read(name, config, renderer) for name in config.sources}
+    mix = Mix({name: (config.sources[name].share, order) for name, (_, order) in read.items()})
+
+    def sample(number: int) -> Rendered:
+        name, own = mix.source_of(number)
+        return read[name][0][own]
 
     def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
-        figures = likelihood_gradients(checkpoint.model, [[samples[one] for one in each] for each in sequences])
+        samples = [[sample(one) for one in each] for each in sequences]
+        figures = likelihood_gradients(checkpoint.model, samples)
         given = dict.fromkeys(config.sources, 0)
-        for each in sequences:
-            for one in each:
-                given[mix.source_of(one)] += len(samples[one].ids)
+        for number in (one for each in sequences for one in each):
+            name, own = mix.source_of(number)
+            given[name] += len(read[name][0][own].ids)
         return {**figures, **{f"mix/{name}": tokens / figures["tokens"] for name, tokens in given.items()}}
 
     return train(config, checkpoint, newest, mix, gradients)
+
+
+def part_read(name: str, config: Config, renderer: Renderer) -> tuple[Sequence[Rendered], Order | Following]:
+    """The samples of a source, and their order; of one that follows both grow. Raises TrainerError."""
+    source = config.sources[name]
+    if not source.follow:
+        samples = READERS[source.kind](source, config, renderer)
+        return samples, Order([len(one.ids) for one in samples], tokens=config.tokens, seed=config.seed)
+
+    def read(path: Path) -> list[Rendered]:
+        return _trajectories(source.model_copy(update={"paths": (path,)}), config, renderer)
+
+    ledger = config.out / f"{quote(name, safe='')}-{LEDGER}"
+    order = Following(config, source.paths, read, Waits(None, config.patience), ledger)
+    return order.samples, order
 
 
 def _trajectories(source: Source, config: Config, renderer: Renderer) -> list[Rendered]:

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ class Following:
         self._config, self._paths, self._read, self._waits, self._ledger = config, paths, read, waits, ledger
         self.samples: list[Rendered] = []
         """In the order in which they joined."""
+        self.lengths: list[int] = []
         self._met: set[Path] = set()
         for path in paths:
             path.mkdir(parents=True, exist_ok=True)
@@ -95,11 +96,14 @@ class Following:
                 yield [Batch(one, after) for one in batches[begin:end]]
             at = Place(at.epoch + 1)
 
+    def batches(self, place: Place) -> Iterator[Batch]:
+        """The same, one sequence at a time."""
+        return (batch for (batch,) in self.updates(asdict(place), 1))
+
     def _order(self, number: int) -> Order:
         """The order of a pass: over what had joined by then."""
         ends = [*accumulate(sum(one.samples for one in each) for each in self._passes)]
-        lengths = [len(one.ids) for one in self.samples[: ends[number]]]
-        return Order(lengths, tokens=self._config.tokens, seed=self._config.seed)
+        return Order(self.lengths[: ends[number]], tokens=self._config.tokens, seed=self._config.seed)
 
     def _begun(self, number: int) -> bool:
         """Whether there is such a pass; one that was not begun yet begins with what has come."""
@@ -153,7 +157,7 @@ class Following:
                 print(f"{path.name}: {error.code}: {error}", file=sys.stderr, flush=True)
                 joined.append(Joined(path=path, manifest=_digest(path), samples=0, refused=error.code))
                 continue
-            self.samples += samples
+            self._add(samples)
             joined.append(Joined(path=path, manifest=_digest(path), samples=len(samples)))
         return joined
 
@@ -165,7 +169,11 @@ class Following:
         samples = self._read(one.path)
         if (_digest(one.path), len(samples)) != (one.manifest, one.samples):
             raise CheckpointMismatched(f"{one.path.name} is not what joined this run")
+        self._add(samples)
+
+    def _add(self, samples: Sequence[Rendered]) -> None:
         self.samples += samples
+        self.lengths += [len(one.ids) for one in samples]
 
 
 def _is_inbox(path: Path) -> bool:

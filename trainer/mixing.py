@@ -6,21 +6,34 @@ so a place in the mix is the places in its sources with the tokens they gave, an
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from trainer.batches import Order, Place, grouped
+from trainer.batches import Batch, Place, grouped
+
+
+class Ordered(Protocol):
+    """One source's samples in an order without end; more may come (`trainer.batches`, `trainer.following`)."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same order."""
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        """Of its samples, by their numbers."""
+
+    def batches(self, place: Place) -> Iterator[Batch]:
+        """What follows a place."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One source: its samples' order, and the number of its first sample among all."""
+    """One source."""
 
-    order: Order
+    order: Ordered
     share: float
-    begin: int
-    lengths: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -35,15 +48,12 @@ class Mixed:
 class Mix:
     """Sequences of several sources, without end."""
 
-    def __init__(self, sources: Mapping[str, tuple[float, list[int]]], *, tokens: int, seed: int) -> None:
-        """`sources` by name: a share above 0, and the lengths of its samples, which are numbered on through all."""
+    def __init__(self, sources: Mapping[str, tuple[float, Ordered]]) -> None:
+        """`sources` by name: a share above 0, and the order of its samples. Among all they are numbered in turn: a
+        source that grows runs into no other."""
         total = sum(share for share, _ in sources.values())
-        self._parts: dict[str, Part] = {}
-        begin = 0
-        for name, (share, lengths) in sources.items():
-            order = Order(lengths, tokens=tokens, seed=seed)
-            self._parts[name] = Part(order, share / total, begin, tuple(lengths))
-            begin += len(lengths)
+        self._names = tuple(sources)
+        self._parts = {name: Part(order, share / total) for name, (share, order) in sources.items()}
 
     @property
     def fingerprint(self) -> str:
@@ -51,9 +61,10 @@ class Mix:
         told = json.dumps([[name, part.share, part.order.fingerprint] for name, part in self._parts.items()])
         return hashlib.sha256(told.encode()).hexdigest()
 
-    def source_of(self, sample: int) -> str:
-        """Which source a sample is of."""
-        return next(name for name, part in reversed(self._parts.items()) if sample >= part.begin)
+    def source_of(self, sample: int) -> tuple[str, int]:
+        """Which source a sample is of, and its number there."""
+        number, place = divmod(sample, len(self._names))
+        return self._names[place], number
 
     def follow(self, place: dict[str, Any]) -> Iterator[Mixed]:
         """What follows a place; {} is the beginning."""
@@ -65,9 +76,10 @@ class Mix:
         while True:
             name = self._behind({name: stand["tokens"] for name, stand in stands.items()})
             part, batch = self._parts[name], next(follows[name])
-            given = stands[name]["tokens"] + sum(part.lengths[sample] for sample in batch.samples)
+            given = stands[name]["tokens"] + sum(part.order.lengths[sample] for sample in batch.samples)
             stands = {**stands, name: {**asdict(batch.after), "tokens": given}}
-            yield Mixed(tuple(part.begin + sample for sample in batch.samples), stands)
+            turn = self._names.index(name)
+            yield Mixed(tuple(sample * len(self._names) + turn for sample in batch.samples), stands)
 
     def updates(self, place: dict[str, Any], sequences: int) -> Iterator[list[Mixed]]:
         """The same, so many at a time."""

@@ -15,12 +15,13 @@ from trainer.batches import Order
 from trainer.checkpoints import Checkpoint
 from trainer.config import InOrder, Said
 from trainer.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
-from trainer.errors import NothingToLearn
+from trainer.errors import ConfigInvalid, NothingToLearn
+from trainer.following import LEDGER, Following, Waits
 from trainer.losses import likelihood_loss
 from trainer.packing import learned_logprobs, pack
-from trainer.ranks import added, backward, mine
+from trainer.ranks import added, backward, dealt
 from trainer.rendering import Rendered, Renderer, folder_rendered, left_out_told
-from trainer.runs import checkpoint_open, newest_of, train
+from trainer.runs import Ordered, checkpoint_open, newest_of, train
 from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
@@ -29,7 +30,13 @@ class Config(InOrder, Said):
     """How it is trained, and on what."""
 
     folders: tuple[Path, ...] = Field(min_length=1)
-    """Trajectories, as exported or kept."""
+    """Trajectories, as exported or kept; or inboxes, of which every folder counts that has come by now."""
+    follow: bool = False
+    """Whether what comes into the inboxes later joins between two passes; `.ended` in each says that no more will."""
+    passes: int = Field(default=1, ge=1)
+    """How often a run that follows goes over what has come before it waits for more."""
+    patience: float = Field(default=3600.0, gt=0)
+    """Seconds that it waits; then it ends."""
     weighting: Weighting = "none"
     """interventions: corrections weigh as much as all else (IWR); shares: each role has its share (Sirius); classes:
     each role has the weight that `classes` gives it."""
@@ -39,7 +46,24 @@ class Config(InOrder, Said):
 
 def run(config: Config) -> Path:
     """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    if config.follow:
+        return followed(config)
     return fit(config, lambda checkpoint: samples_read(config, checkpoint))
+
+
+def followed(config: Config) -> Path:
+    """The same on what comes while it trains."""
+    if config.weighting in ("interventions", "shares"):
+        raise ConfigInvalid(f"{config.weighting} weigh over the whole data, which a run that follows never has")
+    newest = newest_of(config.out)
+    checkpoint = checkpoint_open(newest or config.checkpoint, config)
+
+    def read(path: Path) -> list[Rendered]:
+        return samples_read(config.model_copy(update={"folders": (path,)}), checkpoint)
+
+    waits = Waits(config.passes, config.patience)
+    order = Following(config, config.folders, read, waits, config.out / LEDGER)
+    return fitted_in(config, checkpoint, newest, order.samples, order)
 
 
 def samples_read(config: Config, checkpoint: Checkpoint) -> list[Rendered]:
@@ -69,6 +93,13 @@ def fit(config: InOrder, samples_for: Callable[[Checkpoint], Sequence[Rendered]]
     checkpoint = checkpoint_open(newest or config.checkpoint, config)
     samples = samples_for(checkpoint)
     order = Order([len(one.ids) for one in samples], tokens=config.tokens, seed=config.seed)
+    return fitted_in(config, checkpoint, newest, samples, order)
+
+
+def fitted_in(
+    config: InOrder, checkpoint: Checkpoint, newest: Path | None, samples: Sequence[Rendered], order: Ordered
+) -> Path:
+    """The same in an order; `samples` may grow with it."""
 
     def gradients(sequences: list[Sequence[int]]) -> dict[str, float]:
         return likelihood_gradients(checkpoint.model, [[samples[one] for one in each] for each in sequences])
@@ -81,9 +112,9 @@ def likelihood_gradients(model: Any, sequences: Sequence[Sequence[Rendered]]) ->
     samples = [one for each in sequences for one in each]
     count = sum(sum(one.weights) for one in samples)
     total = 0.0
-    for each in mine(sequences):
+    for each, counts in dealt(sequences):
         there = pack(each, model).to(model.device)
-        loss = likelihood_loss(learned_logprobs(model, there), there.weights, count)
+        loss = likelihood_loss(learned_logprobs(model, there), there.weights * counts, count)
         backward(loss)
         total += float(loss.detach())
     tokens, learned = sum(len(one.ids) for one in samples), sum(sum(one.mask) for one in samples)

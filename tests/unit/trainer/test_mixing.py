@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from trainer.batches import Order
 from trainer.mixing import Mix
 
 SOURCES: dict[str, tuple[float, list[int]]] = {
@@ -15,7 +16,8 @@ SOURCES: dict[str, tuple[float, list[int]]] = {
 
 
 def mix(**changed: Any) -> Mix:
-    return Mix({**SOURCES, **changed}, tokens=100, seed=3)
+    given: dict[str, tuple[float, list[int]]] = {**SOURCES, **changed}
+    return Mix({name: (share, Order(lengths, tokens=100, seed=3)) for name, (share, lengths) in given.items()})
 
 
 def test_every_source_has_its_share_of_the_tokens() -> None:
@@ -34,11 +36,14 @@ def test_the_share_holds_at_every_moment() -> None:
             assert abs(given[name] - total * share / 4.5) <= 200, "no source is two sequences ahead or behind"
 
 
-def test_sequences_hold_samples_of_one_source_and_each_is_numbered_on() -> None:
+def test_sequences_hold_samples_of_one_source_and_each_has_its_number_there() -> None:
     made = mix()
+    met: dict[str, set[int]] = {}
     for batch in islice(made.follow({}), 50):
-        assert len({made.source_of(sample) for sample in batch.samples}) == 1
-    assert [made.source_of(number) for number in range(10)] == ["web"] * 5 + ["agent"] * 3 + ["chat"] * 2
+        ((name, _), *_) = told = [made.source_of(sample) for sample in batch.samples]
+        assert {source for source, _ in told} == {name}
+        met.setdefault(name, set()).update(number for _, number in told)
+    assert met == {name: set(range(len(lengths))) for name, (_, lengths) in SOURCES.items()}
 
 
 def test_a_mix_goes_on_from_any_place() -> None:
