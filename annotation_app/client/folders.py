@@ -23,12 +23,15 @@ def fetch(connection: Connection, path: str, target: Path) -> str:
     """Download to a file, going on where it broke off, also where an earlier process did; the tag of what it is. Raises
     Refused, Unreachable, Damaged."""
     aside, tagged = target.with_name(target.name + PART), target.with_name(target.name + ".etag")
-    pauses = iter(PAUSES)
+    pauses, had = iter(PAUSES), 0
     while True:
         try:
             tag = _fetch_on(connection, path, aside, tagged)
             break
         except (Unreachable, ServerFailed):
+            have = aside.stat().st_size if aside.exists() else 0
+            if have > had:  # it got further: a long download may break off any number of times
+                pauses, had = iter(PAUSES), have
             pause = next(pauses, None)
             if pause is None:
                 raise

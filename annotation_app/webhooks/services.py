@@ -101,9 +101,12 @@ def webhook_ping(*, user: User, webhook_id: int) -> Delivery:
 
 @transaction.atomic(durable=True)
 def deliveries_claim() -> tuple[UUID, ...]:
-    """The messages that are due, each for one worker; what is long over is forgotten."""
+    """The messages that are due, each for one worker; what is long over, or was for a webhook that is off, is
+    forgotten."""
     now = timezone.now()
-    Delivery.objects.filter(created_at__lt=now - KEPT).exclude(state=DeliveryState.PENDING).delete()
+    Delivery.objects.filter(created_at__lt=now - KEPT).exclude(
+        state=DeliveryState.PENDING, webhook__enabled=True
+    ).delete()
     due = Delivery.objects.filter(state=DeliveryState.PENDING, next_at__lte=now, webhook__enabled=True)
     chosen = due.select_for_update(skip_locked=True, of=("self",)).order_by("next_at")
     keys = tuple(chosen.values_list("pk", flat=True)[:MOST])

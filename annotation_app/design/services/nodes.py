@@ -1,5 +1,8 @@
 """Changing the graph; each change is in the audit log."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.db import IntegrityError, transaction
 
 from annotation_app.accounts.models import Role, User
@@ -64,20 +67,21 @@ def node_delete(*, user: User, node_id: int) -> None:
 @transaction.atomic(durable=True)
 def graph_import(*, user: User, data: bytes, form: GraphFormat, preview: bool) -> GraphReport:
     """Add the nodes of a file and take over its importances; what the file does not name stays. With a fault nothing is
-    changed. Raises Forbidden."""
+    changed. Raises Forbidden, and Conflict where somebody else adds nodes meanwhile."""
     role_check(user, Role.ADMIN)
     rows, faults = graph_read(data, form)
     if faults:
         return GraphReport(added=0, changed=0, placed=0, faults=faults)
-    known = {path: key for key, path in node_paths().items()}
-    with transaction.atomic():
-        added = changed = 0
+    added = changed = 0
+    with _growing() as known:
+        weighed = dict(Node.objects.values_list("pk", "importance"))
         for row in sorted(rows, key=lambda row: len(_path(row))):
             there = _path(row) in known
-            node = Node.objects.get(pk=_ensured(_path(row), known))
-            changed += there and node.importance != row.importance
+            node = _ensured(_path(row), known)
             added += not there
-            Node.objects.filter(pk=node.pk).update(importance=row.importance)
+            if weighed.get(node) != row.importance:
+                changed += there
+                Node.objects.filter(pk=node).update(importance=row.importance)
         if preview:
             transaction.set_rollback(True)
     if not preview:
@@ -88,21 +92,23 @@ def graph_import(*, user: User, data: bytes, form: GraphFormat, preview: bool) -
 @transaction.atomic(durable=True)
 def suites_derive(*, user: User) -> GraphReport:
     """Give every task of a bundled suite that stands nowhere its place: the suite, the task's family, its kind. Raises
-    Forbidden."""
+    Forbidden, and Conflict where somebody else adds nodes meanwhile."""
     role_check(user, Role.ADMIN)
-    known = {path: key for key, path in node_paths().items()}
-    before, placed = len(known), 0
-    for task in tasks_unplaced().iterator(chunk_size=BATCH):
-        path = path_of(task.definition)
-        if path is None:
-            continue
-        rubric = rubric_guessed(task.definition)
-        node, level = _ensured(path, known), level_of(rubric)
-        Placement.objects.update_or_create(
-            task=task, defaults={"node_id": node}, create_defaults={"node_id": node, "rubric": rubric, "level": level}
-        )
-        placed += 1
-    added = len(known) - before
+    with _growing() as known:
+        before, placed = len(known), 0
+        for task in tasks_unplaced().iterator(chunk_size=BATCH):
+            path = path_of(task.definition)
+            if path is None:
+                continue
+            rubric = rubric_guessed(task.definition)
+            node, level = _ensured(path, known), level_of(rubric)
+            Placement.objects.update_or_create(
+                task=task,
+                defaults={"node_id": node},
+                create_defaults={"node_id": node, "rubric": rubric, "level": level},
+            )
+            placed += 1
+        added = len(known) - before
     audit_record(actor=user, verb="design.derived", subject="graph", details={"added": added, "placed": placed})
     return GraphReport(added=added, changed=0, placed=placed, faults=())
 
@@ -113,6 +119,17 @@ def path_of(task: Task) -> tuple[str, ...] | None:
         return None
     family, _, rest = task.name.replace(".", "/").partition("/")
     return tuple(part[:100] for part in (task.suite, family, rest) if part)
+
+
+@contextmanager
+def _growing() -> Iterator[dict[tuple[str, ...], int]]:
+    """The nodes by their paths, for many to be added, all or none. Raises Conflict where somebody else added the same
+    meanwhile."""
+    try:
+        with transaction.atomic():
+            yield {path: key for key, path in node_paths().items()}
+    except IntegrityError:
+        raise Conflict("Somebody else changes the graph at this moment; try again.", code="graph_changed") from None
 
 
 def _path(row: GraphRow) -> tuple[str, ...]:

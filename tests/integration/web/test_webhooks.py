@@ -32,7 +32,7 @@ from annotation_app.promotions.services import policy_activate
 from annotation_app.webhooks import sending
 from annotation_app.webhooks.jobs import deliveries_due_job
 from annotation_app.webhooks.models import Delivery, Webhook
-from annotation_app.webhooks.services import PAUSES, REFUSALS, deliveries_claim, delivery_send, event_emit
+from annotation_app.webhooks.services import KEPT, PAUSES, REFUSALS, deliveries_claim, delivery_send, event_emit
 from tests.integration.web.conftest import PASSWORD, World
 from tests.integration.web.test_exports import finished
 
@@ -207,6 +207,17 @@ def test_who_is_gone_is_switched_off_at_once(browser: Client, receiver: Receiver
     due_now()
     assert not Webhook.objects.get().enabled
     assert browser.post(f"/api/webhooks/{webhook}/ping").json()["code"] == "switched_off"
+
+
+def test_what_waits_for_a_webhook_that_is_off_is_forgotten_in_the_end(browser: Client, receiver: Receiver) -> None:
+    webhook, _ = add(browser, receiver.url, "export.failed")
+    event_emit(kind="export.failed", data={})
+    Delivery.objects.update(created_at=timezone.now() - 2 * KEPT, next_at=timezone.now() + KEPT)
+    assert deliveries_claim() == ()
+    assert Delivery.objects.count() == 1, "it may still be taken"
+    Webhook.objects.filter(pk=webhook).update(enabled=False)
+    assert deliveries_claim() == ()
+    assert not Delivery.objects.exists()
 
 
 def test_a_worker_that_dies_leaves_the_message_to_the_next(browser: Client, receiver: Receiver) -> None:
