@@ -114,8 +114,10 @@ class Batch:
     """How much of the click a cell has: 1 shared by the cells of what is clicked; shape (B, C)."""
     points: torch.Tensor
     """Where the widget of a cell is clicked, NOWHERE where it is not known; shape (B, C, 2)."""
+    known: torch.Tensor
+    """Of which decisions it is known what is to be read, by their numbers; shape (K,)."""
     read: Read | None
-    """What is to be read, where it is known of all."""
+    """What is to be read in those; None where there are none."""
 
 
 def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
@@ -137,7 +139,7 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
         said += one.reply
         targets[number], points[number] = _meant(one, rows, columns)
     across, down = speller.across.tolist(), speller.down.tolist()
-    seen = [one.seen for one in decisions if one.seen is not None]
+    seen = {number: one.seen for number, one in enumerate(decisions) if one.seen is not None}
     by_x, by_y = ({token: pixel for pixel, token in enumerate(axis)} for axis in (across, down))
     return Batch(
         pixels=torch.from_numpy(np.stack([one.pixels for one in decisions])),
@@ -151,7 +153,8 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
         down=torch.tensor([by_y.get(token, NOWHERE) for token in said]),
         targets=torch.from_numpy(targets),
         points=torch.from_numpy(points),
-        read=read_of(seen) if len(seen) == len(decisions) else None,
+        known=torch.tensor(list(seen), dtype=torch.long),
+        read=read_of(list(seen.values())) if seen else None,
     )
 
 

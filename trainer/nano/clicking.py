@@ -21,6 +21,7 @@ from trainer.nano.shown import Shown
 from trainer.nano.targets import CELL, NOWHERE
 from trainer.trajectories import folder_open
 from vocabulary.exports import TRAJECTORIES
+from vocabulary.resize import smart_resize
 
 MIDDLE = 3
 """The layer of the decoder after which cells are asked; the instruction stands before them, so that they know it."""
@@ -37,7 +38,8 @@ class Config(Learning):
     folders: tuple[Path, ...] = ()
     """Attempts to learn from beside drawn screens, as an export, a rollout or an expert wrote them."""
     shown: float = Field(default=0.5, ge=0, le=1)
-    """The share of updates that are of these attempts, where there are any."""
+    """The share of updates half of which are of these attempts, where there are any. The other half is drawn, so that
+    no update leaves out reading: in runs of attempts alone the tower forgets it."""
 
 
 def run(config: Config) -> Path:
@@ -79,7 +81,7 @@ def clicking_loss(
     told, more = _cells_loss(heads, middle.float(), batch)
     loss, figures = said + told, figures | more
     if batch.read is not None:
-        read, reading = reading_loss(heads, patches, cells, batch.read)
+        read, reading = reading_loss(heads, patches[batch.known], cells[batch.known], batch.read)
         loss, figures = loss + read, figures | reading
     return loss, figures
 
@@ -96,12 +98,22 @@ def passed(model: Any, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.
 
 def _decisions(config: Config, update: int, shown: Shown, speller: Speller) -> list[Decision]:
     """Those of an update, all of one size; the same for the same seed, update and folders."""
-    random = Random(f"{config.seed} {update}")
-    page = random.choice(PAGES)
+    random, count = Random(f"{config.seed} {update}"), config.batch
+    page, attempts = random.choice(PAGES), list[Decision]()
     if len(shown) and random.random() < config.shown:
-        return shown.draw(random, config.batch)
-    each = [Random(f"{config.seed} {update} {number}") for number in range(config.batch)]
-    return [decision_draw(speller, one, _screen(one, page, config.dense)) for one in each]
+        attempts = shown.draw(random, count // 2)
+        page = page_of(attempts[0])
+    each = [Random(f"{config.seed} {update} {number}") for number in range(count - len(attempts))]
+    return [*attempts, *(decision_draw(speller, one, _screen(one, page, config.dense)) for one in each)]
+
+
+def page_of(one: Decision) -> tuple[int, int]:
+    """The page that is scaled to this picture's size."""
+    height, width, _ = one.pixels.shape
+    for page in PAGES:
+        if smart_resize(page[1], page[0]) == (height, width):
+            return page
+    return width, height
 
 
 def _screen(random: Random, page: tuple[int, int], dense: float) -> Screen:

@@ -1,6 +1,7 @@
 """Attempts become decisions as a server would have asked for them: the same tokens, the same pixels."""
 
 import io
+import json
 from pathlib import Path
 from random import Random
 
@@ -80,6 +81,8 @@ def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder
             checkpoint=start, out=tmp_path / "run", updates=2, batch=2, folders=(folder.path,), shown=1.0, warmup=1
         )
     )
+    (first, *_) = (json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines())
+    assert "letters" in first  # half of an update is drawn, so that reading is never left out
     assert (made / "model.safetensors").read_bytes() != (start / "model.safetensors").read_bytes()
 
 
