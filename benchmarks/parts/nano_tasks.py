@@ -45,6 +45,8 @@ SIZE = (160, 210)
 SEEDS = 20
 MOST = 10
 """Acts an attempt may have."""
+TOKENS = 64
+"""A reply may have: a click has eight, and what is typed is spelled."""
 PATIENCE = 120.0
 SOLVED = 0.8
 GREY = (128, 128, 128)
@@ -72,7 +74,7 @@ async def measure(folder: Path, server: str, *, seeds: int = SEEDS) -> dict[str,
             dialect="ui_tars_1_5",
             name="nano",
             revision="1",
-            sampling=Sampling(n=1, temperature=0.0),
+            sampling=Sampling(n=1, temperature=0.0, max_tokens=TOKENS),
             waits=Waits(token=PATIENCE, total=PATIENCE),
             budget=Budget(images=1, stride=1),
         )
