@@ -17,6 +17,7 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.design.jobs import writings_again_job
 from annotation_app.design.models import Node, Placement, Suggestion, Writer, Writing
+from annotation_app.design.services import nodes as services_nodes
 from annotation_app.design.services.writings import SILENCE
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
@@ -67,6 +68,14 @@ def test_a_file_with_a_fault_changes_nothing(client: Client) -> None:
     report = upload(client, "application,function,part,importance\nshop,,,1\n,cart,,1\n")
     assert [fault["row"] for fault in report["faults"]] == [2]
     assert not Node.objects.exists()
+
+
+def test_two_who_add_the_same_at_once_are_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "application,function,part,importance\nshop,,,1\nshop,cart,,1\n"
+    assert upload(client, text)["added"] == 2
+    monkeypatch.setattr(services_nodes, "node_paths", dict)  # as it was before the other's were there
+    assert upload(client, text)["code"] == "graph_changed"
+    assert Node.objects.count() == 2
 
 
 def test_what_cannot_be_is_refused(client: Client) -> None:
@@ -156,6 +165,26 @@ def model() -> Iterator[Model]:
 @pytest.fixture
 def writer(committed: World, model: Model) -> Writer:
     return Writer.objects.create(name="words", revision="1", base_url=model.url, model="words")
+
+
+def test_a_model_is_added_and_then_never_changed(client: Client, model: Model) -> None:
+    body: dict[str, Any] = {"name": "words", "revision": "1", "base_url": model.url, "model": "m", "temperature": 0.5}
+    made = client.post("/api/design/writers", body, content_type=JSON)
+    assert made.status_code == 201
+    told = {"id": made.json()["id"], "name": "words 1"}
+    assert client.get("/api/design").json()["writers"] == [told]
+    again = client.post("/api/design/writers", {**body, "temperature": 1}, content_type=JSON)
+    assert (again.status_code, again.json()["code"]) == (409, "name_taken")
+    for wrong in (
+        {"base_url": "file:///etc/passwd"},
+        {"base_url": "http://u:p@x/v1"},
+        {"temperature": 3},
+        {"name": " "},
+    ):
+        answer = client.post("/api/design/writers", {**body, "revision": "2", **wrong}, content_type=JSON)
+        assert answer.status_code == 422, wrong
+    assert Writer.objects.get().temperature == 0.5
+    assert AuditEntry.objects.filter(verb="design.writer_added", subject=f"writer:{told['id']}").exists()
 
 
 def ask(client: Client, writer: Writer, task: Task) -> Any:
