@@ -24,6 +24,7 @@ class Query(Frozen):
     policy: Plain | None = None
     """Name and revision of a policy that proposed in it."""
     application: Plain | None = None
+    level: Annotated[int, Field(ge=1, le=5, description="How hard the task is by its rubric")] | None = None
     outcome: Outcome | None = None
     review: ReviewState | None = None
     annotator: Plain | None = None

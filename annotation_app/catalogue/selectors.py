@@ -38,6 +38,7 @@ def entries_matching(query: Query) -> QuerySet[Entry]:
     for column, value in (
         ("pool_id", query.pool),
         ("episode__outcome", query.outcome),
+        ("episode__task__placement__level", query.level),
         ("episode__review", query.review),
         ("episode__annotator__username", query.annotator),
         ("reward__gte", query.reward_min),

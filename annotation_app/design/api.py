@@ -20,6 +20,7 @@ from annotation_app.design.schemas import (
     PlacedPage,
     PlacementIn,
     WordingIn,
+    WriterIn,
     WritingIn,
     WritingOut,
 )
@@ -110,6 +111,12 @@ def tasks_place(request: HttpRequest, body: PlacementIn) -> Status[None]:
     """Say where tasks stand, and how hard they are."""
     services.tasks_place(user=user_of(request), wanted=body)
     return Status(204, None)
+
+
+@router.post("/design/writers", response={201: MadeOut})
+def writer_add(request: HttpRequest, body: WriterIn) -> Status[MadeOut]:
+    """Add a model that words instructions."""
+    return Status(201, MadeOut(id=services.writer_add(user=user_of(request), wanted=body).pk))
 
 
 @router.post("/tasks/{task_id}/wordings", response={202: WritingOut})

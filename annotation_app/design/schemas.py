@@ -11,6 +11,9 @@ from vocabulary.base import Frozen
 Name = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
 ]
+WriterName = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64, pattern=r"^[^\x00-\x1f]*$")
+]
 Importance = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Instruction = Annotated[
@@ -71,6 +74,18 @@ class WriterOut(Frozen):
 
     id: int
     name: str
+
+
+class WriterIn(Frozen):
+    """A model that words instructions; another setting is another revision."""
+
+    name: WriterName
+    revision: WriterName
+    base_url: Annotated[str, StringConstraints(max_length=500, pattern=r"^https?://[^\s\x00/@]+(/[^\s\x00]*)?$")]
+    """Root of an OpenAI-compatible API, ending in /v1."""
+    model: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$")]
+    temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] = 0.9
+    max_tokens: Annotated[int, Field(ge=16, le=16_384)] = 1_024
 
 
 class DesignPage(Frozen):

@@ -9,8 +9,9 @@ from annotation_app.errors import Invalid
 from vocabulary.base import Frozen
 from vocabulary.evaluations import Rate
 
-Grain = Literal["day", "pool", "annotator", "policy", "kind"]
-"""What one row is of; `policy` is name and revision, `kind` what tasks with other seeds have in common."""
+Grain = Literal["day", "pool", "annotator", "policy", "application", "level", "kind"]
+"""What one row is of; `policy` is name and revision, `application` and `level` where a task stands in the design graph,
+`kind` what tasks with other seeds have in common."""
 LONGEST_DAYS = 731
 
 Text = Annotated[str, StringConstraints(max_length=400, pattern=r"^[^\x00]*$")]
@@ -26,6 +27,10 @@ class ReportQuery(Frozen):
     pool: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
     annotator: Text | None = None
     policy: Text | None = None
+    application: Text | None = None
+    """Of the graph, else the task's suite; empty: of tasks that have neither."""
+    level: Literal["", "1", "2", "3", "4", "5"] | None = None
+    """How hard, by the task's rubric; empty: of tasks nobody placed."""
     kind: Text | None = None
 
     def checked(self) -> "ReportQuery":
@@ -65,7 +70,7 @@ class Figures(Frozen):
 
 
 class ReportRow(Frozen):
-    """One day, pool, annotator, policy or kind of task; `key` is what a filter takes."""
+    """One day, pool, annotator, policy, application, level or kind of task; `key` is what a filter takes."""
 
     key: str
     label: str

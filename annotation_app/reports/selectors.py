@@ -13,6 +13,7 @@ from django.db.models import (
     ExpressionWrapper,
     F,
     FloatField,
+    Func,
     Min,
     Model,
     OuterRef,
@@ -24,7 +25,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce, Concat, TruncDate
+from django.db.models.functions import Cast, Coalesce, Concat, TruncDate
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -129,7 +130,13 @@ def _narrowed(query: ReportQuery) -> tuple[QuerySet[Step], QuerySet[Episode]]:
 def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str, policy: str) -> QuerySet[M]:
     """Rows made in these days that the filters leave, whose task, episode and policy are found under these names."""
     since, until = _period(query)
+    if query.application is not None:
+        found = found.alias(application=_application(task))
+    if query.level is not None:
+        found = found.alias(level=_level(task))
     wanted = {
+        "application": query.application,
+        "level": query.level,
         f"{task}pool_id": query.pool,
         f"{episode}annotator__username": query.annotator,
         f"{task}kind": query.kind,
@@ -141,6 +148,25 @@ def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str
         **{f"{task}pool__practice": False},
         **{name: value for name, value in wanted.items() if value is not None},
     )
+
+
+def _application(task: str) -> Any:
+    """The topmost node a task stands under; of a task that stands nowhere the suite, by which its kind begins."""
+    node = f"{task}placement__node__"
+    suite = Case(When(**{f"{task}kind__contains": "/"}, then=StrSplit(F(f"{task}kind"), Value("/"), Value(1))))
+    names = (f"{node}parent__parent__name", f"{node}parent__name", f"{node}name")
+    return Coalesce(*names, suite, Value(""), output_field=TextField())
+
+
+def _level(task: str) -> Any:
+    return Coalesce(Cast(f"{task}placement__level", TextField()), Value(""), output_field=TextField())
+
+
+class StrSplit(Func):
+    """PostgreSQL's `split_part`."""
+
+    function = "split_part"
+    output_field = TextField()
 
 
 PROPOSER = Case(
@@ -210,6 +236,10 @@ def _keys(by: Grain, query: ReportQuery) -> tuple[Any, Any]:
             return F("episode__annotator__username"), F("annotator__username")
         case "policy":
             return F("policy"), F("proposer")
+        case "application":
+            return _application("episode__task__"), _application("task__")
+        case "level":
+            return _level("episode__task__"), _level("task__")
         case "kind":
             return F("episode__task__kind"), F("task__kind")
 

@@ -5,6 +5,7 @@ from annotation_app.design.services.placements import tasks_place
 from annotation_app.design.services.writings import (
     suggestion_accept,
     suggestion_reject,
+    writer_add,
     writing_begin,
     writing_cancel,
     writing_end,
@@ -21,6 +22,7 @@ __all__ = [
     "suggestion_reject",
     "suites_derive",
     "tasks_place",
+    "writer_add",
     "writing_begin",
     "writing_cancel",
     "writing_end",

@@ -13,7 +13,7 @@ from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
 from annotation_app.design.difficulty import level_of, rubric_guessed
 from annotation_app.design.models import UNDER_WAY, Placement, Suggestion, Writer, Writing, WritingState
-from annotation_app.design.schemas import WriterServer, WritingIn, WritingPlan
+from annotation_app.design.schemas import WriterIn, WriterServer, WritingIn, WritingPlan
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.tasks.models import Pool, Task
 from annotation_app.tasks.services import tasks_add
@@ -22,6 +22,20 @@ from vocabulary.tasks import Task as Definition
 SILENCE = timedelta(minutes=10)
 ATTEMPTS = 3
 LONGEST_ID = 200
+
+
+@transaction.atomic(durable=True)
+def writer_add(*, user: User, wanted: WriterIn) -> Writer:
+    """Another model that may be asked. Raises Forbidden, and Conflict for a revision that is there: it is never
+    changed."""
+    role_check(user, Role.ADMIN)
+    try:
+        with transaction.atomic():
+            writer = Writer.objects.create(**wanted.model_dump())
+    except IntegrityError:
+        raise Conflict("This revision is there already; other settings are another one.", code="name_taken") from None
+    audit_record(actor=user, verb="design.writer_added", subject=f"writer:{writer.pk}", details=wanted.model_dump())
+    return writer
 
 
 def writing_request(*, user: User, task_id: int, wanted: WritingIn) -> Writing:

@@ -597,7 +597,7 @@ export interface TaskRow {
 export interface Fault {
   row: number;
   reason: string;
-  code?: "invalid_row" | "unsupported_task";
+  code: "invalid_row" | "unsupported_task";
 }
 /**
  * What is in an upload: `new` tasks, or those the pool `known` already has; with faults nothing was added, nor in a
@@ -1138,6 +1138,7 @@ export interface ExportFilters {
   decisions: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[];
   policy: string | null;
   application: string | null;
+  level: number | null;
   outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
   review: ("pending" | "accepted" | "returned" | "rejected") | null;
   annotator: string | null;
@@ -1303,6 +1304,7 @@ export interface Query {
   decisions?: ("accept" | "edit" | "override" | "takeover" | "auto" | "again")[];
   policy?: string | null;
   application?: string | null;
+  level?: number | null;
   outcome?: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
   review?: ("pending" | "accepted" | "returned" | "rejected") | null;
   annotator?: string | null;
@@ -1943,10 +1945,12 @@ export interface ReportQuery {
   since: string;
   until: string;
   zone?: string;
-  by?: "day" | "pool" | "annotator" | "policy" | "kind";
+  by?: "day" | "pool" | "annotator" | "policy" | "application" | "level" | "kind";
   pool?: number | null;
   annotator?: string | null;
   policy?: string | null;
+  application?: string | null;
+  level?: ("" | "1" | "2" | "3" | "4" | "5") | null;
   kind?: string | null;
 }
 /**
@@ -2014,7 +2018,7 @@ export interface Report {
   asked_at: string;
 }
 /**
- * One day, pool, annotator, policy or kind of task; `key` is what a filter takes.
+ * One day, pool, annotator, policy, application, level or kind of task; `key` is what a filter takes.
  */
 export interface ReportRow {
   key: string;
@@ -2456,6 +2460,17 @@ export interface PlacementIn {
   tasks: number[];
   node?: number | null;
   rubric?: Rubric | null;
+}
+/**
+ * A model that words instructions; another setting is another revision.
+ */
+export interface WriterIn {
+  name: string;
+  revision: string;
+  base_url: string;
+  model: string;
+  temperature?: number;
+  max_tokens?: number;
 }
 /**
  * How many wordings are wanted of whom.

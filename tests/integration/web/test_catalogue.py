@@ -7,6 +7,8 @@ import pytest
 
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.catalogue.words import searchable
+from annotation_app.design.difficulty import Rubric
+from annotation_app.design.models import Placement
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
 from tests.integration.web.conftest import World
@@ -37,6 +39,12 @@ def test_words_and_facets_narrow(committed: World, ended: Episode) -> None:
     assert found(committed, steps_min=2) == []
     facets = committed.client(committed.ravi).get("/api/trajectories/facets").json()
     assert (facets["total"], facets["decisions"]) == (2, [{"value": "override", "count": 2}])
+
+
+def test_a_level_finds_what_was_placed_there(committed: World, ended: Episode) -> None:
+    Placement.objects.create(task=ended.task, rubric=Rubric(), level=3)
+    assert found(committed, level=3) == [str(ended.pk)]
+    assert found(committed, level=2) == []
 
 
 def test_annotators_do_not_search(committed: World, ended: Episode) -> None:

@@ -11,6 +11,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation_app.accounts.models import User
+from annotation_app.design.difficulty import Rubric, level_of
+from annotation_app.design.models import Node, Placement
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode, Proposal, Step
 from annotation_app.tasks.models import Pool
@@ -97,6 +99,26 @@ class TestFigures:
             assert [row["label"] for row in report["rows"]] == labels, by
             for name in ("steps", "episodes", "overridden"):
                 assert sum(row["figures"][name] for row in report["rows"]) == report["total"][name], (by, name)
+
+    def test_applications_and_levels_are_those_of_the_graph_else_of_the_suite(self, work: World) -> None:
+        shop = Node.objects.create(name="Shop")
+        buying = Node.objects.create(name="buy", parent=Node.objects.create(name="Orders", parent=shop))
+        rubric = Rubric(steps=30, pages=0, prerequisites=0, exceptions=0)
+        placed = Episode.objects.get(annotator=work.ben).task
+        Placement.objects.create(task=placed, node=buying, rubric=rubric, level=level_of(rubric))
+        level = str(level_of(rubric))
+        for by, keys in (("application", ["fake", "Shop"]), ("level", ["", level])):
+            report = asked(work, by=by)
+            assert [row["key"] for row in report["rows"]] == keys, by
+            assert [row["figures"]["steps"] for row in report["rows"]] == [3, 1], by
+            assert [row["figures"]["episodes"] for row in report["rows"]] == [1, 1], by
+            for row in report["rows"]:
+                assert asked(work, by="annotator", **{by: row["key"]})["total"] == row["figures"], by
+        report = asked(work, by="policy", application="fake")
+        assert [(row["key"], row["figures"]["override"]["successes"]) for row in report["rows"]] == [(POLICY.label, 1)]
+        table = work.client(work.ravi).get("/api/report.csv", {**DAYS, "by": "application"}).content.decode("utf-8-sig")
+        assert [row[0] for row in csv.reader(io.StringIO(table))] == ["application", "fake", "Shop"]
+        assert work.client(work.ravi).get("/api/report", {**DAYS, "level": "6"}).status_code == 422
 
     def test_filters_narrow_steps_episodes_latencies_and_queues(self, work: World) -> None:
         report = asked(work, pool=str(work.pool.pk), annotator="ada")

@@ -1,7 +1,7 @@
 /** Task design over HTTP: the graph, the tasks of its cells, wordings, and an admin's changes. */
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { DesignPage, GraphReport, PlacedPage, Rubric } from "@/generated/api";
+import type { DesignPage, GraphReport, PlacedPage, Rubric, WriterIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const LEVELS = [1, 2, 3, 4, 5] as const;
@@ -36,6 +36,7 @@ export type Change =
   | { readonly do: "derive" }
   | { readonly do: "place"; readonly tasks: readonly number[]; readonly node: number | null; readonly rubric: Rubric | null }
   | { readonly do: "word"; readonly task: number; readonly writer: number; readonly count: number }
+  | { readonly do: "writer"; readonly writer: WriterIn }
   | { readonly do: "cancel"; readonly writing: string }
   | { readonly do: "accept"; readonly suggestion: number; readonly text: string }
   | { readonly do: "reject"; readonly suggestion: number };
@@ -54,6 +55,8 @@ async function send(change: Change): Promise<unknown> {
       return request("POST", "/design/placements", { tasks: change.tasks, node: change.node, rubric: change.rubric });
     case "word":
       return request("POST", `/tasks/${change.task}/wordings`, { writer: change.writer, count: change.count });
+    case "writer":
+      return request("POST", "/design/writers", change.writer);
     case "cancel":
       return request("POST", `/wordings/${change.writing}/cancel`);
     case "accept":

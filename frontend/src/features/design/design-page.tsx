@@ -19,6 +19,7 @@ import { GapList } from "./gap-list";
 import { GraphFile } from "./graph-file";
 import { NodeForm } from "./node-form";
 import { TreeTable } from "./tree-table";
+import { WriterForm } from "./writer-form";
 
 export default function DesignPage() {
   const { t } = useI18n();
@@ -81,6 +82,7 @@ function GraphTools({ admin, design }: { admin: boolean; design: Design }) {
             {t("design.derive")}
           </Button>
           <GraphFile />
+          <WriterForm />
         </>
       )}
       <Button

@@ -20,6 +20,7 @@ export const EVERYTHING: ExportFilters = {
   decisions: [],
   policy: null,
   application: null,
+  level: null,
   outcome: null,
   review: "accepted",
   annotator: null,

@@ -4,7 +4,7 @@ import { X } from "lucide-react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 
-import { GRAINS, NARROWING, periodNamed, periodOf, PERIODS, type Filters } from "./filters";
+import { GRAINS, NARROWING, periodNamed, periodOf, PERIODS, valueText, type Filters } from "./filters";
 import styles from "./reports.module.css";
 
 type Props = { readonly filters: Filters; readonly change: (next: Filters) => void; readonly today: Date };
@@ -53,10 +53,10 @@ export function FilterBar({ filters, change, today }: Props) {
                 variant="light"
                 size="compact-sm"
                 rightSection={<X size={12} aria-hidden />}
-                aria-label={t("reports.without", { what: t(`reports.only.${name}`), value: filters[name] })}
+                aria-label={t("reports.without", { what: t(`reports.only.${name}`), value: valueText(name, filters[name], t) })}
                 onClick={() => change({ ...filters, [name]: null })}
               >
-                {t(`reports.only.${name}`)} {filters[name] || t("reports.nobody")}
+                {t(`reports.only.${name}`)} {valueText(name, filters[name], t)}
               </Button>
             ),
         )}

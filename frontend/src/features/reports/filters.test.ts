@@ -26,6 +26,14 @@ describe("the address of a report", () => {
     expect(read("pool=seven&by=colour")).toMatchObject({ pool: null, by: "pool" });
   });
 
+  it("keeps application and difficulty, those of unplaced tasks too, and no level there is not", () => {
+    const text = "by=level&application=&level=3";
+    expect(toSearch(read(text), TODAY).toString()).toBe(text);
+    expect(read("level=").level).toBe("");
+    expect(read("level=9").level).toBeNull();
+    expect(read("").level).toBeNull();
+  });
+
   it("asks with the time zone that says where a day begins", () => {
     expect(toQuestion(read("by=day")).get("zone")).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone);
   });

@@ -1,13 +1,14 @@
 /** Which work a report is of; it lives in the address, so a report can be bookmarked and sent. Pure. */
+import type { Translate } from "@/shared/i18n/i18n";
 
-export const GRAINS = ["pool", "annotator", "policy", "kind", "day"] as const;
+export const GRAINS = ["pool", "annotator", "policy", "application", "level", "kind", "day"] as const;
 export type Grain = (typeof GRAINS)[number];
 
 /** Periods to choose from, in days up to today; two days in the address are any other. */
 export const PERIODS = [1, 7, 30, 90, 365] as const;
 const USUAL = 30;
 
-export const NARROWING = ["pool", "annotator", "policy", "kind"] as const;
+export const NARROWING = ["pool", "annotator", "policy", "application", "level", "kind"] as const;
 export type Narrowing = (typeof NARROWING)[number];
 
 export type Filters = {
@@ -60,6 +61,8 @@ export function fromSearch(search: URLSearchParams, today: Date): Filters {
     pool: pool && /^\d+$/.test(pool) ? pool : null,
     annotator: search.get("annotator"),
     policy: search.get("policy"),
+    application: search.get("application"),
+    level: /^[1-5]?$/.test(search.get("level") ?? "0") ? search.get("level") : null,
     kind: search.get("kind"),
   };
 }
@@ -88,4 +91,10 @@ export function toQuestion(filters: Filters): URLSearchParams {
 export function narrowedTo(filters: Filters, key: string): Filters {
   if (filters.by === "day") return { ...filters, since: key, until: key, by: "pool" };
   return { ...filters, [filters.by]: key, by: "day" };
+}
+
+/** What a row or a filter is called: its own name, or what work that has none is. */
+export function valueText(by: Grain, value: string, t: Translate): string {
+  if (value === "") return t(by === "application" || by === "level" ? "reports.unplaced" : "reports.nobody");
+  return by === "level" ? t("design.level", { level: value }) : value;
 }

@@ -9,6 +9,7 @@ const EVERYTHING: Query = {
   decisions: [],
   policy: null,
   application: null,
+  level: null,
   outcome: null,
   review: null,
   annotator: null,
@@ -19,7 +20,7 @@ const EVERYTHING: Query = {
   since: null,
   until: null,
 };
-const NUMBERS = new Set(["pool", "reward_min", "reward_max", "steps_min", "steps_max"]);
+const NUMBERS = new Set(["pool", "level", "reward_min", "reward_max", "steps_min", "steps_max"]);
 
 /** What an address asks for. */
 export function queryOf(search: URLSearchParams): Query {

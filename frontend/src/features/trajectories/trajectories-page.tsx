@@ -24,6 +24,8 @@ const FACETS = [
   ["reviews", "review", "episodes.review"],
 ] as const;
 
+const LEVELS = ["1", "2", "3", "4", "5"] as const;
+
 export default function TrajectoriesPage() {
   const { t } = useI18n();
   const [search, setSearch] = useSearchParams();
@@ -90,6 +92,15 @@ function Narrowing({ search, facets, narrow }: { search: URLSearchParams; facets
           onChange={(value) => narrow(name, value)}
         />
       ))}
+      <Select
+        aria-label={t("trajectories.level")}
+        placeholder={t("trajectories.level")}
+        clearable
+        w={150}
+        data={LEVELS.map((level) => ({ value: level, label: t("design.level", { level }) }))}
+        value={search.get("level")}
+        onChange={(level) => narrow("level", level)}
+      />
     </div>
   );
 }

@@ -11,6 +11,7 @@ export const dataMessages = {
   "trajectories.decisions": "Decisions",
   "trajectories.policies": "Policy",
   "trajectories.applications": "Application",
+  "trajectories.level": "Difficulty",
   "trajectories.any": "Any",
   "trajectories.more": "More",
   "trajectories.first": "Newest",

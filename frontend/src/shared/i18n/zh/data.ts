@@ -11,6 +11,7 @@ export const dataMessages = {
   "trajectories.decisions": "决定",
   "trajectories.policies": "策略",
   "trajectories.applications": "应用",
+  "trajectories.level": "难度",
   "trajectories.any": "不限",
   "trajectories.more": "更多",
   "trajectories.first": "最新",
