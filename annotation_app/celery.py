@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import after_setup_logger, after_setup_task_logger, before_task_publish, task_prerun
+from celery.signals import after_setup_logger, after_setup_task_logger, before_task_publish, task_prerun, worker_init
 from django.conf import settings
 
 from annotation_app.trace import JOB_HEADER, TraceFilter, formatter_of, trace_begin, trace_id
@@ -28,6 +28,23 @@ def _log_the_trace(logger: logging.Logger, **_: Any) -> None:
     for handler in logger.handlers:
         handler.addFilter(TraceFilter())
         handler.setFormatter(formatter_of(settings.ENV.log_format))
+
+
+@worker_init.connect
+def _share_the_folder(**_: Any) -> None:
+    """A worker that would write where nobody reads does not begin; its jobs stay for another."""
+    from django.db import connection
+
+    from annotation_app.blobs.services import folder_claim
+    from annotation_app.errors import Conflict
+
+    try:
+        folder_claim()
+    except Conflict as error:
+        raise SystemExit(f"{error.code}: {error.message}") from None
+    finally:
+        connection.close()
+        connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's: what workers fork from holds no connection
 
 
 @before_task_publish.connect

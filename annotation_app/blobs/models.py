@@ -13,3 +13,13 @@ class Blob(models.Model):
 
     def __str__(self) -> str:
         return self.sha256
+
+
+class SharedFolder(models.Model):
+    """The one data folder of this installation; a file in it holds the same mark."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    mark = models.UUIDField()
+
+    def __str__(self) -> str:
+        return str(self.mark)

@@ -3,20 +3,24 @@
 import os
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, ForeignObjectRel, OuterRef
 
-from annotation_app.blobs.models import Blob
-from annotation_app.blobs.selectors import blob_path
-from annotation_app.errors import Invalid, TooLarge
+from annotation_app.blobs.models import Blob, SharedFolder
+from annotation_app.blobs.selectors import blob_file, bucket
+from annotation_app.errors import Conflict, Invalid, TooLarge
 from annotation_app.settings.env import database_settings
 from vocabulary.blobs import BlobRef
 
 DELETION = 0x70696C6F74
 """The lock that keeps blobs from being deleted while they are read."""
+MARK = "installation"
+"""The file that says whose a data folder is."""
 BLOB_LIMIT = 32 * 1024 * 1024
 """Largest blob (bytes)."""
 SHOWN = frozenset({"image/jpeg", "image/png", "video/mp4"})
@@ -31,11 +35,40 @@ def blob_write(*, ref: BlobRef, data: bytes) -> None:
         raise TooLarge(f"A blob may have {BLOB_LIMIT} bytes.")
     if BlobRef.of(data, ref.media_type) != ref:
         raise Invalid("The bytes are not those of their digest.", code="digest_mismatch")
-    _file_write(ref, data)
+    _bytes_write(ref, data)
 
 
-def _file_write(ref: BlobRef, data: bytes) -> None:
-    path = blob_path(ref.sha256)
+def folder_claim() -> None:
+    """Let this be the installation's data folder, where none is yet. Raises Conflict where another is: what is written
+    here would be read by nobody."""
+    file: Path = settings.ENV.data / MARK
+    if not SharedFolder.objects.exists():
+        SharedFolder.objects.bulk_create([SharedFolder(mark=_mark_of(file))], ignore_conflicts=True)
+    wanted = str(SharedFolder.objects.get().mark)
+    if not file.exists() or file.read_text().strip() != wanted:
+        message = (
+            f"{file.parent.absolute()} is not the data folder of this installation, which its programs on all hosts "
+            f"share. If its files were brought here by hand, write {wanted} into {file.absolute()}."
+        )
+        raise Conflict(message, code="other_folder")
+
+
+def _mark_of(file: Path) -> UUID:
+    """The folder's mark, made where it has none; two who make it at once have the same."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
+    aside.write_text(str(uuid4()))
+    with suppress(FileExistsError):
+        file.hardlink_to(aside)
+    aside.unlink()
+    return UUID(file.read_text())
+
+
+def _bytes_write(ref: BlobRef, data: bytes) -> None:
+    """Where there is a bucket it alone says what is kept: a copy here may have outlived its deletion elsewhere."""
+    if (kept := bucket()) is not None and kept.size(ref.sha256) != ref.size:
+        kept.put(ref.sha256, data)
+    path = blob_file(ref.sha256)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.with_name(f".{ref.sha256}.{secrets.token_hex(4)}.tmp")
@@ -55,7 +88,7 @@ def blob_record(*, ref: BlobRef, data: bytes | None = None) -> None:
     while not _locked(ref.sha256):  # it was deleted between the two
         Blob.objects.bulk_create([blob], ignore_conflicts=True)
     if data is not None:
-        _file_write(ref, data)
+        _bytes_write(ref, data)
 
 
 def _locked(sha256: str) -> bool:
@@ -104,6 +137,9 @@ def blobs_delete(digests: Iterable[str]) -> tuple[int, int]:
         cursor.execute("SELECT set_config('pilothouse.retention', 'blobs_blob', true)")
         Blob.objects.filter(pk__in=[blob.pk for blob in doomed]).delete()
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    kept = bucket()
     for blob in doomed:
-        blob_path(blob.pk).unlink(missing_ok=True)
+        if kept is not None:
+            kept.delete(blob.pk)
+        blob_file(blob.pk).unlink(missing_ok=True)
     return len(doomed), sum(blob.size for blob in doomed)

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.blobs.models import Blob
-from annotation_app.blobs.selectors import blob_path
+from annotation_app.blobs.selectors import blob_size
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.exports.models import Export
@@ -115,8 +115,7 @@ def data_check(*, episodes: int | None = None) -> DataReport:
             unreadable.append(str(key))
         read += 1
     for digest, size in Blob.objects.values_list("sha256", "size").iterator(chunk_size=5_000):
-        path = blob_path(digest)
-        if not path.is_file() or path.stat().st_size != size:
+        if blob_size(digest) != size:
             missing.append(digest)
         files += 1
     return DataReport(

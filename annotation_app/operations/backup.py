@@ -30,7 +30,7 @@ LAST = "last-backup.json"
 """Left in the data folder: when it was saved last, for the health page."""
 FOLDERS = ("blobs", "exports")
 """What the database names by its content or its number."""
-FILES = ("secrets.json", "secret_key", "sign-ins.txt")
+FILES = ("secrets.json", "secret_key", "sign-ins.txt", "installation")
 """Without the secrets, sealed credentials and authenticators open no more, and pseudonyms change."""
 WITHIN = 6 * 3600.0
 BLOCK = 1024 * 1024

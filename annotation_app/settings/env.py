@@ -21,6 +21,12 @@ def _json_list(text: str) -> str:
     return text
 
 
+def _bucket_address(text: str) -> str:
+    if text and not text.startswith("s3://"):
+        raise ValueError("it is no address of a bucket (s3://bucket/prefix)")
+    return text
+
+
 class Environment(BaseModel):
     """Every variable the web app reads: the field's name in capitals after `PILOTHOUSE_`."""
 
@@ -37,6 +43,8 @@ class Environment(BaseModel):
     secret: str = ""
     """Shared with the bridge: authorises calls, signs stream tickets."""
     data: Path = Path(".data")
+    blobs_url: Annotated[str, AfterValidator(_bucket_address)] = ""
+    """`s3://bucket/prefix` where blobs are kept, and `data` has copies of some. Empty: `data` keeps them."""
     allowed_hosts: str = "localhost,127.0.0.1,[::1]"
     web_origins: str = ""
     """Origins (scheme://host:port) people use, comma separated; needed behind a proxy."""

@@ -1,0 +1,73 @@
+"""Programs on several hosts share one data folder; who has another does no work."""
+
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from annotation_app.blobs.services import MARK, folder_claim
+from annotation_app.errors import Conflict
+from tests.integration.web.conftest import BOUND, World
+from tests.integration.web.workers import worker_running
+
+
+def point(settings: Any, folder: Path) -> None:
+    """Let this be the data folder from now on."""
+    folder.mkdir(exist_ok=True)
+    settings.ENV = settings.ENV.model_copy(update={"data": folder})
+
+
+@pytest.mark.django_db
+def test_the_first_folder_is_the_installations(data: Path, settings: Any) -> None:
+    folder_claim()
+    folder_claim()
+    point(settings, data / "another")
+    with pytest.raises(Conflict) as refused:
+        folder_claim()
+    assert refused.value.code == "other_folder"
+    assert not (data / "another" / MARK).exists(), "nothing was written where it does not belong"
+
+
+@pytest.mark.django_db
+def test_a_copy_of_the_folder_is_the_folder(data: Path, settings: Any) -> None:
+    folder_claim()
+    point(settings, data / "copy")
+    (data / "copy" / MARK).write_text((data / MARK).read_text())
+    folder_claim()
+
+
+@pytest.mark.usefixtures("committed")
+def test_those_who_begin_at_once_share_one_mark(data: Path) -> None:
+    together, refused = Barrier(4), []
+
+    def begin() -> None:
+        together.wait(BOUND)
+        try:
+            folder_claim()
+        except Conflict as error:
+            refused.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [Thread(target=begin) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(BOUND)
+    assert refused == []
+    assert sorted(path.name for path in data.iterdir()) == [MARK]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_worker_with_another_folder_does_not_begin(
+    committed: World, data: Path, redis_url: str, settings: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder_claim()
+    (data / "another").mkdir()
+    with worker_running(redis_url, settings, PILOTHOUSE_DATA=str(data / "another")) as worker:
+        assert worker.wait(240) == 1
+    assert "other_folder: " in capfd.readouterr().err
+    assert list((data / "another").iterdir()) == []
