@@ -1,0 +1,164 @@
+/** The flywheel's pages: nothing yet, turns and where samples went, a turn begun, stopped and resumed, why a gate is shut, both languages. */
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { MemoryRouter } from "react-router";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { Rate, Recipe, SampleOut, StageOut, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import { sessionQuery, type Role } from "@/shared/account/account";
+import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { TopBarProvider } from "@/shared/ui/top-bar";
+
+import FlywheelPage from "./flywheel-page";
+import TurnPage from "./turn-page";
+
+const AT = "2026-01-01T10:00:00Z";
+const rate = (successes: number, attempts: number): Rate => ({ successes, attempts, rate: successes / attempts, low: 0, high: 1 });
+const stage = (name: StageOut["name"], told: Partial<StageOut> = {}): StageOut => ({
+  name,
+  state: "done",
+  tries: 1,
+  result: {},
+  code: "",
+  error: "",
+  began_at: AT,
+  ended_at: AT,
+  ...told,
+});
+const TURN: TurnRow = {
+  id: "turn-2",
+  number: 2,
+  state: "done",
+  by_clock: false,
+  requested_by: "admin",
+  created_at: AT,
+  ended_at: AT,
+  stages: [stage("collect", { result: { samples: 64 } })],
+  routes: { sft: 28, ct: 36, none: 5 },
+  active: "toy start",
+  revision: "toy main-0002",
+  success: rate(26, 40),
+  success_before: rate(11, 40),
+  overridden: null,
+  passed: true,
+  reasons: [],
+};
+const RECIPE: Recipe = {
+  policy: "toy",
+  dialect: "ui_tars_1_5",
+  start: "/start",
+  most: 5000,
+  least: 1,
+  accepted_only: false,
+  replay: false,
+  judge: false,
+  passes: 0.5,
+  general: {},
+  ct: null,
+  sft: null,
+  rl: null,
+  trials: { world: "toy", suite: "", first_seed: 0, seeds: 40, parallel: 1, size: "", temperature: 1 },
+  server: "",
+  activate: true,
+};
+const WHEEL: WheelOut = { id: 4, name: "main", pool: "lights", every_hours: 24, recipe: RECIPE, turns: [TURN] };
+const SAMPLE: SampleOut = {
+  id: 1,
+  episode: "0123456789",
+  executable: null,
+  duplicate_of: null,
+  grounds: null,
+  value: 1,
+  valued_by: "verifier",
+  contested: true,
+  route: "sft",
+  reason: "passes",
+};
+const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: TURN, checkpoints: [], played: [], curves: [] };
+
+type Told = { wheels?: WheelOut[]; turn?: TurnOut; language?: Language; role?: Role };
+
+function open({ wheels, turn, language = "en", role = "admin" }: Told) {
+  const sent: string[] = [];
+  vi.stubGlobal("fetch", (path: string, { method = "GET" }: RequestInit = {}) => {
+    if (method !== "GET") sent.push(`${method} ${path}`);
+    if (method !== "GET") return Promise.resolve(new Response(null, { status: 204 }));
+    if (path.includes("/samples")) return Promise.resolve(Response.json({ items: path.includes("=sft") ? [SAMPLE] : [], next: null }));
+    return Promise.resolve(Response.json(path.endsWith("/wheels") ? wheels : turn));
+  });
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  const user = { id: 1, username: "a", name: "A", roles: [role], preferences: {} };
+  client.setQueryData(sessionQuery.queryKey, { user } as never);
+  render(
+    <QueryClientProvider client={client}>
+      <MantineProvider>
+        <I18nProvider language={language}>
+          <MemoryRouter>
+            <TopBarProvider>{turn ? <TurnPage turnId={turn.row.id} /> : <FlywheelPage />}</TopBarProvider>
+          </MemoryRouter>
+        </I18nProvider>
+      </MantineProvider>
+    </QueryClientProvider>,
+  );
+  return { sent, user: userEvent.setup() };
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("the flywheel's page", () => {
+  it("says what a wheel is where there is none", async () => {
+    open({ wheels: [] });
+    expect(await screen.findByText("No wheel turns yet")).toBeTruthy();
+  });
+
+  it("shows what went where, and turns once", async () => {
+    const { sent, user } = open({ wheels: [WHEEL] });
+    expect((await screen.findByRole("link", { name: "Turn 2" })).getAttribute("href")).toBe("/flywheel/turn-2");
+    for (const figure of ["28", "36", "65%", "28%", "passed"]) expect(screen.getByText(figure)).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Turn main once" }));
+    await waitFor(() => expect(sent).toEqual(["POST /api/wheels/4/turns"]));
+  });
+
+  it("stops what turns, and has only the last go on that broke off", async () => {
+    const running: TurnRow = { ...TURN, id: "turn-3", number: 3, state: "running", passed: null, stages: [stage("train", { state: "begun" })] };
+    const { sent, user } = open({ wheels: [{ ...WHEEL, turns: [running, { ...TURN, state: "failed" }] }] });
+    expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Turn main once" })).disabled).toBe(true);
+    expect(screen.getByText(/Train 0 of 9/)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Go on with turn 2" })).toBeNull();
+    await user.click(screen.getByRole("button", { name: "Stop turn 3" }));
+    await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-3/cancel"]));
+  });
+
+  it("lets researchers look and turn nothing", async () => {
+    open({ wheels: [{ ...WHEEL, turns: [{ ...TURN, state: "failed" }] }], role: "researcher" });
+    expect(await screen.findByText("failed")).toBeTruthy();
+    expect(screen.queryAllByRole("button")).toEqual([]);
+  });
+
+  it("speaks Chinese", async () => {
+    open({ wheels: [WHEEL], language: "zh" });
+    expect(await screen.findByText("第 2 轮")).toBeTruthy();
+  });
+});
+
+describe("a turn's page", () => {
+  it("says why each sample went where it did, and why the gate is shut", async () => {
+    const shut: TurnRow = { ...TURN, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
+    const { user } = open({ turn: { ...OUT, row: shut } });
+    expect(await screen.findByText("good enough to imitate")).toBeTruthy();
+    expect(screen.getByText("contested")).toBeTruthy();
+    expect(screen.getByText("worse than the active one, by more than chance")).toBeTruthy();
+    await user.click(screen.getByText("Left out 5"));
+    expect(await screen.findByText("No sample went there")).toBeTruthy();
+  });
+
+  it("shows what a stage failed of, and goes on", async () => {
+    const failed: TurnRow = { ...TURN, state: "failed", stages: [stage("train", { state: "failed", code: "program_failed", error: "no disk" })] };
+    const { sent, user } = open({ turn: { ...OUT, row: failed } });
+    expect(await screen.findByText("program_failed: no disk")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Go on with turn 2" }));
+    await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-2/resume"]));
+  });
+});
