@@ -4,12 +4,14 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.catalogue.words import searchable
 from annotation_app.design.difficulty import Rubric
 from annotation_app.design.models import Placement
-from annotation_app.episodes.models import Episode
+from annotation_app.episodes.models import UNCATALOGUED, Episode
+from annotation_app.episodes.selectors import episodes_uncatalogued
 from annotation_app.exports.models import Export
 from tests.integration.web.conftest import World
 from tests.integration.web.test_exports import ask, finished
@@ -45,6 +47,21 @@ def test_a_level_finds_what_was_placed_there(committed: World, ended: Episode) -
     Placement.objects.create(task=ended.task, rubric=Rubric(), level=3)
     assert found(committed, level=3) == [str(ended.pk)]
     assert found(committed, level=2) == []
+
+
+def test_what_moved_on_is_entered_again_and_nothing_else(committed: World, ended: Episode) -> None:
+    assert entries_refresh() == 0
+    Episode.objects.filter(pk=ended.pk).update(version=ended.version + 1)
+    assert episodes_uncatalogued(most=None) == [ended.pk]
+    assert entries_refresh() == 1
+    assert entries_refresh() == 0
+
+
+def test_what_is_not_entered_yet_is_read_from_an_index(committed: World) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        asked = Episode.objects.filter(UNCATALOGUED).order_by("finished_at").explain()
+    assert "episode_uncatalogued" in asked
 
 
 def test_annotators_do_not_search(committed: World, ended: Episode) -> None:
