@@ -21,7 +21,8 @@ def test_the_instruction_follows_the_seed() -> None:
     first, second = (MiniWob().make("click-link", seed=seed).instruction for seed in (0, 1))
     assert first != second
     assert MiniWob().make("click-test", seed=99).instruction == "Click the button."
-    assert "on top of the page" in MiniWob().make("click-link", seed=99).instruction
+    assert MiniWob().make("click-link", seed=99).instruction.startswith("Click on the link")
+    assert "on top of the page" in MiniWob().make("click-link", seed=999).instruction
 
 
 def test_a_scene_lies_in_the_package_alone() -> None:
