@@ -16,7 +16,7 @@ import { PreviewPanel } from "./preview/preview-panel";
 import { Running } from "./running";
 import { TerminalPanel } from "./terminal/terminal-panel";
 import { ToolPanel } from "./tools/tool-panel";
-import styles from "./panels.module.css";
+import styles from "./dock.module.css";
 
 const ICONS: Readonly<Record<PanelName, LucideIcon>> = {
   terminal: SquareTerminal,

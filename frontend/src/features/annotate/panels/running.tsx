@@ -9,7 +9,7 @@ import { useNow } from "@/features/annotate/states/use-now";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { panelFor } from "./panels";
-import styles from "./panels.module.css";
+import styles from "./dock.module.css";
 
 export function Running() {
   const { pending } = useDesk().episode;

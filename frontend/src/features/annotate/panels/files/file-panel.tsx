@@ -7,10 +7,11 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
 import { useDesk } from "@/features/annotate/use-desk";
+import panel from "@/features/annotate/panels/panels.module.css";
 
 import { contentsOf, fileLastUsed, savingAct } from "./contents";
 import { FolderList } from "./folder-list";
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./files.module.css";
 
 export function FilePanel() {
   const { steps, perform } = useDesk();
@@ -22,7 +23,7 @@ export function FilePanel() {
     perform({ kind: "read_file", path });
   };
   return (
-    <div className={styles.split}>
+    <div className={panel.split}>
       <FolderList folder={folder} onFolder={setFolder} onOpen={open} onNew={(path) => setChosen({ path, step: steps.length })} />
       {used === null ? <NoFile /> : <OpenFile key={used} path={used} onRead={open} />}
     </div>
@@ -31,7 +32,7 @@ export function FilePanel() {
 
 function NoFile() {
   const { t } = useI18n();
-  return <p className={styles.quiet}>{t("files.none")}</p>;
+  return <p className={panel.quiet}>{t("files.none")}</p>;
 }
 
 /** The file that is open; what is changed in it is a step once it is saved. */
@@ -45,17 +46,17 @@ function OpenFile({ path, onRead }: { path: string; onRead: (path: string) => vo
     if (file.dirty && writable) perform(file.saving());
   };
   return (
-    <div className={styles.column}>
-      <div className={styles.bar}>
+    <div className={panel.column}>
+      <div className={panel.bar}>
         <code className={styles.path} title={path}>{path}</code>
         {file.dirty && <span className={styles.mark}>{t("files.changed")}</span>}
-        <span className={styles.space} />
+        <span className={panel.space} />
         <Button size="compact-xs" variant="subtle" disabled={!can("read_file")} onClick={() => onRead(path)}>{t("files.read")}</Button>
         <Button size="compact-xs" variant="subtle" disabled={!can("download_file")} onClick={() => perform({ kind: "download_file", path })}>{t("files.download")}</Button>
         <Download path={path} />
         <Button size="compact-xs" disabled={!file.dirty || !writable} onClick={save}>{t("files.save")}</Button>
       </div>
-      {file.notice !== null && <p className={styles.quiet} role="status">{t(file.notice)}</p>}
+      {file.notice !== null && <p className={panel.quiet} role="status">{t(file.notice)}</p>}
       <CodeEditor
         value={file.text}
         onChange={file.write}

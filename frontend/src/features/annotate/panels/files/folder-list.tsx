@@ -8,11 +8,12 @@ import type { FileEntry } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useDesk } from "@/features/annotate/use-desk";
+import panel from "@/features/annotate/panels/panels.module.css";
 
 import { folderQuery } from "./api";
 import { pathIn } from "./contents";
 import { useUpload } from "./upload";
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./files.module.css";
 
 interface Props {
   readonly folder: string;
@@ -39,9 +40,9 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
   };
   return (
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- files can be dropped here; the button does the same
-    <div className={styles.folder} onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+    <div className={panel.folder} onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <form
-        className={styles.bar}
+        className={panel.bar}
         onSubmit={(event) => {
           event.preventDefault();
           if (written !== null) onFolder(written.trim() === HOME || written.trim() === "" ? "." : written.trim());
@@ -53,7 +54,7 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
         </ActionIcon>
         <TextInput
           ref={panelRef as Ref<HTMLInputElement>}
-          className={styles.grow}
+          className={panel.grow}
           aria-label={t("files.path")}
           value={written ?? (folder === "." ? HOME : folder)}
           onChange={(event) => setWritten(event.currentTarget.value)}
@@ -83,16 +84,16 @@ export function FolderList({ folder, onFolder, onOpen, onNew }: Props) {
           )}
         </FileButton>
       </form>
-      {upload.problem !== "" && <p className={styles.wrong} role="alert">{upload.problem}</p>}
+      {upload.problem !== "" && <p className={panel.wrong} role="alert">{upload.problem}</p>}
       {found.error !== null && (
-        <div className={styles.quiet} role="alert">
+        <div className={panel.quiet} role="alert">
           <p>{messageOf(found.error, t).text}</p>
           <Button size="compact-xs" variant="default" onClick={() => void found.refetch()}>{t("common.retry")}</Button>
         </div>
       )}
-      {found.isPending && <p className={styles.quiet} role="status">{t("common.loading")}</p>}
-      {found.data?.entries.length === 0 && <p className={styles.quiet}>{t("files.empty")}</p>}
-      <ul className={styles.entries} aria-label={t("files.folder")}>
+      {found.isPending && <p className={panel.quiet} role="status">{t("common.loading")}</p>}
+      {found.data?.entries.length === 0 && <p className={panel.quiet}>{t("files.empty")}</p>}
+      <ul className={panel.entries} aria-label={t("files.folder")}>
         {found.data?.entries.map((entry) => (
           <li key={entry.name}>
             <Entry entry={entry} onClick={() => (entry.kind === "folder" ? onFolder : onOpen)(pathIn(folder, entry.name))} />

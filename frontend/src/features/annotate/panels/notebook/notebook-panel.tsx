@@ -8,8 +8,9 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
 import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
 import { useDesk } from "@/features/annotate/use-desk";
+import panel from "@/features/annotate/panels/panels.module.css";
 
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./notebook.module.css";
 
 const Highlighted = lazy(() => import("@/shared/ui/highlighted"));
 
@@ -31,7 +32,7 @@ export function NotebookPanel() {
   };
   return (
     <div className={styles.notebook}>
-      {cells.length === 0 && running === null && <p className={styles.quiet}>{t("notebook.empty")}</p>}
+      {cells.length === 0 && running === null && <p className={panel.quiet}>{t("notebook.empty")}</p>}
       {cells.map((step, index) => <Cell key={step.command_id} step={step} number={index + 1} onCopy={setCode} />)}
       {running !== null && (
         <section className={styles.cell} aria-label={t("notebook.running")}>
@@ -41,7 +42,7 @@ export function NotebookPanel() {
       )}
       <section className={styles.cell} aria-label={t("notebook.next")}>
         <span className={styles.count}>{cells.length + 1}</span>
-        <div className={styles.column}>
+        <div className={styles.within}>
           <CodeEditor
             ref={panelRef}
             value={code}
@@ -52,10 +53,10 @@ export function NotebookPanel() {
             keys={{ "Shift-Enter": run, "Mod-Enter": run }}
             onLeave={() => composeOn(stageRef)}
           />
-          <div className={styles.bar}>
+          <div className={panel.bar}>
             <Button size="compact-xs" disabled={!mine || code.trim() === ""} onClick={run}>{t("notebook.run")}</Button>
             <TimeLimit value={limit} onChange={setLimit} />
-            <span className={styles.note}>{t("notebook.help")}</span>
+            <span className={panel.note}>{t("notebook.help")}</span>
           </div>
         </div>
       </section>
@@ -72,11 +73,11 @@ function Cell({ step: { action, after, error }, number, onCopy }: { step: Step; 
   return (
     <section className={styles.cell} aria-label={t("notebook.cell", { number })}>
       <span className={styles.count}>{number}</span>
-      <div className={styles.column}>
+      <div className={styles.within}>
         <pre className={styles.code}><Suspense fallback={action.code}><Highlighted text={action.code} /></Suspense></pre>
-        {after?.text && <pre className={styles.result}>{after.text}</pre>}
+        {after?.text && <pre className={panel.result}>{after.text}</pre>}
         {picture && <img className={styles.plot} src={blobUrlOf(episode.id)(picture.sha256)} alt={t("notebook.picture", { number })} />}
-        {error && <p className={styles.wrong}>{error.message}</p>}
+        {error && <p className={panel.wrong}>{error.message}</p>}
         <UnstyledButton className={styles.again} onClick={() => onCopy(action.code)}>{t("notebook.copy")}</UnstyledButton>
       </div>
     </section>

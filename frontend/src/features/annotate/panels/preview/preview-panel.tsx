@@ -8,8 +8,9 @@ import type { Service } from "@/generated/api";
 import { messageOf, request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useDesk } from "@/features/annotate/use-desk";
+import panel from "@/features/annotate/panels/panels.module.css";
 
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./preview.module.css";
 
 /** Where a program inside the machine listens, and what it is called. */
 interface Place {
@@ -47,22 +48,22 @@ export function PreviewPanel() {
   const problem = opening.error ?? apart.error ?? services.error;
   const shown = opening.data ?? null;
   return (
-    <div className={styles.column}>
-      <div className={styles.bar}>
+    <div className={panel.column}>
+      <div className={panel.bar}>
         {places.map((place) => (
           <Button.Group key={place.port}>
             <Button size="compact-xs" variant="default" loading={opening.isPending && opening.variables.port === place.port} onClick={() => opening.mutate(place)}>{place.title}</Button>
             <Button size="compact-xs" variant="default" aria-label={t("preview.apart", { title: place.title })} onClick={() => apart.mutate(place)}><ExternalLink size={12} /></Button>
           </Button.Group>
         ))}
-        <form className={styles.bar} onSubmit={submit}>
+        <form className={panel.bar} onSubmit={submit}>
           <NumberInput ref={panelRef as Ref<HTMLInputElement>} size="xs" w={84} aria-label={t("preview.number")} min={1} max={LARGEST_PORT} allowDecimal={false} hideControls value={port} onChange={setPort} />
           <Button type="submit" size="compact-xs" variant="default">{t("preview.open")}</Button>
         </form>
-        <span className={styles.note}>{t("preview.unrecorded")}</span>
+        <span className={panel.note}>{t("preview.unrecorded")}</span>
       </div>
-      {problem !== null && <p className={styles.wrong} role="alert">{messageOf(problem, t).text}</p>}
-      {shown === null ? <p className={styles.quiet}>{t("preview.none")}</p> : (
+      {problem !== null && <p className={panel.wrong} role="alert">{messageOf(problem, t).text}</p>}
+      {shown === null ? <p className={panel.quiet}>{t("preview.none")}</p> : (
         <iframe key={shown.url} className={styles.frame} src={shown.url} title={shown.title} sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-downloads allow-modals" />
       )}
     </div>

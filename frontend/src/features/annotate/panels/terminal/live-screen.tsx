@@ -7,7 +7,7 @@ import { useDesk } from "@/features/annotate/use-desk";
 
 import { Bursts } from "./bursts";
 import type { Screens } from "./screens";
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./terminal.module.css";
 
 interface Props {
   readonly session: string;

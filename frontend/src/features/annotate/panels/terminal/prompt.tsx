@@ -3,7 +3,7 @@ import { useState, type KeyboardEvent, type Ref } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./terminal.module.css";
 
 interface Props {
   readonly ref: Ref<HTMLInputElement | null>;

@@ -6,13 +6,13 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
 import { useDesk } from "@/features/annotate/use-desk";
+import panel from "@/features/annotate/panels/panels.module.css";
 
 import { LiveScreen } from "./live-screen";
 import { Prompt } from "./prompt";
 import { COMMANDS, nextNumber, pastOf, sessionNumbered, sessionsOf, tabOf } from "./sessions";
 import { Transcript } from "./transcript";
 import { useTerminals, type Terminals } from "./use-terminals";
-import styles from "@/features/annotate/panels/panels.module.css";
 
 const INTERRUPT = "\u0003";
 
@@ -46,10 +46,10 @@ export function TerminalPanel() {
     : { sign: "›", label: t("terminal.type_into", { session: tab }), onInterrupt: () => type(INTERRUPT) };
 
   return (
-    <div className={styles.column}>
-      <div className={styles.bar}>
+    <div className={panel.column}>
+      <div className={panel.bar}>
         <Sessions sessions={sessions} tab={tab} onTab={choose} onOpen={open} />
-        <span className={styles.space} />
+        <span className={panel.space} />
         {single ? (
           <TimeLimit value={limit} onChange={setLimit} />
         ) : (

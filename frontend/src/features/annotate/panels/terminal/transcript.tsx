@@ -5,7 +5,7 @@ import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useDesk } from "@/features/annotate/use-desk";
 
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./terminal.module.css";
 
 export function Transcript() {
   const { t } = useI18n();

@@ -7,7 +7,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { useDesk } from "@/features/annotate/use-desk";
 
 import { argumentsFrom, fieldsOf, fromJson, isObject, type Fault, type Field, type Filled } from "./schema";
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./tools.module.css";
 
 /** What all arguments together are called where they are written as one JSON object. */
 const WHOLE = "arguments";

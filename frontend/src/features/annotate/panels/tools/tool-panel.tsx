@@ -6,9 +6,10 @@ import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/action-text";
 import { useDesk } from "@/features/annotate/use-desk";
+import panel from "@/features/annotate/panels/panels.module.css";
 
 import { ToolForm } from "./tool-form";
-import styles from "@/features/annotate/panels/panels.module.css";
+import styles from "./tools.module.css";
 
 export function ToolPanel() {
   const { t } = useI18n();
@@ -19,14 +20,14 @@ export function ToolPanel() {
   const matching = tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted.trim().toLowerCase()));
   const tool = tools.find(({ name }) => name === chosen) ?? null;
   const calls = steps.filter(({ action }) => action.kind === "call_tool");
-  if (tools.length === 0) return <p className={styles.quiet}>{t("tools.none")}</p>;
+  if (tools.length === 0) return <p className={panel.quiet}>{t("tools.none")}</p>;
   return (
-    <div className={styles.split}>
-      <div className={styles.folder}>
-        <div className={styles.bar}>
+    <div className={panel.split}>
+      <div className={panel.folder}>
+        <div className={panel.bar}>
           <TextInput
             ref={panelRef as Ref<HTMLInputElement>}
-            className={styles.grow}
+            className={panel.grow}
             aria-label={t("tools.find")}
             placeholder={t("tools.find")}
             value={wanted}
@@ -41,7 +42,7 @@ export function ToolPanel() {
             }}
           />
         </div>
-        <ul className={styles.entries} aria-label={t("panel.tools")}>
+        <ul className={panel.entries} aria-label={t("panel.tools")}>
           {matching.map(({ name, description }) => (
             <li key={name}>
               <UnstyledButton className={styles.tool} aria-pressed={name === chosen} onClick={() => setChosen(name)}>
@@ -51,10 +52,10 @@ export function ToolPanel() {
             </li>
           ))}
         </ul>
-        {matching.length === 0 && <p className={styles.quiet}>{t("tools.not_found")}</p>}
+        {matching.length === 0 && <p className={panel.quiet}>{t("tools.not_found")}</p>}
       </div>
       <div className={styles.calls}>
-        {tool === null ? <p className={styles.quiet}>{t("tools.choose")}</p> : <ToolForm key={tool.name} tool={tool} />}
+        {tool === null ? <p className={panel.quiet}>{t("tools.choose")}</p> : <ToolForm key={tool.name} tool={tool} />}
         {calls.toReversed().map((step) => <Call key={step.command_id} step={step} />)}
       </div>
     </div>
@@ -66,8 +67,8 @@ function Call({ step: { index, action, after, error } }: { step: Step }) {
   return (
     <section className={styles.call} aria-label={t("timeline.step", { number: index + 1 })}>
       <ActionText action={action} />
-      {after?.text && <pre className={styles.result}>{after.text}</pre>}
-      {error && <p className={styles.wrong}>{error.message}</p>}
+      {after?.text && <pre className={panel.result}>{after.text}</pre>}
+      {error && <p className={panel.wrong}>{error.message}</p>}
     </section>
   );
 }
