@@ -72,30 +72,41 @@ def _bytes_write(ref: BlobRef, data: bytes) -> None:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.with_name(f".{ref.sha256}.{secrets.token_hex(4)}.tmp")
-        with aside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fdatasync(file.fileno())
-        aside.replace(path)
+        try:
+            with aside.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fdatasync(file.fileno())
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)  # there only where the disk refused it, which is short of room
 
 
 def blob_record(*, ref: BlobRef, data: bytes | None = None) -> None:
     """Note that these bytes are kept, and let nobody delete them before the caller's transaction, inside which this
     runs, has ended. Where they were being deleted they are written once more, from `data`."""
-    media_type = ref.media_type if ref.media_type in SHOWN else BYTES
-    blob = Blob(sha256=ref.sha256, media_type=media_type, size=ref.size)
-    Blob.objects.bulk_create([blob], ignore_conflicts=True)
-    while not _locked(ref.sha256):  # it was deleted between the two
-        Blob.objects.bulk_create([blob], ignore_conflicts=True)
+    blobs_record([ref])
     if data is not None:
         _bytes_write(ref, data)
 
 
-def _locked(sha256: str) -> bool:
-    """Whether there is such a row; it stays until the transaction ends."""
+def blobs_record(refs: Iterable[BlobRef]) -> None:
+    """The same of many at once, without their bytes."""
+    digests = {ref.sha256: ref for ref in refs}
+    blobs = [
+        Blob(sha256=sha256, media_type=ref.media_type if ref.media_type in SHOWN else BYTES, size=ref.size)
+        for sha256, ref in sorted(digests.items())  # in one order, so that two do not wait for each other in a circle
+    ]
+    Blob.objects.bulk_create(blobs, ignore_conflicts=True)
+    while not _locked([blob.sha256 for blob in blobs]):  # one was deleted between the two
+        Blob.objects.bulk_create(blobs, ignore_conflicts=True)
+
+
+def _locked(digests: list[str]) -> bool:
+    """Whether there are rows of all of these; they stay until the transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM blobs_blob WHERE sha256 = %s FOR KEY SHARE", [sha256])
-        return cursor.fetchone() is not None
+        cursor.execute("SELECT 1 FROM blobs_blob WHERE sha256 = ANY(%s) ORDER BY sha256 FOR KEY SHARE", [digests])
+        return len(cursor.fetchall()) == len(digests)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from annotation_app.accounts.models import User
 from annotation_app.episodes.models import Desk, Episode, Proposal, Source, Step, Undoing
-from annotation_app.episodes.services.blobs import blob_link
+from annotation_app.episodes.services.blobs import blobs_link
 from annotation_app.tasks.models import Assignment, AssignmentState, Pool, Task, TaskState
 from annotation_app.tasks.services import tasks_add
 from vocabulary.blobs import BlobRef
@@ -71,8 +71,7 @@ def episode_arrive(*, episode_id: UUID, coming: Arrival) -> Episode:
     nothing = tuple(() for _ in trajectory.proposals)
     head = trajectory.model_copy(update={"steps": (), "proposals": nothing})
     Source.objects.create(episode=episode, digest=coming.digest, arrival=coming.arrival, head=head)
-    for ref in coming.blobs:
-        blob_link(episode_id=episode_id, ref=ref)
+    blobs_link(episode_id=episode_id, refs=coming.blobs)
     return episode
 
 

@@ -1,10 +1,11 @@
 """The pictures and files of an episode."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
 
-from annotation_app.blobs.services import blob_record, blob_write
+from annotation_app.blobs.services import blob_record, blob_write, blobs_record
 from annotation_app.episodes.models import EpisodeBlob
 from annotation_app.episodes.services.row import row_locked
 from vocabulary.blobs import BlobRef
@@ -28,5 +29,15 @@ def blob_keep(*, episode_id: UUID, ref: BlobRef, data: bytes) -> None:
 def blob_link(*, episode_id: UUID, ref: BlobRef, data: bytes | None = None) -> None:
     """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
     blob_record(ref=ref, data=data)
-    link = EpisodeBlob(episode_id=episode_id, blob_id=ref.sha256)
-    EpisodeBlob.objects.bulk_create([link], ignore_conflicts=True)
+    _linked(episode_id, [ref])
+
+
+def blobs_link(*, episode_id: UUID, refs: Collection[BlobRef]) -> None:
+    """The same of many at once. Runs inside the caller's transaction."""
+    blobs_record(refs)
+    _linked(episode_id, refs)
+
+
+def _linked(episode_id: UUID, refs: Collection[BlobRef]) -> None:
+    links = (EpisodeBlob(episode_id=episode_id, blob_id=ref.sha256) for ref in refs)
+    EpisodeBlob.objects.bulk_create(links, ignore_conflicts=True)
