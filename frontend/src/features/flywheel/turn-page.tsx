@@ -118,10 +118,10 @@ function Stages({ stages }: { stages: readonly StageOut[] }) {
       rows={stages}
       keyOf={({ name }) => name}
       columns={[
-        { head: t("flywheel.stage"), kind: "name", cell: ({ name }) => t(`flywheel.stage.${name}`) },
+        { head: t("flywheel.stage"), kind: "name", className: styles.whole, cell: ({ name }) => t(`flywheel.stage.${name}`) },
         { head: t("flywheel.state"), cell: ({ state }) => <Badge tone={tone[state]}>{t(`flywheel.stage_state.${state}`)}</Badge> },
         { head: t("flywheel.tries"), kind: "number", cell: ({ tries }) => tries },
-        { head: t("flywheel.ended"), cell: ({ ended_at }) => (ended_at === null ? "–" : moment(ended_at)) },
+        { head: t("flywheel.ended"), className: styles.whole, cell: ({ ended_at }) => (ended_at === null ? "–" : moment(ended_at)) },
         {
           head: t("flywheel.result"),
           cell: ({ result, code, error }) => (
