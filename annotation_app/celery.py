@@ -32,8 +32,9 @@ def _log_the_trace(logger: logging.Logger, **_: Any) -> None:
 
 @worker_init.connect
 def _share_the_folder(**_: Any) -> None:
-    """A worker that would write where nobody reads does not begin; its jobs stay for another."""
-    from django.db import connection
+    """A worker that would write where nobody reads does not begin; its jobs stay for another. Nor does one that cannot
+    ask: Celery would note the error and go on."""
+    from django.db import DatabaseError, connection
 
     from annotation_app.blobs.services import folder_claim
     from annotation_app.errors import Conflict
@@ -42,6 +43,8 @@ def _share_the_folder(**_: Any) -> None:
         folder_claim()
     except Conflict as error:
         raise SystemExit(f"{error.code}: {error.message}") from None
+    except (DatabaseError, OSError) as error:
+        raise SystemExit(f"The data folder cannot be asked for: {error}") from error
     finally:
         connection.close()
         connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's: what workers fork from holds no connection

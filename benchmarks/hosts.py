@@ -1,0 +1,38 @@
+"""Many hosts and the web tier: `./pilothouse bench hosts`.
+
+One JSON object is the last line; docs/scaling.md says what its keys mean. What this machine cannot run is null.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+from benchmarks.parts import failover
+from benchmarks.parts.figures import machine, say
+
+NOT_MEASURED = (
+    "qemu_loadvm_ms",
+    "docker_ready_ms",
+    "ray_claim_p50_ms",
+    "ray_node_loss_double_leases",
+    "ray_node_loss_recovery_ms",
+    "osworld_task_ok",
+    "web_failover_ms",
+    "web_failover_lost_steps",
+)
+"""Every figure, until something below measures it."""
+
+
+def main() -> None:
+    figures: dict[str, object] = dict.fromkeys(NOT_MEASURED)
+    if failover.NGINX is None:
+        say("nginx is not installed: the failover of web processes is not measured")
+    else:
+        say("web processes killed behind nginx")
+        with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+            figures |= failover.measure(Path(folder))
+    print(json.dumps({"benchmark": "hosts", **figures, "machine": machine()}))
+
+
+if __name__ == "__main__":
+    main()

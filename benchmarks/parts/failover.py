@@ -1,0 +1,257 @@
+"""Two web processes behind nginx; the one that drives is killed in the middle of an act; then every step is counted."""
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import uvicorn
+from psycopg import connect
+
+from annotation_app.operations.ports import free_ports
+from annotation_app.operations.proxy import Proxy, nginx_of
+from annotation_app.operations.running import running
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts.figures import percentile, say
+from benchmarks.parts.pilots import Pilot
+from benchmarks.parts.pooler import PGBOUNCER, pooler
+from vm_bridge.__main__ import bridge_app
+from vm_bridge.config import Config
+from vm_bridge.drivers.fake import FakeHost
+from vocabulary.actions import Action, Click
+
+NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+LOOPBACK = "127.0.0.1"
+READY_SECONDS = 300.0
+STEPS = 3
+"""How many each pilot has done before the first death, and between two."""
+POLL = 0.01
+POOL = 4
+"""Connections that all web processes share."""
+COUNTS = ("deaths", "steps", "lost_steps", "doubled_steps")
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """A web process: its port, and the host name it believes it is on."""
+
+    port: int
+    host: str
+    environment: dict[str, str]
+    log: Path
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        """In a host name of its own: what another host's process cannot know of it, this one cannot either."""
+        daphne = f"{sys.executable} -m daphne --proxy-headers -b {LOOPBACK} -p {self.port}"
+        inside = f"hostname {self.host} && exec {daphne} annotation_app.serving:application"
+        # Who is not root names a host in a user namespace; in one, root could not reach the socket of the database.
+        mapped = ("--user", "--map-root-user") if os.geteuid() else ()
+        command = ["unshare", *mapped, "--uts", "sh", "-c", inside]
+        with self.log.open("ab") as log:
+            return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **self.environment}, stdout=log, stderr=log)
+
+
+def measure(folder: Path, *, rounds: int = 6, pilots: int = 4) -> dict[str, object]:
+    """What the death of a web process costs who sits at its desks, on one host and on two."""
+    together = deaths(folder / "together", hosts=("web", "web"), rounds=rounds, pilots=pilots)
+    apart = deaths(folder / "apart", hosts=("web-1", "web-2"), rounds=rounds, pilots=pilots)
+    return {
+        "web_failover_ms": together["steered"],
+        "web_failover_step_ms": together["acted"],
+        "web_failover_hosts_ms": apart["steered"],
+        "web_failover_hosts_step_ms": apart["acted"],
+        **{f"web_failover_{key}": int(together[key] + apart[key]) for key in COUNTS},
+    }
+
+
+def deaths(folder: Path, *, hosts: tuple[str, str], rounds: int, pilots: int) -> dict[str, float]:
+    folder.mkdir(parents=True)
+    with running(folder / "storage", storage_only=True) as storage:
+        seeded = subprocess.run(
+            [sys.executable, "-m", "benchmarks.parts.failover_seed", str(pilots)],
+            cwd=ROOT, env={**os.environ, **storage.environment}, stdout=subprocess.PIPE, text=True, check=True,
+        ).stdout  # fmt: skip
+        with _pooled(storage.environment) as environment:
+            return asyncio.run(_rage(folder, hosts, rounds, json.loads(seeded), environment))
+
+
+@contextlib.contextmanager
+def _pooled(environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The web processes' surroundings, with a pooler before the database where one is installed."""
+    if PGBOUNCER is None:
+        yield environment
+        return
+    direct = environment["PILOTHOUSE_DATABASE_URL"]
+    with pooler(direct, size=POOL) as url:
+        yield {**environment, "PILOTHOUSE_DATABASE_URL": url, "PILOTHOUSE_DATABASE_DIRECT_URL": direct}
+
+
+async def _rage(
+    folder: Path, hosts: tuple[str, str], rounds: int, seeded: list[dict[str, str]], environment: dict[str, str]
+) -> dict[str, float]:
+    ports = free_ports(3)
+    host = FakeHost(capacity=len(seeded) + 1)
+    async with _bridge(folder, host, environment) as bridge_url:
+        common = {**environment, "PILOTHOUSE_BRIDGE_URL": bridge_url, "PILOTHOUSE_LOG_LEVEL": "WARNING"}
+        webs = [Web(port, name, common, folder / f"web-{port}.log") for port, name in zip(ports, hosts, strict=False)]
+        at = f"{LOOPBACK}:{ports[-1]}"
+        flying = [
+            Pilot(episode=each["episode"], session=each["session"], number=number, at=at)
+            for number, each in enumerate(seeded)
+        ]
+        with _nginx(folder, at, webs), _running(webs) as processes:
+            await _answers([*(web.port for web in webs), ports[-1]])
+            over = asyncio.Event()
+            async with asyncio.TaskGroup() as sky:
+                for pilot in flying:
+                    sky.create_task(pilot.fly(over))
+                for _ in range(rounds):
+                    await _kill_one(environment["PILOTHOUSE_DATABASE_URL"], flying, processes)
+                    await _answers([web.port for web in webs])
+                over.set()
+            for pilot in flying:
+                await pilot.look()
+    figures = counted(flying, [machine.acts for machine in host.made])
+    say(f"{figures['deaths']:.0f} desks lost their process, {figures['steps']:.0f} steps")
+    return figures
+
+
+async def _kill_one(database: str, flying: list[Pilot], processes: "Fleet") -> None:
+    """Kill the process that drives some pilot while an act of it is under way; wait until all act again."""
+    before = [len(pilot.done) for pilot in flying]
+    await _until(lambda: all(len(pilot.done) >= had + STEPS for pilot, had in zip(flying, before, strict=True)))
+    victim = flying[secrets.randbelow(len(flying))]
+    port = await asyncio.to_thread(processes.port_of, database, victim.episode)
+    theirs = [pilot for pilot in flying if await asyncio.to_thread(processes.port_of, database, pilot.episode) == port]
+    await _until(lambda: victim.acting)
+    processes.kill(port)
+    for pilot in theirs:
+        pilot.killed_at = time.monotonic()
+    await _until(lambda: all(pilot.killed_at is None for pilot in flying))
+    processes.start(port)
+
+
+class Fleet:
+    """The web processes by port; a killed one may be started again."""
+
+    def __init__(self, webs: list[Web]) -> None:
+        self._webs = {web.port: web for web in webs}
+        self._processes = {web.port: web.start() for web in webs}
+
+    def port_of(self, database: str, episode: str) -> int:
+        """Which process drives this episode, by what it wrote there."""
+        with connect(database) as connection:
+            row = connection.execute("SELECT runner FROM episodes_episode WHERE id = %s", [episode]).fetchone()
+        assert row is not None
+        pid = int(row[0].rsplit(":", 2)[1])
+        return next(port for port, process in self._processes.items() if process.pid == pid)
+
+    def kill(self, port: int) -> None:
+        self._processes[port].kill()
+        self._processes[port].wait()
+
+    def start(self, port: int) -> None:
+        self._processes[port] = self._webs[port].start()
+
+    def end(self) -> None:
+        for port in self._processes:
+            self.kill(port)
+
+
+@contextlib.contextmanager
+def _running(webs: list[Web]) -> Iterator[Fleet]:
+    fleet = Fleet(webs)
+    try:
+        yield fleet
+    finally:
+        fleet.end()
+
+
+@contextlib.contextmanager
+def _nginx(folder: Path, at: str, webs: list[Web]) -> Iterator[None]:
+    assert NGINX is not None, "nginx is not installed"
+    proxy = Proxy(
+        name=LOOPBACK, web=tuple(f"{LOOPBACK}:{web.port}" for web in webs), listen=at, folder=folder,
+        log=str(folder / "access.log"),
+    )  # fmt: skip
+    file = folder / "nginx.conf"
+    file.write_text(nginx_of(proxy))
+    with (folder / "nginx.log").open("wb") as log:
+        process = subprocess.Popen([NGINX, "-c", str(file), "-g", "daemon off;"], stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@contextlib.asynccontextmanager
+async def _bridge(folder: Path, host: FakeHost, environment: dict[str, str]) -> AsyncIterator[str]:
+    """A bridge in this process, over machines whose acts can be read."""
+    server = uvicorn.Server(uvicorn.Config("unset", port=0, ws="none", log_config=None, access_log=False))
+    listener = server.config.bind_socket()
+    url = f"http://{LOOPBACK}:{listener.getsockname()[1]}"
+    config = Config(
+        secret=environment["PILOTHOUSE_SECRET"], redis_url=environment["PILOTHOUSE_REDIS_URL"], bridge_url=url,
+        data=folder,
+    )  # fmt: skip
+    server.config.app = bridge_app(config, host)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        await _until(lambda: server.started or serving.done())
+        yield url
+    finally:
+        server.should_exit = True
+        await serving
+        listener.close()
+
+
+def counted(flying: list[Pilot], acts: Sequence[Sequence[Action]]) -> dict[str, float]:
+    """A step is lost where a done command is not stored, doubled where a machine or the database has it twice."""
+    made = Counter((act.x, act.y) for machine in acts for act in machine if isinstance(act, Click))
+    lost = doubled = steps = 0
+    for pilot in flying:
+        kept = Counter(step["command_id"] for step in pilot.stored)
+        wanted = set(pilot.done)
+        places = [(step["action"]["x"], step["action"]["y"]) for step in pilot.stored]
+        lost += len(wanted - set(kept)) + sum(1 for place in places if made[place] == 0)
+        doubled += sum(count - 1 for count in kept.values()) + sum(max(0, made[place] - 1) for place in places)
+        steps += len(pilot.stored)
+    steered, acted = (
+        [1000 * each for pilot in flying for each in getattr(pilot, name)] for name in ("steered", "acted")
+    )
+    return {
+        "steered": percentile(steered, 0.5), "acted": percentile(acted, 0.5), "deaths": len(steered), "steps": steps,
+        "lost_steps": lost, "doubled_steps": doubled,
+    }  # fmt: skip
+
+
+async def _answers(ports: list[int]) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        for port in ports:
+            end = time.monotonic() + READY_SECONDS
+            while True:
+                with contextlib.suppress(httpx.TransportError):
+                    if (await client.get(f"http://{LOOPBACK}:{port}/api/health")).is_success:
+                        break
+                if time.monotonic() > end:
+                    raise TimeoutError(f"nothing answers on port {port}")
+                await asyncio.sleep(0.1)
+
+
+async def _until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + READY_SECONDS
+    while not true():
+        if time.monotonic() > end:
+            raise TimeoutError("it did not become true in time")
+        await asyncio.sleep(POLL)

@@ -1,0 +1,121 @@
+"""Annotators who act without a pause through the proxy, and come back when their process dies."""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from websockets import Origin
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+RETRY = 0.05
+"""Between two tries to come back (seconds)."""
+SILENCE = 300.0
+"""Longest wait for what must come."""
+
+
+@dataclass(eq=False, slots=True)
+class Pilot:
+    """One episode and its annotator: what was sent, and what was heard to be done."""
+
+    episode: str
+    session: str
+    number: int
+    at: str
+    """`host:port` of the proxy."""
+    sent: list[tuple[int, int]] = field(default_factory=list)
+    """Where each act clicks, in order; every act of every pilot has a place of its own."""
+    done: list[str] = field(default_factory=list)
+    """The commands whose step was heard of, in order."""
+    stored: list[dict[str, Any]] = field(default_factory=list)
+    """The steps as the last snapshot had them."""
+    steering: bool = False
+    status: str = ""
+    acting: bool = False
+    """Whether an act has begun and its step was not heard of yet."""
+    killed_at: float | None = None
+    """When the process that served it was killed, until it acts again."""
+    steered: list[float] = field(default_factory=list)
+    """Seconds from such a death until it held control again."""
+    acted: list[float] = field(default_factory=list)
+    """The same until its next step was there."""
+
+    async def fly(self, over: asyncio.Event) -> None:
+        """Act until `over`, whatever dies meanwhile; TimeoutError when nothing comes any more."""
+        while not over.is_set():
+            try:
+                async with self._connect() as socket:
+                    await self._sit(socket, over)
+            except TimeoutError:
+                raise  # silence is no death
+            except (OSError, WebSocketException):
+                self.steering = False
+                await asyncio.sleep(RETRY)
+
+    async def look(self) -> None:
+        """Read the episode once more, as it is stored."""
+        async with self._connect() as socket:
+            await self._until(socket, lambda event: event["type"] == "snapshot")
+
+    def _connect(self) -> connect:
+        return connect(
+            f"ws://{self.at}/ws/episodes/{self.episode}/",
+            additional_headers={"Cookie": f"sessionid={self.session}"},
+            origin=Origin(f"http://{self.at}"),
+            max_size=None,
+            proxy=None,
+        )
+
+    async def _sit(self, socket: ClientConnection, over: asyncio.Event) -> None:
+        await self._until(socket, lambda _: self.steering and self.status == "running")
+        if self.killed_at is not None:
+            self.steered.append(time.monotonic() - self.killed_at)
+        while not over.is_set():
+            if len(self.done) == len(self.sent):
+                self.sent.append((10 + self.number, 10 + len(self.sent)))
+            # After a reconnection this is the same command once more: it is done once.
+            name = self._name(len(self.sent) - 1)
+            x, y = self.sent[-1]
+            action = {"kind": "click", "x": x, "y": y}
+            await socket.send(json.dumps({"type": "act", "command_id": name, "thought": "on", "action": action}))
+            await self._until(socket, lambda _, name=name: name in self.done[-1:])
+            if self.killed_at is not None:
+                self.acted.append(time.monotonic() - self.killed_at)
+                self.killed_at = None
+
+    async def _until(self, socket: ClientConnection, true: Any) -> None:
+        async with asyncio.timeout(SILENCE):
+            while True:
+                event = json.loads(await socket.recv())
+                self._hear(event)
+                if true(event):
+                    return
+
+    def _hear(self, event: dict[str, Any]) -> None:
+        match event["type"]:
+            case "snapshot":
+                self.stored = event["state"]["steps"]
+                self.steering = event["control"] == "mine"
+                self.status = event["state"]["status"]
+                for step in self.stored[len(self.done) :]:
+                    self._done(step)
+            case "control.changed":
+                self.steering = event["control"] == "mine"
+            case "episode.changed":
+                self.status = event.get("status") or self.status
+            case "step.started":
+                self.acting = True
+            case "step.added":
+                self._done(event["step"])
+            case "rejected":
+                raise RuntimeError(f"refused: {event['code']} {event['message']}")
+
+    def _done(self, step: dict[str, Any]) -> None:
+        self.acting = False
+        if step["command_id"] not in self.done:
+            self.done.append(step["command_id"])
+
+    def _name(self, place: int) -> str:
+        return f"{self.episode}-{place}"
