@@ -130,10 +130,8 @@ def _narrowed(query: ReportQuery) -> tuple[QuerySet[Step], QuerySet[Episode]]:
 def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str, policy: str) -> QuerySet[M]:
     """Rows made in these days that the filters leave, whose task, episode and policy are found under these names."""
     since, until = _period(query)
-    if query.application is not None:
-        found = found.alias(application=_application(task))
-    if query.level is not None:
-        found = found.alias(level=_level(task))
+    placed = {} if query.application is None else {"application": _application(task)}
+    placed |= {} if query.level is None else {"level": _level(task)}
     wanted = {
         "application": query.application,
         "level": query.level,
@@ -142,7 +140,8 @@ def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str
         f"{task}kind": query.kind,
         policy: query.policy,
     }
-    return found.order_by().filter(
+    chosen: QuerySet[Any] = found.order_by().alias(**placed)
+    return chosen.filter(
         created_at__gte=since,
         created_at__lt=until,
         **{f"{task}pool__practice": False},
