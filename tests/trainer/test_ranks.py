@@ -18,7 +18,7 @@ from trainer.curves import LOG
 from trainer.ranks import SHARES
 
 ROOT = Path(__file__).resolve().parents[2]
-WITHIN = 600.0
+WITHIN = 1500.0
 
 
 def told(tmp_path: Path, checkpoint: Checkpoint, name: str, **more: object) -> dict[str, Any]:
