@@ -33,6 +33,9 @@ BINS = 88
 class Config(Learning):
     """What it is told."""
 
+    tower: bool = True
+    """Whether the tower's blocks go on learning. Without them an update costs half, and a decoder that has learned
+    nothing yet cannot spoil what they read."""
     dense: float = Field(default=0.25, ge=0, le=1)
     """The share of drawn screens that are full of writing."""
     folders: tuple[Path, ...] = ()
@@ -46,7 +49,7 @@ def run(config: Config) -> Path:
     """Click until all updates are done. Returns the last checkpoint's folder."""
     folders = [folder_open(folder) for folder in config.folders]
     data = " ".join(file.sha256 for folder in folders for file in folder.manifest.files if file.path == TRAJECTORIES)
-    stage = run_open(config, heads_make, data=data or "drawn")
+    stage = run_open(config, heads_make, learns=partial(_learns, config.tower), data=data or "drawn")
     speller, began = Speller(stage.checkpoint.tokenizer), time.process_time()
     shown = Shown(folders, speller)
     with curves_open(config.out, stage.state.update) as curves:
@@ -56,6 +59,10 @@ def run(config: Config) -> Path:
             norm = stage.optimisers.step(update, config)
             curves.write(update, {**figures, "gradient": norm, "cpu_seconds": time.process_time() - began})
     return stage.newest
+
+
+def _learns(tower: bool, name: str) -> bool:
+    return tower or "visual." not in name or "merger." in name
 
 
 def _batch(config: Config, shown: Shown, speller: Speller, update: int) -> Batch:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import load_file
 
 from trainer.checkpoints import Checkpoint
 from trainer.errors import CheckpointMismatched
@@ -107,6 +108,17 @@ def test_a_stage_learns_and_ends_the_same_when_it_is_ended_in_between(
     assert one == other != (start / "model.safetensors").read_bytes()
     with pytest.raises(CheckpointMismatched):
         stage.run(stage.Config(**told, seed=1, out=tmp_path / "whole", updates=6))  # type: ignore[attr-defined]
+
+
+def test_a_tower_that_does_not_learn_stays_as_it_is(start: Path, tmp_path: Path) -> None:
+    told = {"checkpoint": start, "batch": 2, "warmup": 1, "updates": 1, "ahead": 0}
+    made = clicking.run(clicking.Config(**told, out=tmp_path / "run", tower=False))
+    before, after = (load_file(folder / "model.safetensors") for folder in (start, made))
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert any(".merger." in name for name in changed)
+    assert any("language_model" in name or "layers" in name for name in changed)
+    assert not any("visual.blocks" in name or "visual.patch_embed" in name for name in changed)
+    assert any("visual.blocks" in name for name in before)
 
 
 def test_the_same_seed_gives_the_same_weights(start: Path, tmp_path: Path) -> None:
