@@ -15,7 +15,7 @@ from uuid import UUID
 
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.catalogue.selectors import trajectories_of
-from annotation_app.exports.journal import NAME, Journal, PartCounts
+from annotation_app.exports.journal import NAME, Journal, PartCounts, told_as_storage
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.writers import WRITERS, Written, lines_join
 from annotation_app.reviews.selectors.views import trajectories_reviewed
@@ -68,6 +68,7 @@ class Made:
     manifest_sha256: str
 
 
+@told_as_storage()
 def folder_write(order: Order) -> Made:
     """Write an order; its folder appears only when it is whole. Raises MissingBlobs and OSError."""
     aside = order.target.with_name(order.target.name + UNFINISHED)

@@ -3,9 +3,11 @@
 It also holds what grows with the export (which trajectories, which files), so that memory does not.
 """
 
+import errno
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Self
 from uuid import UUID
@@ -33,13 +35,30 @@ class PartCounts(Frozen):
     records: int = 0
 
 
+NO_ROOM = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
+
+
+@contextmanager
+def told_as_storage() -> Iterator[None]:
+    """What the disk refuses SQLite, as the operating system says it. Raises OSError."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        code = errno.ENOSPC if error.sqlite_errorcode in NO_ROOM else errno.EIO
+        raise OSError(code, os.strerror(code)) from error
+
+
 class Journal(AbstractContextManager["Journal"]):
     """The journal of one folder."""
 
     def __init__(self, folder: Path) -> None:
         self._database = sqlite3.connect(folder / NAME, isolation_level=None)
-        self._database.execute("PRAGMA journal_mode=WAL")
-        self._database.executescript(TABLES)
+        try:
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.executescript(TABLES)
+        except sqlite3.Error:
+            self._database.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
