@@ -2,12 +2,14 @@
 
 import io
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
 from PIL import Image
+from pydantic import ValidationError
 
 from tests.integration.servers.checkpoint import token_id
 from tests.trainer.making import CLICK, TYPED, folder_write
@@ -109,6 +111,30 @@ def test_a_run_that_was_ended_goes_on_bit_for_bit(quick: Config, tmp_path: Path)
     sources = {**quick.sources, "chat": quick.sources["chat"].model_copy(update={"share": 3})}
     with pytest.raises(CheckpointMismatched):
         run(ended.model_copy(update={"sources": sources}))
+
+
+def test_attempts_that_come_later_join_the_mix(checkpoint: Checkpoint, quick: Config, tmp_path: Path) -> None:
+    inbox, attempt = tmp_path / "inbox", trajectory(CLICK)
+    folder_write(inbox / "1", attempt)
+    agent = Source(kind="trajectories", paths=(inbox,), share=300, follow=True)
+    sources = {**quick.sources, "agent/own": agent}
+    following = quick.model_copy(update={"sources": sources, "tokens": 2048, "updates": 3, "sequences": 3})
+    run(following)
+    folder_write(inbox / "2", attempt.model_copy(update={"id": "2"}))
+    longer = following.model_copy(update={"updates": 12})
+    whole = run(longer)
+    passes = json.loads((quick.out / "agent%2Fown-joined.json").read_text())
+    assert [len(each) for each in passes if each] == [1, 1], "each joined once"
+    ended = tmp_path / "ended"
+    shutil.copytree(quick.out, ended)
+    for update in (6, 9, 12):
+        shutil.rmtree(ended / f"update-{update:06}")
+    folder_write(inbox / "0", attempt.model_copy(update={"id": "0"}))
+    again = run(longer.model_copy(update={"out": ended}))
+    first, second = (checkpoint_load(folder).model.state_dict() for folder in (whole, again))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    with pytest.raises(ValidationError, match="only trajectories"):
+        Source(kind="documents", paths=(inbox,), share=1, follow=True)
 
 
 def test_a_source_without_a_sample_is_refused(quick: Config, tmp_path: Path) -> None:
