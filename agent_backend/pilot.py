@@ -46,6 +46,7 @@ async def fly(start: EpisodeState, open_machine: OpenMachine, policy: CurrentPol
     async def hear(event: Event) -> None:
         if isinstance(event, Acknowledged | Rejected):
             pilot.waits_for_fate = False
+            pilot.refusals = pilot.refusals + 1 if isinstance(event, Rejected) else 0
         stirred.set()
 
     store = MemoryStore(start, hear)
@@ -74,6 +75,8 @@ class Pilot:
     def __init__(self) -> None:
         self.waits_for_fate = False
         """Whether a command was sent whose fate is not known yet."""
+        self.refusals = 0
+        """How many of its commands in a row were refused."""
         self._numbers = itertools.count(1)
         self._vain = 0
         self._steps = 0
@@ -104,8 +107,9 @@ class Pilot:
             outcome: Literal["success", "failure"] = "success" if page.success else "failure"
             reason = PAGE_DONE if page.done else TIME_OVER
             return FinishEpisode(command_id=command_id, outcome=outcome, reason=reason)
-        if thinking == "off":
-            return FinishEpisode(command_id=command_id, outcome="failure", reason="there is no policy")
+        if thinking == "off" or self.refusals > RESAMPLES:
+            reason = "there is no policy" if thinking == "off" else "what it said was refused"
+            return FinishEpisode(command_id=command_id, outcome="failure", reason=reason)
         if thinking == "failed" or not state.proposals:
             return self._again(command_id, "the policy stays silent")
         best = min(state.proposals, key=lambda proposal: proposal.rank)

@@ -63,7 +63,13 @@ async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: Polic
     """One episode from a fresh machine to its verdict. Raises BridgeError when no machine can be had, PolicyUnavailable
     when the policy's server stays away."""
     start = EpisodeState(
-        id=uuid.uuid4().hex, version=0, status="warming", task=task, pool="rollout", created_at=datetime.now(UTC)
+        id=uuid.uuid4().hex,
+        version=0,
+        status="warming",
+        task=task,
+        pool="rollout",
+        thought_required=False,  # a person is asked for one, a policy says what it says
+        created_at=datetime.now(UTC),
     )
     async with leased(bridge, image, start.id) as machine:
         policy = policy_on(machine)

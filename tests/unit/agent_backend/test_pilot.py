@@ -1,5 +1,6 @@
 """Episodes without a person: every way they can end, and the folder they end in."""
 
+import asyncio
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,6 +61,13 @@ async def test_the_policy_finishes_and_the_verifier_judges() -> None:
     assert (state.status, state.outcome) == ("finished", "success")
     assert state.verdict is not None
     assert state.verdict.success
+
+
+async def test_a_finish_that_is_refused_again_and_again_ends_it() -> None:
+    """A thought is required of it, and it has none."""
+    async with asyncio.timeout(60):
+        state = (await flown(FakePolicy([(("", Finish()),)]))).state
+    assert (state.status, state.outcome, state.steps) == ("finished", "failure", ())
 
 
 async def test_out_of_steps_is_a_failure() -> None:
