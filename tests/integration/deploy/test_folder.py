@@ -5,6 +5,7 @@ from threading import Barrier, Thread
 from typing import Any
 
 import pytest
+from celery.signals import worker_init
 from django.db import connections
 
 from annotation_app.blobs.services import MARK, folder_claim
@@ -60,14 +61,22 @@ def test_those_who_begin_at_once_share_one_mark(data: Path) -> None:
     assert sorted(path.name for path in data.iterdir()) == [MARK]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_asks_before_it_takes_a_job(data: Path, settings: Any) -> None:
+    folder_claim()
+    point(settings, data / "another")
+    with pytest.raises(SystemExit, match="other_folder: "):
+        worker_init.send(sender=None)
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_worker_with_another_folder_does_not_begin(
     committed: World, data: Path, redis_url: str, settings: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder_claim()
     (data / "another").mkdir()
     with worker_running(redis_url, settings, PILOTHOUSE_DATA=str(data / "another")) as worker:
-        assert worker.wait(240) == 1
+        assert worker.wait(500) == 1
     assert "other_folder: " in capfd.readouterr().err
     assert list((data / "another").iterdir()) == []
