@@ -118,7 +118,6 @@ export const reviewMessages = {
   "reviews.waiting": "Finished",
   "reviews.claim": "With",
   "reviews.you": "You",
-  "reviews.more": "Show more",
 
   "agreement.title": "Agreement",
   "agreement.alpha": "Krippendorff’s alpha of step verdicts",
@@ -136,7 +135,6 @@ export const reviewMessages = {
   "agreement.outcomes.same": "The same",
   "agreement.outcomes.differ": "Differ",
   "agreement.adjudicated": "Adjudicated",
-  "agreement.compare": "Compare",
   "agreement.gold": "Gold tasks",
   "agreement.gold.none": "Nobody has done a gold task",
   "agreement.gold.none.help": "A gold task is one whose right way is known; it is given now and then to see how people do.",

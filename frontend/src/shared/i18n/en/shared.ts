@@ -2,8 +2,6 @@
 import type { Message } from "@/shared/i18n/messages";
 
 export const sharedMessages = {
-  "actor.policy": "Policy",
-  "actor.human": "Person",
   "decision.accept": "Accepted",
   "decision.edit": "Edited",
   "decision.override": "Overridden",
@@ -127,7 +125,6 @@ export const sharedMessages = {
   "common.loading": "Loading…",
   "common.more": "more",
   "common.less": "less",
-  "common.back": "Back",
   "common.previous_page": "Previous page",
   "common.next_page": "Next page",
   "common.skip_to_content": "Skip to the content",

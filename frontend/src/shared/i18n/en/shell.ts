@@ -65,7 +65,6 @@ export const shellMessages = {
   "queue.steps": { one: "{count} step", other: "{count} steps" },
   "queue.started": "started {when}",
   "queue.returned": "Came back to you",
-  "queue.returned.next": "Comes first with the next task",
   "queue.look": "Look at it",
   "queue.pools": "Pools",
   "queue.no_pools": "You are in no pool yet",

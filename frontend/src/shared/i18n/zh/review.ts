@@ -118,7 +118,6 @@ export const reviewMessages = {
   "reviews.waiting": "完成于",
   "reviews.claim": "审核人",
   "reviews.you": "你",
-  "reviews.more": "显示更多",
 
   "agreement.title": "一致性",
   "agreement.alpha": "步骤判定的 Krippendorff α",
@@ -136,7 +135,6 @@ export const reviewMessages = {
   "agreement.outcomes.same": "相同",
   "agreement.outcomes.differ": "不同",
   "agreement.adjudicated": "已裁定",
-  "agreement.compare": "对比",
   "agreement.gold": "标准任务",
   "agreement.gold.none": "还没有人完成标准任务",
   "agreement.gold.none.help": "标准任务的正确做法已知，会不时分给标注员以了解其表现。",

@@ -3,8 +3,6 @@ import type { sharedMessages as english } from "@/shared/i18n/en/shared";
 import type { Message } from "@/shared/i18n/messages";
 
 export const sharedMessages: Record<keyof typeof english, Message> = {
-  "actor.policy": "策略",
-  "actor.human": "人工",
   "decision.accept": "已接受",
   "decision.edit": "已修改",
   "decision.override": "已改写",
@@ -128,7 +126,6 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "common.loading": "加载中…",
   "common.more": "展开",
   "common.less": "收起",
-  "common.back": "返回",
   "common.previous_page": "上一页",
   "common.next_page": "下一页",
   "common.skip_to_content": "跳到正文",

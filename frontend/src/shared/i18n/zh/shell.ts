@@ -66,7 +66,6 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "queue.steps": { other: "{count} 步" },
   "queue.started": "{when}开始",
   "queue.returned": "退回给您的任务",
-  "queue.returned.next": "领取下一个任务时优先",
   "queue.look": "查看",
   "queue.pools": "任务池",
   "queue.no_pools": "您还未加入任何任务池",
