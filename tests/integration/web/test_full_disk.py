@@ -1,0 +1,72 @@
+"""A disk that really is full: what was asked for fails by its name, leaves no half file, and goes on with room."""
+
+import errno
+import os
+import secrets
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from annotation_app.blobs.selectors import blob_path
+from annotation_app.blobs.services import blob_write
+from annotation_app.exports.models import Export, ExportState
+from annotation_app.exports.selectors import export_folder
+from annotation_app.exports.services import export_write
+from tests.integration.web.conftest import World
+from tests.integration.web.test_export_storage import asked
+from tests.integration.web.test_export_storage import attempts as attempts
+from vocabulary.blobs import BlobRef
+
+Mount = Callable[[Path, str], None]
+
+
+@pytest.fixture
+def mount() -> Iterator[Mount]:
+    """Puts a small disk of its own where a folder is, or gives one that is there another size."""
+    made: list[Path] = []
+
+    def mount_at(folder: Path, size: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        options = f"remount,size={size}" if folder in made else f"size={size}"
+        command = ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)]
+        if (said := subprocess.run(command, capture_output=True, text=True, check=False)).returncode:
+            pytest.skip(f"no small disk can be mounted here: {said.stderr.strip()}")
+        made.append(folder)
+
+    yield mount_at
+    for folder in dict.fromkeys(made):
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("size", ["16k", "48k", "72k"], ids=["for its journal", "for its plan", "for its pictures"])
+def test_an_export_fails_by_its_name_and_is_written_when_there_is_room(
+    attempts: list[str], committed: World, mount: Mount, size: str
+) -> None:
+    export = asked(committed.ravi)
+    disk = export_folder(export.pk).parent
+    mount(disk, size)
+    export_write(export_id=export.pk)
+    export.refresh_from_db()
+    assert (export.status, export.error) == (ExportState.FAILED, f"disk_full: {os.strerror(errno.ENOSPC)}")
+    assert not export_folder(export.pk).exists()
+    mount(disk, "32m")
+    Export.objects.filter(pk=export.pk).update(status=ExportState.QUEUED)
+    export_write(export_id=export.pk)
+    export.refresh_from_db()
+    assert (export.status, export.trajectories) == (ExportState.DONE, len(attempts))
+
+
+@pytest.mark.django_db
+def test_a_picture_is_kept_whole_or_not_at_all(mount: Mount) -> None:
+    data = secrets.token_bytes(256 * 1024)
+    ref = BlobRef.of(data, "image/png")
+    disk = blob_path(ref.sha256).parent
+    mount(disk, "64k")
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        blob_write(ref=ref, data=data)
+    assert list(disk.iterdir()) == []
+    mount(disk, "8m")
+    blob_write(ref=ref, data=data)
+    assert blob_path(ref.sha256).read_bytes() == data
