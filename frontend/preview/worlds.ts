@@ -75,7 +75,7 @@ const POOLS: PoolSummary[] = [
 ];
 
 const ASKED: ExportOut["filters"] = {
-  text: "", pool: null, decisions: [], policy: null, application: null, level: null, outcome: null, review: "accepted", annotator: null,
+  text: "", pool: null, decisions: [], policy: null, application: null, outcome: null, review: "accepted", annotator: null,
   reward_min: null, reward_max: null, steps_min: null, steps_max: null, since: null, until: null, undone: false, level: null,
 };
 const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "destination" | "pushed" | "requested_by"> = {
