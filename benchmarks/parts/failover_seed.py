@@ -23,7 +23,14 @@ def main() -> None:
     ]
     pool = pool_ensure(name="failover", members=people)
     tasks = [
-        Task(id=f"task-{name}", instruction="Click.", suite="fake", name="type", parameters={"text": name})
+        Task(
+            id=f"task-{name}",
+            instruction="Click.",
+            suite="fake",
+            name="type",
+            parameters={"text": name},
+            max_steps=1000,
+        )
         for name in map(str, range(len(people)))
     ]
     tasks_add(pool=pool, definitions=tasks)

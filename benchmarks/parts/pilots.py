@@ -1,4 +1,4 @@
-"""Annotators who act without a pause through the proxy, and come back when their process dies."""
+"""Annotators who act again and again through the proxy, and come back when their process dies."""
 
 import asyncio
 import json
@@ -12,6 +12,8 @@ from websockets.exceptions import WebSocketException
 
 RETRY = 0.05
 """Between two tries to come back (seconds)."""
+THOUGHT = 0.25
+"""Between a step and the next act: a quick person's."""
 SILENCE = 300.0
 """Longest wait for what must come."""
 
@@ -74,7 +76,8 @@ class Pilot:
             self.steered.append(time.monotonic() - self.killed_at)
         while not over.is_set():
             if len(self.done) == len(self.sent):
-                self.sent.append((10 + self.number, 10 + len(self.sent)))
+                await asyncio.sleep(THOUGHT)
+                self.sent.append((10 + len(self.sent), 10 + self.number))
             # After a reconnection this is the same command once more: it is done once.
             name = self._name(len(self.sent) - 1)
             x, y = self.sent[-1]

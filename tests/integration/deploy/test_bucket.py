@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import httpx
 import pytest
 from django.db import transaction
 from moto.server import ThreadedMotoServer
@@ -36,6 +37,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadedMotoServer]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     bucket_at.cache_clear()
+    httpx.post(f"http://{host}:{port}/moto-api/reset", trust_env=False).raise_for_status()  # one state for all servers
     yield server
     server.stop()
     bucket_at.cache_clear()
