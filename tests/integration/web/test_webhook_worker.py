@@ -1,4 +1,4 @@
-"""Webhooks by a real Celery worker over a real broker."""
+"""Webhooks by a real Celery worker over a real broker, killed in the middle too."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from annotation_app.webhooks.jobs import deliveries_due_job
 from annotation_app.webhooks.models import Delivery, DeliveryState, Webhook
 from annotation_app.webhooks.services import PAUSES, REFUSALS, event_emit
 from tests.integration.web.conftest import PASSWORD, World
-from tests.integration.web.workers import worker_running
+from tests.integration.web.workers import worker_kill, worker_running
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.timeout(400)]
@@ -116,3 +116,27 @@ def test_delivered_tried_again_given_up_and_switched_off(
         due()
         wait_until(lambda: not Webhook.objects.get().enabled, limit=PATIENCE)
         assert Notice.objects.get(user=admin).kind == "webhook.disabled"
+
+
+def test_a_worker_killed_in_the_middle_leaves_the_message_to_the_next_under_the_same_id(
+    webhook: Webhook, receiver: Receiver, due: Callable[[], None], redis_url: str, settings: Any
+) -> None:
+    receiver.open.clear()
+    event_emit(kind="export.finished", data={"id": "one"})
+    with worker_running(redis_url, settings, **WORKER) as first:
+        due()
+        wait_until(lambda: receiver.heard, limit=PATIENCE)
+        worker_kill(first)
+    receiver.open.set()
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 0), "nobody knows what came of it"
+    assert delivery.next_at > timezone.now(), "and nobody else takes it meanwhile"
+    with worker_running(redis_url, settings, **WORKER):
+        due()
+        wait_until(lambda: Delivery.objects.get().state == DeliveryState.DELIVERED, limit=PATIENCE)
+        due()
+        event_emit(kind="export.finished", data={"id": "two"})
+        due()
+        wait_until(lambda: Delivery.objects.filter(state=DeliveryState.DELIVERED).count() == 2, limit=PATIENCE)
+    assert receiver.heard[:2] == [str(delivery.pk)] * 2
+    assert len(receiver.heard) == 3, "once more, and then never again"
