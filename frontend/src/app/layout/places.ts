@@ -15,7 +15,7 @@ export type Place = {
 
 export const PLACES: readonly Place[] = [
   { to: "/queue", label: "global.queue", roles: ["annotator"], command: globalCommands.queue },
-  { to: TO_REVIEW, label: "nav.review", roles: ["reviewer"] },
+  { to: TO_REVIEW, label: "global.review", roles: ["reviewer"], command: globalCommands.review },
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
   { to: "/trajectories", label: "nav.search", roles: ["reviewer", "researcher"] },
   { to: "/exports", label: "global.exports", roles: ["researcher"], command: globalCommands.exports },

@@ -136,7 +136,13 @@ function usePlayer(count: number): [Player, (move: Move) => void] {
   }, [player]);
 
   useEffect(() => {
-    if (!player.playing) setSearch({ step: String(player.step + 1) }, { replace: true });
+    if (player.playing) return;
+    const place = (search: URLSearchParams) => {
+      const next = new URLSearchParams(search);
+      next.set("step", String(player.step + 1));
+      return next;
+    };
+    setSearch(place, { replace: true });
   }, [player.step, player.playing, setSearch]);
 
   return [player, move];

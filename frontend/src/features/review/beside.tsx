@@ -46,6 +46,7 @@ function Pairs({ comparison, left, right }: PairsProps) {
   const { pairs, divergence } = comparison;
   const [row, setRow] = useState(divergence ?? 0);
   const [reason, setReason] = useState("");
+  const field = useRef<HTMLInputElement>(null);
   const adjudicate = useAdjudicate();
   const decides = hasRole(useUser(), "reviewer") && !adjudicate.isPending;
   const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() });
@@ -56,6 +57,7 @@ function Pairs({ comparison, left, right }: PairsProps) {
     { command: compareCommands.next, run: () => go(row + 1) },
     { command: compareCommands.previous, run: () => go(row - 1) },
     { command: compareCommands.divergence, enabled: divergence !== null, run: () => go(divergence ?? 0) },
+    { command: compareCommands.reason, enabled: decides, run: () => field.current?.focus() },
     { command: compareCommands.one, enabled: decides, run: () => choose(comparison.one.episode.id) },
     { command: compareCommands.other, enabled: decides, run: () => choose(comparison.other.episode.id) },
   ]);
@@ -73,12 +75,17 @@ function Pairs({ comparison, left, right }: PairsProps) {
         )}
         {decides && (
           <TextInput
+            ref={field}
             className={styles.reason}
             aria-label={t("compare.reason")}
             placeholder={t("compare.reason")}
             maxLength={2_000}
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
+            }}
+            rightSection={<CommandKey command={compareCommands.reason} />}
           />
         )}
         <Problem error={adjudicate.error} />

@@ -38,6 +38,7 @@ export const compareCommands = {
   next: compare("next", ["J", "ArrowDown"], true),
   previous: compare("previous", ["K", "ArrowUp"], true),
   divergence: compare("divergence", ["D"]),
+  reason: compare("reason", ["C"]),
   one: compare("one", ["1"]),
   other: compare("other", ["2"]),
 } satisfies Record<string, Command>;

@@ -2,7 +2,7 @@
 import { Button, Textarea } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
-import { useNavigate } from "react-router";
+import { useNavigate, useSearchParams } from "react-router";
 
 import type { Sheet } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
@@ -13,6 +13,7 @@ import { Problem } from "@/shared/ui/problem";
 
 import { useChange, useNext } from "./api";
 import { reviewCommands } from "./commands";
+import { fromSearch, reviewOf } from "./filters";
 import styles from "./review.module.css";
 
 /** The reason is what is typed next. */
@@ -26,6 +27,7 @@ export function DecisionBar({ sheet }: { sheet: Sheet }) {
   const change = useChange(id);
   const next = useNext();
   const navigate = useNavigate();
+  const filters = fromSearch(useSearchParams()[0]);
   const pending = review === "pending" && (sheet.claim === null || sheet.claim.mine);
   const open = pending && !change.isPending;
   const accept = () => change.mutate({ do: "decide", review: { decision: "accept", reason: "" } });
@@ -36,10 +38,10 @@ export function DecisionBar({ sheet }: { sheet: Sheet }) {
   };
   const go = (direction: "next" | "previous") =>
     next.mutate(
-      { after: id, direction },
+      { after: id, direction, filters },
       {
         onSuccess: (episode) => {
-          if (episode) void navigate(`/episodes/${episode.id}`);
+          if (episode) void navigate(reviewOf(episode.id, filters));
           else notifications.show({ message: t("review.none_left") });
         },
         onError: (error) => notifications.show({ color: "red", message: messageOf(error, t).text }),

@@ -23,6 +23,12 @@ export function fromSearch(search: URLSearchParams): Filters {
   };
 }
 
+/** Where an episode of the queue is reviewed; going on from there stays within the filters. */
+export const reviewOf = (episode: string, filters: Filters) => ({
+  pathname: `/episodes/${episode}`,
+  search: toSearch({ ...filters, after: null }).toString(),
+});
+
 /** Write them into an address: only what narrows. */
 export function toSearch(filters: Filters): URLSearchParams {
   const search = new URLSearchParams();

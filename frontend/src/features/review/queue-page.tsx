@@ -18,7 +18,7 @@ import { PagePath } from "@/shared/ui/top-bar";
 
 import { poolsQuery, queueQuery, useNext } from "./api";
 import { reviewCommands } from "./commands";
-import { fromSearch, OUTCOMES, toSearch, type Filters } from "./filters";
+import { fromSearch, OUTCOMES, reviewOf, toSearch, type Filters } from "./filters";
 import styles from "./review.module.css";
 
 export default function ReviewQueuePage() {
@@ -35,7 +35,7 @@ export default function ReviewQueuePage() {
       { filters },
       {
         onSuccess: (episode) => {
-          if (episode) void navigate(`/episodes/${episode.id}`);
+          if (episode) void navigate(reviewOf(episode.id, filters));
           else notifications.show({ message: t("review.none_left") });
         },
       },
@@ -59,18 +59,20 @@ export default function ReviewQueuePage() {
         <Problem error={next.error} />
         {queue.isPending && <Loading />}
         {queue.isError && <ErrorState error={queue.error} onRetry={() => void queue.refetch()} />}
-        {queue.data && <Waiting queue={queue.data} onNext={(after) => change({ after })} />}
+        {queue.data && <Waiting queue={queue.data} filters={filters} onNext={(after) => change({ after })} />}
       </Section>
     </Page>
   );
 }
 
-function Waiting({ queue: { items, next }, onNext }: { queue: ReviewQueue; onNext: (after: string) => void }) {
+type WaitingProps = { queue: ReviewQueue; filters: Filters; onNext: (after: string) => void };
+
+function Waiting({ queue: { items, next }, filters, onNext }: WaitingProps) {
   const { t } = useI18n();
   if (items.length === 0) return <Empty title={t("reviews.none")}>{t("reviews.none.help")}</Empty>;
   return (
     <>
-      <QueueTable items={items} />
+      <QueueTable items={items} filters={filters} />
       {next && (
         <div className={styles.bar}>
           <Button variant="default" onClick={() => onNext(next)}>
@@ -119,7 +121,7 @@ function FilterBar({ filters, change }: { filters: Filters; change: (patch: Part
   );
 }
 
-function QueueTable({ items }: { items: readonly QueueItem[] }) {
+function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: Filters }) {
   const { t, relative } = useI18n();
   return (
     <DataTable
@@ -131,7 +133,7 @@ function QueueTable({ items }: { items: readonly QueueItem[] }) {
           kind: "name",
           cell: ({ episode, round }) => (
             <>
-              <Link className={styles.instruction} to={`/episodes/${episode.id}`}>
+              <Link className={styles.instruction} to={reviewOf(episode.id, filters)}>
                 {episode.instruction}
               </Link>
               <div className={styles.note}>

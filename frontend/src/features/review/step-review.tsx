@@ -15,6 +15,11 @@ import { reviewCommands, verdictCommands, VERDICTS } from "./commands";
 import { MendDialog } from "./mend-dialog";
 import styles from "./review.module.css";
 
+/** What was said of a step and is not answered yet; a comment that follows a verdict at once must not take it back. */
+function onItsWay({ isPending, variables }: ReturnType<typeof useChange>, index: number) {
+  return isPending && variables?.do === "remark" && variables.index === index ? variables : undefined;
+}
+
 type Props = { sheet: Sheet; step: Step; change: ReturnType<typeof useChange> };
 
 export function StepReview({ sheet, step, change }: Props) {
@@ -25,7 +30,8 @@ export function StepReview({ sheet, step, change }: Props) {
   const [mending, setMending] = useState(false);
   const [draft, setDraft] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  const comment = draft ?? mine?.comment ?? "";
+  const said = onItsWay(change, step.index) ?? mine;
+  const comment = draft ?? said?.comment ?? "";
   const reviews = sheet.may === "review" && (sheet.claim === null || sheet.claim.mine);
   const mends = reviews || sheet.may === "mend";
   const say = (verdict: StepVerdict | null, words = comment) =>
@@ -33,7 +39,7 @@ export function StepReview({ sheet, step, change }: Props) {
 
   useCommands([
     ...VERDICTS.map((verdict) => ({ command: verdictCommands[verdict], enabled: reviews, run: () => say(verdict) })),
-    { command: reviewCommands.unsay, enabled: reviews && mine !== undefined, run: () => say(null, "") },
+    { command: reviewCommands.unsay, enabled: reviews && said !== undefined, run: () => say(null, "") },
     { command: reviewCommands.comment, enabled: reviews, run: () => field.current?.focus() },
     { command: reviewCommands.mend, enabled: mends, run: () => setMending(true) },
   ]);
@@ -48,9 +54,9 @@ export function StepReview({ sheet, step, change }: Props) {
               <Button
                 key={verdict}
                 size="compact-sm"
-                variant={mine?.verdict === verdict ? "filled" : "default"}
-                aria-pressed={mine?.verdict === verdict}
-                onClick={() => say(mine?.verdict === verdict ? null : verdict)}
+                variant={said?.verdict === verdict ? "filled" : "default"}
+                aria-pressed={said?.verdict === verdict}
+                onClick={() => say(said?.verdict === verdict ? null : verdict)}
                 rightSection={<CommandKey command={verdictCommands[verdict]} />}
               >
                 {t(`verdict.${verdict}`)}
@@ -72,7 +78,7 @@ export function StepReview({ sheet, step, change }: Props) {
               if (event.key === "Escape") event.currentTarget.blur();
             }}
             onBlur={() => {
-              if (draft !== null && draft !== (mine?.comment ?? "")) say(mine?.verdict ?? null, draft);
+              if (draft !== null && draft !== (said?.comment ?? "")) say(said?.verdict ?? null, draft);
             }}
           />
         </>

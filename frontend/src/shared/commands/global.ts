@@ -15,6 +15,7 @@ export const globalCommands = {
   help: global("help", ["?", "F1"]),
   palette: global("palette", ["Mod+K"], true),
   queue: global("queue", ["Alt+Q"], true),
+  review: global("review", ["Alt+V"], true),
   episodes: global("episodes", ["Alt+W"], true),
   exports: global("exports", ["Alt+X"], true),
   reports: global("reports", ["Alt+R"], true),
