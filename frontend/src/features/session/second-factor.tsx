@@ -31,6 +31,9 @@ export function SecondFactor({ security }: { security: SecurityOut }) {
   );
 }
 
+/** The code is what is typed next. */
+const focus = (field: HTMLInputElement | null) => field?.focus();
+
 function SetUp({ begun, confirm }: { begun: FactorBegun; confirm: ReturnType<typeof useConfirmFactor> }) {
   const { t } = useI18n();
   const [code, setCode] = useState("");
@@ -56,7 +59,7 @@ function SetUp({ begun, confirm }: { begun: FactorBegun; confirm: ReturnType<typ
           label={t("security.factor.code")}
           inputMode="numeric"
           autoComplete="one-time-code"
-          data-autofocus
+          ref={focus}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
         />
