@@ -1,0 +1,131 @@
+"""Somebody comes in by an invitation, takes a second factor, and sends their other browsers away."""
+
+import time
+from uuid import uuid4
+
+import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from playwright.async_api import Browser, Locator, Page, Response, expect
+
+from annotation_app.operations.running import Running
+from tests.e2e.conftest import SignIn
+from tests.e2e.desk import BOUND_MS
+from tests.e2e.test_pages import assert_accessible
+
+pytestmark = pytest.mark.slow
+PASSWORD = "correct horse battery staple 7"
+FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0"
+PERIOD = 30
+"""How long an authenticator shows one code (seconds)."""
+
+
+async def fresh(browser: Browser, platform: Running, agent: str | None = None) -> Page:
+    """Another browser of somebody whom nobody knows yet; `agent`: what it calls itself."""
+    context = await browser.new_context(
+        viewport={"width": 1280, "height": 800}, locale="en-GB", base_url=platform.url, user_agent=agent
+    )
+    return await context.new_page()
+
+
+async def password_given(page: Page, username: str) -> None:
+    await page.goto("/security")
+    await page.locator("input[autocomplete=username]").fill(username)
+    await page.locator("input[type=password]").fill(PASSWORD)
+    await page.keyboard.press("Enter")
+
+
+async def answered(page: Page, field: Locator, code: str) -> Response:
+    """What the platform says to a code."""
+    await field.fill(code)
+    async with page.expect_response(lambda response: response.request.method == "POST", timeout=BOUND_MS) as answer:
+        await page.keyboard.press("Enter")
+    return await answer.value
+
+
+async def app_code_given(page: Page, field: Locator, secret: str) -> None:
+    """Give the code the authenticator shows; the next one, where it went over to that meanwhile."""
+    for _ in range(2):
+        code = str(format_hotp_value(hotp_value(secret, int(time.time()) // PERIOD)))
+        if (await answered(page, field, code)).ok:
+            return
+    raise AssertionError("neither of two codes was taken")
+
+
+async def assert_out(page: Page) -> None:
+    """The browser asks to sign in, and what it holds opens nothing any more."""
+    assert (await page.request.get("/api/me/security")).status == 401
+    await page.goto("/security")
+    await expect(page.locator("input[type=password]")).to_be_visible(timeout=BOUND_MS)
+
+
+async def test_invited_a_second_factor_and_browsers_sent_away(
+    sign_in: SignIn, browser: Browser, platform: Running
+) -> None:
+    username = f"ines-{uuid4().hex[:8]}"
+    admin = await sign_in("admin")
+    await admin.goto("/people")
+    await admin.get_by_role("button", name="Invite", exact=True).click()
+    link = admin.get_by_role("textbox", name="Link of the invitation")
+    await expect(link).to_be_visible(timeout=BOUND_MS)
+    path = "/join/" + (await link.input_value()).rpartition("/join/")[2]
+    await assert_accessible(admin, "people")
+
+    ines = await fresh(browser, platform)
+    await ines.goto(path)
+    await ines.get_by_role("textbox", name="What to call you").fill("Ines")
+    await ines.get_by_role("textbox", name="User name").fill(username)
+    await ines.locator("input[type=password]").fill(PASSWORD)
+    await assert_accessible(ines, "join")
+    await ines.keyboard.press("Enter")
+    await ines.wait_for_url("**/queue", timeout=BOUND_MS)
+    again = await fresh(browser, platform)
+    await again.goto(path)
+    await expect(again.get_by_role("alert").first).to_be_visible(timeout=BOUND_MS)
+    await expect(again.locator("input[type=password]")).to_have_count(0)
+
+    await ines.goto("/security")
+    await ines.get_by_role("button", name="Turn on").press("Enter")
+    shown = ines.get_by_text("Key: ")
+    await expect(shown).to_be_visible(timeout=BOUND_MS)
+    secret = (await shown.inner_text()).removeprefix("Key: ").strip()
+    first = ines.get_by_label("Code the app shows")
+    await expect(first).to_be_focused(timeout=BOUND_MS)
+    await app_code_given(ines, first, secret)
+    codes = ines.get_by_role("list", name="Recovery codes").get_by_role("listitem")
+    await expect(codes).to_have_count(10, timeout=BOUND_MS)
+    recovery = await codes.first.inner_text()
+    await assert_accessible(ines, "security")
+
+    laptop = await fresh(browser, platform, FIREFOX)
+    await password_given(laptop, username)
+    asked = laptop.get_by_label("Code of your authenticator, or a recovery code")
+    await expect(asked).to_be_focused(timeout=BOUND_MS)
+    assert not (await answered(laptop, asked, "000000")).ok
+    await expect(laptop.get_by_role("alert")).not_to_be_empty(timeout=BOUND_MS)
+    await app_code_given(laptop, asked, secret)
+    browsers = laptop.get_by_role("table", name="Where you are signed in").get_by_role("row")
+    await expect(browsers).to_have_count(1 + 2, timeout=BOUND_MS)
+
+    phone = await fresh(browser, platform)
+    await password_given(phone, username)
+    asked = phone.get_by_label("Code of your authenticator, or a recovery code")
+    await expect(asked).to_be_focused(timeout=BOUND_MS)
+    assert (await answered(phone, asked, recovery)).ok
+    browsers = phone.get_by_role("table", name="Where you are signed in").get_by_role("row")
+    await expect(browsers).to_have_count(1 + 3, timeout=BOUND_MS)
+    await assert_accessible(phone, "three browsers")
+
+    await browsers.get_by_role("button", name="Sign out Firefox 140, Windows").press("Enter")
+    await expect(browsers).to_have_count(1 + 2, timeout=BOUND_MS)
+    await assert_out(laptop)
+    assert (await ines.request.get("/api/me/security")).ok
+    await phone.get_by_role("button", name="Sign out everywhere else").press("Enter")
+    await expect(browsers).to_have_count(1 + 1, timeout=BOUND_MS)
+    await assert_out(ines)
+    assert (await phone.request.get("/api/me/security")).ok
+
+    await password_given(laptop, username)
+    asked = laptop.get_by_label("Code of your authenticator, or a recovery code")
+    await expect(asked).to_be_focused(timeout=BOUND_MS)
+    assert not (await answered(laptop, asked, recovery)).ok, "a recovery code is good once"
+    await expect(laptop.get_by_role("alert")).not_to_be_empty(timeout=BOUND_MS)
