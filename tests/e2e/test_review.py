@@ -1,7 +1,10 @@
-"""An attempt goes round: made, sent back with a step judged, mended by its annotator, its change seen, accepted."""
+"""An attempt goes round: made, sent back with a step judged, mended by its annotator, its change seen, accepted; and a
+reviewer goes through what waits by keys alone."""
+
+import asyncio
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.desk import BOUND_MS
@@ -62,3 +65,74 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill, dark
     await reviewer.goto("/agreement")
     await expect(reviewer.get_by_role("heading", name="Gold tasks")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(reviewer, "agreement")
+
+
+async def test_what_waits_is_gone_through_by_keys_alone(sign_in: SignIn, drill: Drill) -> None:
+    annotator = await sign_in("annotator")
+    desk = await drill(annotator)
+    first = desk.episode
+    for step in (1, 2):
+        await annotator.keyboard.press("1")
+        await desk.stepped(step)
+    await desk.finish(success=False)
+    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    name = (await (await annotator.request.get(f"/api/episodes/{first}/review")).json())["pool"]
+    await desk.take(name)
+    second = desk.episode
+    await annotator.keyboard.press("1")
+    await desk.stepped(1)
+    await desk.finish(success=False)
+    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+
+    reviewer = await sign_in("reviewer")
+    keys = reviewer.keyboard
+    await keys.press("Alt+V")
+    await reviewer.wait_for_url("**/review", timeout=BOUND_MS)
+    pools = await (await reviewer.request.get("/api/pools")).json()
+    (pool,) = [row["id"] for row in pools if row["name"] == name]
+    await reviewer.goto(f"/review?pool={pool}")
+    await expect(reviewer.get_by_role("heading", name="2 episodes wait for a review")).to_be_visible(timeout=BOUND_MS)
+    await keys.press("Enter")
+    await reviewer.wait_for_url(f"**/episodes/{first}?*", timeout=BOUND_MS)
+    review = reviewer.get_by_role("region", name="Review")
+    verdicts = review.get_by_role("group", name="This step is")
+    await expect(review.get_by_role("heading", name="Step 1")).to_be_visible(timeout=BOUND_MS)
+
+    answered = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await answered.wait()
+        await route.continue_()
+
+    await reviewer.route("**/review/steps/0", hold)
+    await keys.press("2")
+    await keys.press("c")
+    await expect(review.get_by_role("textbox", name="Comment on this step")).to_be_focused(timeout=BOUND_MS)
+    await keys.insert_text("The other file was meant.")
+    await keys.press("Control+Enter")
+    await keys.press("j")
+    await expect(review.get_by_role("heading", name="Step 2")).to_be_visible(timeout=BOUND_MS)
+    answered.set()
+    await keys.press("1")
+    await expect(verdicts.get_by_role("button", name="Right")).to_have_attribute(
+        "aria-pressed", "true", timeout=BOUND_MS
+    )
+    await expect(review.get_by_text("2 steps judged")).to_be_visible(timeout=BOUND_MS)
+    await keys.press("r")
+    await expect(reviewer.get_by_role("textbox", name="What should be different?")).to_be_focused(timeout=BOUND_MS)
+    await keys.insert_text("See the first step.")
+    await keys.press("Control+Enter")
+    await expect(review.get_by_role("heading", name="Sent back")).to_be_visible(timeout=BOUND_MS)
+    sheet = await (await reviewer.request.get(f"/api/episodes/{first}/review/sheet")).json()
+    assert [(said["index"], said["verdict"], said["comment"]) for said in sheet["remarks"]] == [
+        (0, "wrong_element", "The other file was meant."),
+        (1, "right", ""),
+    ]
+
+    await keys.press("n")
+    await reviewer.wait_for_url(f"**/episodes/{second}?*", timeout=BOUND_MS)
+    await expect(review.get_by_role("heading", name="Step 1")).to_be_visible(timeout=BOUND_MS)
+    await keys.press("Shift+Enter")
+    await expect(review.get_by_role("heading", name="Accepted")).to_be_visible(timeout=BOUND_MS)
+    await keys.press("n")
+    await expect(reviewer.get_by_text("Nothing waits for a review")).to_be_visible(timeout=BOUND_MS)
