@@ -32,6 +32,8 @@ async def recordings_collect() -> int:
                 logger.warning("recording %s could not be fetched: %s", waiting.key, error)
                 if waiting.overdue:
                     await in_database(services.recording_lose, key=waiting.key)
+            except OSError as error:
+                logger.warning("recording %s could not be stored: %s", waiting.key, error)
     return stored
 
 

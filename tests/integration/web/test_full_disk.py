@@ -14,9 +14,13 @@ from annotation_app.blobs.services import blob_write
 from annotation_app.exports.models import Export, ExportState
 from annotation_app.exports.selectors import export_folder
 from annotation_app.exports.services import export_write
-from tests.integration.web.conftest import World
+from annotation_app.live.recordings import recordings_collect
+from annotation_app.live.threads import in_database
+from annotation_app.recordings.models import Recording, RecordingState
+from tests.integration.web.conftest import Stack, World
 from tests.integration.web.test_export_storage import asked
 from tests.integration.web.test_export_storage import attempts as attempts
+from tests.integration.web.test_recordings import act, collected, finish, get, record_all, recorded
 from vocabulary.blobs import BlobRef
 
 Mount = Callable[[Path, str], None]
@@ -70,3 +74,21 @@ def test_a_picture_is_kept_whole_or_not_at_all(mount: Mount) -> None:
     mount(disk, "8m")
     blob_write(ref=ref, data=data)
     assert blob_path(ref.sha256).read_bytes() == data
+
+
+async def test_a_recording_stays_at_its_bridge_until_there_is_room(stack: Stack, mount: Mount, data: Path) -> None:
+    await in_database(record_all)
+    desk = await stack.deciding()
+    await act(desk, kind="type_text", text="one")
+    await finish(desk)
+    key = await in_database(lambda: Recording.objects.get(episode_id=desk.episode_id).key)
+    await recorded(stack, key)
+    mount(data / "blobs", "4k")
+    assert await recordings_collect() == 0
+    assert [file for file in (data / "blobs").rglob("*") if file.is_file()] == []
+    assert await in_database(lambda: Recording.objects.get(key=key).state) == RecordingState.AT_BRIDGE
+    assert (await get(stack, desk, "recording")).json() == {"pending": True, "parts": []}
+    mount(data / "blobs", "64m")
+    await collected()
+    (part,) = (await get(stack, desk, "recording")).json()["parts"]
+    assert (await get(stack, desk, f"blobs/{part['sha256']}")).status_code == 200

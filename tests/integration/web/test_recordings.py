@@ -33,6 +33,15 @@ async def finish(desk: Desk) -> None:
     await desk.until(type="episode.changed", status="finished")
 
 
+async def recorded(stack: Stack, key: str) -> None:
+    """Wait until the files of a recording are whole at its bridge."""
+    async with BridgeClient(stack.bridge_url, SECRET) as bridge, asyncio.timeout(BOUND):
+        running = True
+        while running:
+            running = (await bridge.recording(stack.bridge_url, key)).running
+            await asyncio.sleep(0.05)
+
+
 async def collected() -> None:
     """Wait until a recording was stored."""
     async with asyncio.timeout(BOUND):
@@ -104,11 +113,8 @@ async def test_who_may_not_see_the_episode_does_not_see_its_video(stack: Stack, 
 async def test_a_recording_that_its_bridge_lost_is_not_waited_for(stack: Stack, desk: Desk) -> None:
     key = await in_database(lambda: Recording.objects.get(episode_id=desk.episode_id).key)
     await finish(desk)
-    async with BridgeClient(stack.bridge_url, SECRET) as bridge, asyncio.timeout(BOUND):
-        running = True
-        while running:
-            running = (await bridge.recording(stack.bridge_url, key)).running
-            await asyncio.sleep(0.05)
+    await recorded(stack, key)
+    async with BridgeClient(stack.bridge_url, SECRET) as bridge:
         await bridge.recording_forget(stack.bridge_url, key)
     assert await recordings_collect() == 0
     assert await in_database(lambda: Recording.objects.get(key=key).state) == RecordingState.LOST
