@@ -13,7 +13,7 @@ from ninja.utils import check_csrf
 from pydantic import StringConstraints
 from pydantic_core import to_json
 
-from annotation_app.errors import ApplicationError, Forbidden, Invalid, NotFound, NotSignedIn, TooLarge
+from annotation_app.errors import FULL, ApplicationError, DiskFull, Forbidden, Invalid, NotFound, NotSignedIn, TooLarge
 
 Plain = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\x00]*$")]
 """A short text PostgreSQL can store: it refuses NUL."""
@@ -94,6 +94,12 @@ def api_make() -> Api:
     @api.exception_handler(RequestDataTooBig)
     def too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
         return answer(request, TooLarge("The request is too large."))
+
+    @api.exception_handler(OSError)
+    def not_kept(request: HttpRequest, error: OSError) -> HttpResponse:
+        if error.errno not in FULL:
+            raise error
+        return answer(request, DiskFull("The disk is full; nothing was kept. Tell an admin."))
 
     @api.exception_handler(ValidationError)
     def not_understood(request: HttpRequest, error: ValidationError) -> HttpResponse:

@@ -62,6 +62,11 @@ class TooMany(ApplicationError):
     code = "too_many"
 
 
+class DiskFull(ApplicationError):
+    status = 507
+    code = "disk_full"
+
+
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 

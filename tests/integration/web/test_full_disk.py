@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.blobs.services import blob_write
@@ -20,6 +21,7 @@ from annotation_app.recordings.models import Recording, RecordingState
 from tests.integration.web.conftest import Stack, World
 from tests.integration.web.test_export_storage import asked
 from tests.integration.web.test_export_storage import attempts as attempts
+from tests.integration.web.test_inside import BYTES, ask
 from tests.integration.web.test_recordings import act, collected, finish, get, record_all, recorded
 from vocabulary.blobs import BlobRef
 
@@ -92,3 +94,21 @@ async def test_a_recording_stays_at_its_bridge_until_there_is_room(stack: Stack,
     await collected()
     (part,) = (await get(stack, desk, "recording")).json()["parts"]
     assert (await get(stack, desk, f"blobs/{part['sha256']}")).status_code == 200
+
+
+async def test_a_picture_that_is_sent_in_is_refused_by_its_name(stack: Stack, mount: Mount, data: Path) -> None:
+    desk = await stack.deciding()
+    ref = BlobRef.of(BYTES * 20, "image/png")
+    disk = data / "blobs" / ref.sha256[:2]
+
+    def picture() -> dict[str, SimpleUploadedFile]:
+        return {"file": SimpleUploadedFile("picture.png", BYTES * 20, content_type="image/png")}
+
+    mount(disk, "8k")
+    refused = await ask(stack, desk, "post", "uploads", data=picture())
+    assert (refused.status_code, refused.json()["code"]) == (507, "disk_full")
+    assert list(disk.iterdir()) == []
+    assert (await ask(stack, desk, "get", f"blobs/{ref.sha256}")).status_code == 404
+    mount(disk, "8m")
+    assert (await ask(stack, desk, "post", "uploads", data=picture())).status_code == 200
+    assert (await ask(stack, desk, "get", f"blobs/{ref.sha256}")).content == BYTES * 20
