@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed_between_parts_is_taken_up_and_writes_the_same(
             place="journal",
             of="Journal",
             name="part_add",
-            before="services.export_write.__globals__['folder_write'].__globals__['PART'] = 1",
+            before="from annotation_app.exports import folder; folder.PART = 1",
             job=f"export_write(export_id='{broken.pk}')",
         )
     )

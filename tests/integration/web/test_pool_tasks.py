@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes import services
+from annotation_app.episodes.jobs import leases_expire_job
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_of, episodes_visible
 from annotation_app.errors import Conflict, NotFound
@@ -140,6 +141,7 @@ class TestWhenAndWhich:
         assert lease.expires_at <= lease.created_at + timedelta(minutes=5)
         assert not services.lease_renew(episode_id=episode.id)
         run_out(episode)
+        leases_expire_job()
         assert claimed(world.ben).task_id == episode.task_id
 
     def test_a_sample_is_always_the_same(self, world: World) -> None:
