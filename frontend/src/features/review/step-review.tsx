@@ -17,7 +17,7 @@ import styles from "./review.module.css";
 
 /** What was said of a step and is not answered yet; a comment that follows a verdict at once must not take it back. */
 function onItsWay({ isPending, variables }: ReturnType<typeof useChange>, index: number) {
-  return isPending && variables?.do === "remark" && variables.index === index ? variables : undefined;
+  return isPending && variables.do === "remark" && variables.index === index ? variables : undefined;
 }
 
 type Props = { sheet: Sheet; step: Step; change: ReturnType<typeof useChange> };
