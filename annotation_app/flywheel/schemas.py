@@ -11,7 +11,7 @@ from annotation_app.flywheel.routing import Reason, Route
 from annotation_app.flywheel.value import Grounds
 from annotation_app.policies.gate import Reason as GateReason
 from vocabulary.base import Frozen
-from vocabulary.evaluations import Rate
+from vocabulary.evaluations import Rate, TaskChange
 
 StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
 Phase = Literal["ct", "sft", "rl"]
@@ -121,6 +121,9 @@ class TurnOut(Frozen):
     pool: str
     recipe: Recipe
     row: TurnRow
+    compared: tuple[TaskChange, ...]
+    """The gate's tasks under the active revision and under what the turn made, worst first; empty while nobody tried,
+    and where nobody proposed before."""
     checkpoints: tuple[CheckpointOut, ...]
     played: tuple[PlayedOut, ...]
     curves: tuple[Curve, ...]
@@ -161,6 +164,7 @@ class TrajectoryLineage(Frozen):
 
     wheel: str
     turn: int
+    turn_id: UUID
     sample: SampleOut
     taught: tuple[Taught, ...]
 

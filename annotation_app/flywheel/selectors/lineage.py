@@ -21,7 +21,11 @@ def trajectory_lineage(*, user: User, episode_id: UUID) -> tuple[TrajectoryLinea
     found = Sample.objects.select_related("wheel", "turn").filter(episode=episode_id)
     return tuple(
         TrajectoryLineage(
-            wheel=sample.wheel.name, turn=sample.turn.number, sample=sample_out(sample), taught=_taught(sample)
+            wheel=sample.wheel.name,
+            turn=sample.turn.number,
+            turn_id=sample.turn_id,
+            sample=sample_out(sample),
+            taught=_taught(sample),
         )
         for sample in found
     )

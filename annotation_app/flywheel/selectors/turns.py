@@ -26,8 +26,9 @@ from annotation_app.flywheel.schemas import (
     WheelOut,
 )
 from annotation_app.policies.gate import Reason
+from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.tasks.models import Tally
-from vocabulary.evaluations import Rate
+from vocabulary.evaluations import Rate, TaskChange
 from vocabulary.statistics import rate_of
 
 SHOWN = 30
@@ -101,6 +102,7 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
         pool=turn.wheel.pool.name,
         recipe=turn.recipe,
         row=turn_row(turn),
+        compared=_compared(turn),
         checkpoints=tuple(map(checkpoint_out, checkpoints_shown().filter(turn=turn))),
         played=tuple(played),
         curves=() if folder is None else tuple(_curves(folder)),
@@ -120,7 +122,7 @@ def turn_row(turn: Turn) -> TurnRow:
     stages = {stage.name: stage for stage in turn.stages.all()}
     tried, registered = _result(stages, "gate"), _result(stages, "register")
     routed = dict(turn.samples.exclude(route="").values_list("route").annotate(Count("pk")).order_by())
-    made = next((one.revision for one in reversed(turn.checkpoints.all()) if one.revision), None)
+    made = _made(turn)
     people = {"accepted": 0, "overridden": 0}
     if made is not None:
         of = Tally.objects.filter(revision=made, pool=turn.wheel.pool_id)
@@ -168,6 +170,17 @@ def checkpoint_out(checkpoint: Checkpoint) -> CheckpointOut:
 def _turns() -> QuerySet[Turn]:
     made = Prefetch("checkpoints", queryset=Checkpoint.objects.select_related("revision"))
     return Turn.objects.select_related("wheel", "active", "requested_by").prefetch_related("stages", made)
+
+
+def _made(turn: Turn) -> PolicyRevision | None:
+    """The revision that a turn of `_turns` registered."""
+    return next((one.revision for one in reversed(turn.checkpoints.all()) if one.revision), None)
+
+
+def _compared(turn: Turn) -> tuple[TaskChange, ...]:
+    """What the report on the turn's revision found, task by task."""
+    report = Evaluation.objects.filter(revision=_made(turn)).order_by("id").first()
+    return report.document.comparison.tasks if report is not None and report.document.comparison is not None else ()
 
 
 def _stage_out(stage: Stage) -> StageOut:

@@ -1,6 +1,7 @@
-/** The replay of one episode, with its review for those who review or mend it: two features that meet only here. */
+/** The replay of one episode, with its review for those who review or mend it and what it taught: features that meet only here. */
 import { useQuery } from "@tanstack/react-query";
 
+import { Taught } from "@/features/flywheel/taught";
 import { Replay } from "@/features/replay/replay";
 import { ReviewPanel } from "@/features/review/review-panel";
 import { snapshotQuery, trajectoryQuery } from "@/shared/api/episodes";
@@ -24,7 +25,12 @@ export default function EpisodePage({ episodeId }: { episodeId: string }) {
         trajectory={trajectory.data}
         state={state}
         review={(current) =>
-          state.status === "finished" && <ReviewPanel episodeId={episodeId} steps={trajectory.data.steps} current={current} />
+          state.status === "finished" && (
+            <>
+              <ReviewPanel episodeId={episodeId} steps={trajectory.data.steps} current={current} />
+              <Taught episodeId={episodeId} />
+            </>
+          )
         }
       />
     </>

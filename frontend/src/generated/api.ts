@@ -116,6 +116,7 @@ export type {
   UploadFile,
   Verdict,
   Wait,
+  WeightSpan,
   WriteFile,
 } from "./vocabulary";
 
@@ -825,7 +826,7 @@ export interface Overall {
 export interface TaskChange {
   suite: string;
   name: string;
-  level?: number;
+  level: number;
   before: Rate;
   after: Rate;
   chance: number;
@@ -2670,6 +2671,7 @@ export interface TurnOut {
   pool: string;
   recipe: Recipe;
   row: TurnRow;
+  compared: TaskChange[];
   checkpoints: CheckpointOut[];
   played: PlayedOut[];
   curves: Curve[];
@@ -2721,6 +2723,7 @@ export interface Taught {
 export interface TrajectoryLineage {
   wheel: string;
   turn: number;
+  turn_id: string;
   sample: SampleOut;
   taught: Taught[];
 }

@@ -19,12 +19,18 @@ from annotation_app.flywheel.selectors import lineage, turns
 from annotation_app.flywheel.services import ledger, samples, training
 from annotation_app.flywheel.services.clock import turns_due
 from annotation_app.imports.services import import_folder_take
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.policies.selectors import policy_of
+from annotation_app.promotions.services import evaluation_add
 from annotation_app.settings.base import ROOT
 from tests.integration.web.conftest import World
+from tests.unit.annotation_app.test_gate import report
 from tests.waiting import wait_until
 from trainer.toy.folders import folder_write
 from trainer.toy.lights import NAMES
 from trainer.toy.playing import Play, Said
+from vocabulary.evaluations import Comparison, Overall, TaskChange
+from vocabulary.statistics import rate_of
 
 GATE = 900
 """The first seed of the gate's tasks."""
@@ -129,6 +135,25 @@ def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
     back = lineage.checkpoint_lineage(user=admin, checkpoint_id=sft.pk, after=0)
     assert [one.id for one in back.ancestors] == [ct.pk]
     assert {one.sample.reason for one in back.uses} == {"passes"}
+
+
+@pytest.mark.usefixtures("trainer")
+def test_a_turn_shows_its_revision_and_the_active_one_task_by_task(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "train")
+    turn = turned(wheel, admin)
+    assert turns.turn_out(user=admin, turn_id=turn.pk).compared == (), "nobody tried"
+    made = PolicyRevision.objects.create(name="toy", revision="main-0001", base_url="https://models.example/v1")
+    Checkpoint.objects.filter(turn=turn).update(revision=made)
+    change = TaskChange(
+        suite="toy", name="lights", before=rate_of(3, 20), after=rate_of(17, 20), chance=0.01, adjusted=0.01,
+        finding="better",
+    )  # fmt: skip
+    overall = Overall(pairs=20, won=14, lost=0, chance=0.01, finding="better")
+    found = Comparison(policies=(), overall=overall, tasks=(change,))
+    evaluation_add(user=admin, revision_id=made.pk, report=report(policy_of(made), {"toy/lights": (17, 20)}, found))
+    assert turns.turn_out(user=admin, turn_id=turn.pk).compared == (change,)
 
 
 @pytest.mark.usefixtures("trainer")

@@ -1,7 +1,7 @@
 /** The flywheel over HTTP: wheels, a turn, its samples, and what comes of what. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { CheckpointLineage, SamplePage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { CheckpointLineage, SamplePage, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const STAGES = ["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"] as const;
@@ -37,6 +37,12 @@ export const lineageQuery = (checkpoint: number) =>
   queryOptions({
     queryKey: ["wheels", "lineage", checkpoint],
     queryFn: () => request<CheckpointLineage>("GET", `/checkpoints/${checkpoint}/lineage`),
+  });
+
+export const taughtQuery = (episode: string) =>
+  queryOptions({
+    queryKey: ["wheels", "taught", episode],
+    queryFn: () => request<TrajectoryLineage[]>("GET", `/trajectories/${episode}/lineage`),
   });
 
 export type Change =

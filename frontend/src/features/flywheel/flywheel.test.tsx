@@ -6,12 +6,13 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { Rate, Recipe, SampleOut, StageOut, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { Rate, Recipe, SampleOut, StageOut, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { sessionQuery, type Role } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import FlywheelPage from "./flywheel-page";
+import { Taught } from "./taught";
 import TurnPage from "./turn-page";
 
 const AT = "2026-01-01T10:00:00Z";
@@ -76,17 +77,18 @@ const SAMPLE: SampleOut = {
   route: "sft",
   reason: "passes",
 };
-const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: TURN, checkpoints: [], played: [], curves: [] };
+const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: TURN, compared: [], checkpoints: [], played: [], curves: [] };
 
-type Told = { wheels?: WheelOut[]; turn?: TurnOut; language?: Language; role?: Role };
+type Told = { wheels?: WheelOut[]; turn?: TurnOut; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
 
-function open({ wheels, turn, language = "en", role = "admin" }: Told) {
+function open({ wheels, turn, lineage, language = "en", role = "admin" }: Told) {
   const sent: string[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET" }: RequestInit = {}) => {
     if (method !== "GET") sent.push(`${method} ${path}`);
     if (method !== "GET") return Promise.resolve(new Response(null, { status: 204 }));
     if (path.includes("/samples")) return Promise.resolve(Response.json({ items: path.includes("=sft") ? [SAMPLE] : [], next: null }));
-    return Promise.resolve(Response.json(path.endsWith("/wheels") ? wheels : turn));
+    if (path.endsWith("/lineage")) sent.push(`${method} ${path}`);
+    return Promise.resolve(Response.json(path.endsWith("/wheels") ? wheels : (lineage ?? turn)));
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const user = { id: 1, username: "a", name: "A", roles: [role], preferences: {} };
@@ -96,7 +98,7 @@ function open({ wheels, turn, language = "en", role = "admin" }: Told) {
       <MantineProvider>
         <I18nProvider language={language}>
           <MemoryRouter>
-            <TopBarProvider>{turn ? <TurnPage turnId={turn.row.id} /> : <FlywheelPage />}</TopBarProvider>
+            <TopBarProvider>{lineage ? <Taught episodeId="e-1" /> : turn ? <TurnPage turnId={turn.row.id} /> : <FlywheelPage />}</TopBarProvider>
           </MemoryRouter>
         </I18nProvider>
       </MantineProvider>
@@ -154,11 +156,51 @@ describe("a turn's page", () => {
     expect(await screen.findByText("No sample went there")).toBeTruthy();
   });
 
+  it("compares the two revisions task by task, and leads to their episodes side by side", async () => {
+    const change = { suite: "lights", name: "two", level: 2, before: rate(3, 20), after: rate(17, 20), chance: 0.0001, adjusted: 0.0002, finding: "better" as const };
+    open({ turn: { ...OUT, compared: [change] } });
+    const row = (await screen.findByText("lights/two · 2")).closest("tr");
+    expect(row?.textContent).toContain("15%");
+    expect(row?.textContent).toContain("85%");
+    expect(row?.textContent).toContain("better");
+    const beside = screen.getByRole("link", { name: "Episodes side by side" });
+    expect(beside.getAttribute("href")).toBe("/compare?left=toy+start&right=toy+main-0002");
+  });
+
   it("shows what a stage failed of, and goes on", async () => {
     const failed: TurnRow = { ...TURN, state: "failed", stages: [stage("train", { state: "failed", code: "program_failed", error: "no disk" })] };
     const { sent, user } = open({ turn: { ...OUT, row: failed } });
     expect(await screen.findByText("program_failed: no disk")).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Go on with turn 2" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-2/resume"]));
+  });
+});
+
+describe("what a trajectory taught", () => {
+  const WEIGHTS = { id: 7, turn: 2, phase: "sft", path: "/w", sha256: "0123456789abcdef", begun_with: "", parent: null, revision: "toy main-0002", fresh: 1, earlier: 0 } as const;
+  const LINEAGE: TrajectoryLineage = {
+    wheel: "main",
+    turn: 2,
+    turn_id: "turn-2",
+    sample: SAMPLE,
+    taught: [
+      { checkpoint: WEIGHTS, wheel: "main", source: "fresh" },
+      { checkpoint: { ...WEIGHTS, id: 9, turn: 3, revision: "toy main-0003" }, wheel: "main", source: "inherited" },
+    ],
+  };
+
+  it("names the turn, where it went and why, and the weights that learned from it", async () => {
+    open({ lineage: [LINEAGE], role: "researcher" });
+    expect((await screen.findByRole("link", { name: "Turn 2 of main" })).getAttribute("href")).toBe("/flywheel/turn-2");
+    expect(screen.getByText(/good enough to imitate · Value 1.00/)).toBeTruthy();
+    const [own, later] = screen.getAllByRole("listitem");
+    expect(own?.textContent).toContain("toy main-0002 learned from it");
+    expect(later?.textContent).toContain("toy main-0003 comes of one that learned from it");
+  });
+
+  it("asks nothing for those who may not look into wheels", () => {
+    const { sent } = open({ lineage: [LINEAGE], role: "annotator" });
+    expect(sent).toEqual([]);
+    expect(screen.queryByText("What it taught")).toBeNull();
   });
 });

@@ -18,6 +18,7 @@ import { Curves } from "./curves";
 import styles from "./flywheel.module.css";
 import { Lineage } from "./lineage";
 import { Samples } from "./samples";
+import { TaskChanges } from "./task-changes";
 import { GateBadge, Standing, TurnActions } from "./turn-table";
 
 export default function TurnPage({ turnId }: { turnId: string }) {
@@ -82,17 +83,20 @@ function Told({ turn }: { turn: TurnOut }) {
   );
 }
 
-/** What the gate said, with its reasons, and where to compare the two revisions task by task. */
-function Gate({ turn: { row } }: { turn: TurnOut }) {
+/** What the gate said, with its reasons, the two revisions task by task, and where people's episodes under each are side by side. */
+function Gate({ turn: { row, compared } }: { turn: TurnOut }) {
   const i18n = useI18n();
   const { t } = i18n;
   return (
     <Section
       title={t("flywheel.gate")}
       aside={
-        <Anchor component={Link} to="/policies" size="sm">
-          {t("flywheel.compare")}
-        </Anchor>
+        row.active &&
+        row.revision && (
+          <Anchor component={Link} to={`/compare?${new URLSearchParams({ left: row.active, right: row.revision }).toString()}`} size="sm">
+            {t("flywheel.compare")}
+          </Anchor>
+        )
       }
     >
       <div className={styles.note}>
@@ -106,6 +110,7 @@ function Gate({ turn: { row } }: { turn: TurnOut }) {
           ))}
         </ul>
       )}
+      {compared.length > 0 && <TaskChanges changes={compared} before={row.active} after={row.revision} />}
     </Section>
   );
 }

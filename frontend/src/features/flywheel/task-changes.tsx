@@ -1,0 +1,31 @@
+/** The gate's tasks before and after a turn, one by one: how often each was solved, and whether that can be chance. */
+import type { TaskChange } from "@/generated/api";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Badge } from "@/shared/ui/badge";
+import { DataTable } from "@/shared/ui/data-table";
+import { RateText } from "@/shared/ui/rate";
+
+const TONES = { better: "ok", worse: "danger", chance: "neutral" } as const;
+
+export function TaskChanges({ changes, before, after }: { changes: readonly TaskChange[]; before: string; after: string }) {
+  const { t } = useI18n();
+  return (
+    <DataTable
+      rows={changes}
+      keyOf={nameOf}
+      columns={[
+        { head: t("flywheel.task"), kind: "name", cell: nameOf },
+        { head: before, kind: "number", cell: (change) => <RateText rate={change.before} /> },
+        { head: after, kind: "number", cell: (change) => <RateText rate={change.after} /> },
+        { head: t("flywheel.by_chance"), kind: "number", cell: ({ adjusted }) => adjusted.toFixed(3) },
+        {
+          head: t("flywheel.finding"),
+          cell: ({ finding }) => <Badge tone={TONES[finding]}>{t(`flywheel.finding.${finding}`)}</Badge>,
+        },
+      ]}
+    />
+  );
+}
+
+const nameOf = ({ suite, name, level }: TaskChange): string =>
+  [suite, name].filter(Boolean).join("/") + (level > 1 ? ` · ${level}` : "");
