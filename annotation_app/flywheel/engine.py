@@ -49,6 +49,7 @@ def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
                 return True
             if name == "collect" and _is_idle(turn_id):
                 break
+        training.copies_drop(turn)
         ledger.turn_end(turn_id=turn_id)
         return True
 

@@ -1,7 +1,8 @@
 """A copy of everything that cannot be made again, and an installation made from it.
 
-The database is dumped first and the files are copied after it: files are only ever added, so every one that a row of
-the dump names is there. A backup appears under its name when it is whole; a restore fills a folder that is empty.
+The database is dumped first and the files are copied after it: files that a row names are only ever added, so every
+one that a row of the dump names is there. A backup appears under its name when it is whole; a restore fills a folder
+that is empty.
 """
 
 import asyncio
@@ -28,7 +29,8 @@ DUMP = "database.dump"
 MANIFEST = "manifest.json"
 LAST = "last-backup.json"
 """Left in the data folder: when it was saved last, for the health page."""
-FOLDERS = ("blobs", "exports")
+TURNS = "flywheel"
+FOLDERS = ("blobs", "exports", TURNS)
 """What the database names by its content or its number."""
 FILES = ("secrets.json", "secret_key", "sign-ins.txt", "installation")
 """Without the secrets, sealed credentials and authenticators open no more, and pseudonyms change."""
@@ -136,8 +138,14 @@ def _files(folder: Path) -> Iterator[Path]:
     yield from (folder / name for name in FILES if (folder / name).is_file())
     for name in FOLDERS:
         for path in sorted((folder / name).rglob("*")):
-            if path.is_file() and ".tmp" not in path.relative_to(folder).as_posix():
+            below = path.relative_to(folder)
+            if path.is_file() and ".tmp" not in below.as_posix() and not _is_left_out(below):
                 yield path
+
+
+def _is_left_out(below: Path) -> bool:
+    """Copies of trajectories that a turn of the flywheel learns from are in the database too."""
+    return below.parts[0] == TURNS and below.parts[2:3] == ("data",)
 
 
 def _copy(source: Path, target: Path) -> tuple[int, int]:
@@ -146,7 +154,12 @@ def _copy(source: Path, target: Path) -> tuple[int, int]:
     for path in _files(source):
         to = target / path.relative_to(source)
         to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, to)
+        try:
+            shutil.copy2(path, to)
+        except FileNotFoundError:
+            if path.relative_to(source).parts[0] != TURNS:
+                raise
+            continue  # a training keeps its newest checkpoints only
         count, size = count + 1, size + to.stat().st_size
     return count, size
 

@@ -8,7 +8,7 @@ from django.conf import settings
 
 from annotation_app.flywheel.models import Checkpoint, Turn
 from annotation_app.flywheel.programs import ProgramFailed, Programs, platform_python, trainer_python
-from annotation_app.flywheel.services.training import PHASES, start_of, turn_folder
+from annotation_app.flywheel.services.training import PHASES, found_at, start_of, turn_folder
 from annotation_app.flywheel.serving import served
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
@@ -37,10 +37,10 @@ def gate(turn: Turn, programs: Programs) -> dict[str, Any]:
     folder = turn_folder(turn) / "trials"
     report = folder / "report.json"
     words = [platform_python(), "-m", "agent_backend.evaluate", str(folder / "candidate"), "--out", str(report)]
-    _tried(turn, programs, Path(candidate.path), folder / "candidate", name_of(turn))
+    _tried(turn, programs, Path(found_at(candidate.path)), folder / "candidate", name_of(turn))
     active = turn.active
     if active is not None and active.name == turn.recipe.policy:
-        _tried(turn, programs, Path(start_of(turn)), folder / "active", active.revision)
+        _tried(turn, programs, Path(found_at(start_of(turn))), folder / "active", active.revision)
         words += ["--against", str(folder / "active")]
     if not report.exists():
         programs.run(words, log=folder / "report.log")
@@ -75,7 +75,14 @@ def refresh(turn: Turn, programs: Programs) -> dict[str, Any]:
     if said is None or not said.passed or not turn.recipe.activate:
         return {"active": "", "reloaded": False}
     if turn.recipe.server:
-        words = ["--server", turn.recipe.server, "--weights", candidate.path, "--version", candidate.revision.revision]
+        words = [
+            "--server",
+            turn.recipe.server,
+            "--weights",
+            found_at(candidate.path),
+            "--version",
+            candidate.revision.revision,
+        ]
         command = [platform_python(), "-m", "agent_backend.policy.reload", *words]
         programs.run(command, log=turn_folder(turn) / "reload.log")
     if Pool.objects.filter(pk=turn.wheel.pool_id).exclude(policy=candidate.revision).exists():
@@ -113,7 +120,7 @@ def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:
         dialect=turn.recipe.dialect,
         base_url=server or (active.base_url if active else ""),
         model=active.model if active else turn.recipe.policy,
-        checkpoint=candidate.path,
+        checkpoint=found_at(candidate.path),
         weight_version=name_of(turn),
         sampling=active.sampling if active else {},
         memory=active.memory if active else {},

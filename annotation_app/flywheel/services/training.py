@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +23,10 @@ from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_py
 from annotation_app.flywheel.recipe import Likelihood, Reinforcement
 
 LIKELIHOODS = ("ct", "sft")
+TURNS = "flywheel"
+"""Of the data folder: a folder a turn."""
+COPIES = "data"
+"""Of a turn's folder: trajectories as the trainer reads them."""
 PHASES = (*LIKELIHOODS, "rl")
 
 
@@ -32,8 +37,15 @@ def turn_folder(turn: Turn) -> Path:
 
 def folder_of(turn_id: UUID) -> Path:
     """The same, by the turn's name."""
-    folder: Path = settings.ENV.data / "flywheel" / str(turn_id)
+    folder: Path = settings.ENV.data / TURNS / str(turn_id)
     return folder.absolute()
+
+
+def copies_drop(turn: Turn) -> None:
+    """Delete the folders that a turn and those before it learned from: the database has it all, and what is deleted
+    there must not live on in copies."""
+    for (earlier,) in Turn.objects.filter(wheel=turn.wheel_id, number__lte=turn.number).values_list("pk"):
+        shutil.rmtree(folder_of(earlier) / COPIES, ignore_errors=True)
 
 
 def mix(turn: Turn) -> dict[str, Any]:
@@ -72,6 +84,16 @@ def start_of(turn: Turn) -> str:
     return (turn.active.checkpoint if turn.active else "") or turn.recipe.start
 
 
+def found_at(checkpoint: str) -> str:
+    """Where a checkpoint lies: one that a turn made went along when the installation was restored elsewhere."""
+    parts = Path(checkpoint).parts
+    if Path(checkpoint).exists() or TURNS not in parts:
+        return checkpoint
+    below = parts[len(parts) - parts[::-1].index(TURNS) :]
+    here = Path(settings.ENV.data, TURNS, *below).absolute()
+    return str(here) if here.exists() else checkpoint
+
+
 def _parent_of(turn: Turn) -> Checkpoint | None:
     """The same, where a turn of this wheel trained it."""
     return Checkpoint.objects.filter(turn__wheel=turn.wheel_id, path=start_of(turn)).order_by("-id").first()
@@ -96,7 +118,7 @@ def _routed(turn: Turn, phase: str, plan: Likelihood) -> tuple[list[UUID], list[
 
 def _folder_write(turn: Turn, name: str, episodes: Sequence[UUID]) -> Path:
     """An export of these trajectories, as every trainer reads it; one that is whole is left."""
-    target = turn_folder(turn) / "data" / name
+    target = turn_folder(turn) / COPIES / name
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +141,12 @@ def _phase(turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, p
     if plan is None or not _is_due(turn, plan):
         return None
     folder = turn_folder(turn)
-    told = {"checkpoint": begun_with, "out": str(folder / "train" / phase), "updates": plan.updates, **plan.settings}
+    told = {
+        "checkpoint": found_at(begun_with),
+        "out": str(folder / "train" / phase),
+        "updates": plan.updates,
+        **plan.settings,
+    }
     if isinstance(plan, Likelihood):
         command, sources = "ct", json.loads((folder / f"{phase}-sources.json").read_text())
         if not sources:
@@ -164,7 +191,7 @@ def _written(turn: Turn, phase: str, source: str) -> list[UUID]:
     sources = json.loads((turn_folder(turn) / f"{phase}-sources.json").read_text())
     if source not in sources:
         return []
-    with (turn_folder(turn) / "data" / f"{phase}-{source}" / "trajectories.jsonl").open() as lines:
+    with (turn_folder(turn) / COPIES / f"{phase}-{source}" / "trajectories.jsonl").open() as lines:
         return [UUID(json.loads(line)["id"]) for line in lines]
 
 

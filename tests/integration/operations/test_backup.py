@@ -14,6 +14,8 @@ from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.running import Running, running
 
 BYTES = b"\xff\xd8 a picture"
+WEIGHTS, COPY = "train/sft/model.safetensors", "data/sft-fresh/trajectories.jsonl"
+"""Of a turn of the flywheel."""
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,10 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         blob.parent.mkdir(parents=True)
         blob.write_bytes(BYTES)
         (blob.parent / "half.tmp").write_bytes(b"not whole")
+        turn = whole.data / "flywheel" / "0c1d"
+        for name in (WEIGHTS, COPY):
+            (turn / name).parent.mkdir(parents=True)
+            (turn / name).write_bytes(BYTES)
         yield whole
 
 
@@ -43,6 +49,8 @@ def quiet() -> Console:
 
 def test_what_was_saved_from_a_running_one_runs_again_elsewhere(original: Running, saved: Path, tmp_path: Path) -> None:
     assert not (saved / "blobs" / "ab" / "half.tmp").exists(), "what is still being written is not saved"
+    assert (saved / "flywheel" / "0c1d" / WEIGHTS).read_bytes() == BYTES
+    assert not (saved / "flywheel" / "0c1d" / COPY).exists(), "the database has it"
     restore(saved, tmp_path / "fresh", quiet())
     with running(tmp_path / "fresh", storage_only=True) as again:
         with psycopg.connect(again.environment["PILOTHOUSE_DATABASE_URL"]) as connection:

@@ -121,6 +121,10 @@ def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
 
     attempts_come(tmp_path / "second", {10: True, 11: False})
     second = turned(wheel, admin)
+    for turn in (first, second):
+        names = {path.name for path in training.turn_folder(turn).iterdir()}
+        assert "train" in names
+        assert training.COPIES not in names, "copies of trajectories live no longer than their turn"
     assert Sample.objects.filter(turn=second).count() == 2
     ct, sft = Checkpoint.objects.filter(turn=second)
     assert [one.phase for one in (ct, sft)] == ["ct", "sft"]
@@ -128,6 +132,9 @@ def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
     assert ct.uses.count() == 3
     assert sorted(sft.uses.values_list("source", flat=True)) == ["earlier"] * 4 + ["fresh"]
     assert sft.parent == ct
+    below = Path(sft.path).relative_to(training.turn_folder(second).parent)
+    assert training.found_at(f"/another/installation/flywheel/{below}") == sft.path
+    assert training.found_at(f"/another/installation/{below}") == f"/another/installation/{below}"
 
     failed = rows.get(reason="below", episode=Use.objects.filter(checkpoint=ct).first().sample.episode)  # type: ignore[union-attr]
     (told,) = lineage.trajectory_lineage(user=admin, episode_id=failed.episode)
