@@ -5,7 +5,9 @@ AgentError                  every error of this package; `code` is stable
 ├── PolicyError             the policy gave nothing usable
 │   ├── PolicyUnavailable   no answer in time, refused connection, or the circuit is open
 │   └── PolicyRejected      the server refused the request
-└── EpisodeFenced           another process drives this episode now
+├── EpisodeFenced           another process drives this episode now
+├── DeskRefused             the web app refused what a simulated annotator asked; `code` is the app's
+└── DeskClosed              the web app does not answer, or opens a desk no more
 """
 
 
@@ -37,3 +39,15 @@ class PolicyRejected(PolicyError):
 
 class EpisodeFenced(AgentError):
     code = "episode_fenced"
+
+
+class DeskRefused(AgentError):
+    """The web app refused, and nothing changed."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class DeskClosed(AgentError):
+    code = "desk_closed"

@@ -20,6 +20,11 @@ def noting_load(pool: str) -> None:
     Pool.objects.filter(name=pool).update(policy=policy)
 
 
+def policy_set(pool: str, policy: str) -> None:
+    """Another policy of the demo proposes in a pool; nobody where its name is empty."""
+    Pool.objects.filter(name=pool).update(policy=PolicyRevision.objects.filter(name=policy).first())
+
+
 def drills_load(*pools: tuple[str, str]) -> None:
     """Make pools, given by name and by the id or name of the demo's task of which each holds copies."""
     files = (BROWSER_FILE, TERMINAL_FILE, PHONE_FILE, TASKS_FILE)

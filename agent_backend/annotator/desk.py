@@ -1,0 +1,237 @@
+"""An annotator's place in the web app: signed in, with a task at a time, and its desk open over the WebSocket."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
+from typing import Any
+
+import httpx
+from websockets import Origin
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+from agent_backend.errors import DeskClosed, DeskRefused
+from vm_bridge.tickets import TicketClaim, verify
+from vocabulary.messages import (
+    EVENT,
+    Acknowledged,
+    Command,
+    ControlChanged,
+    EpisodeChanged,
+    EpisodeState,
+    Event,
+    Pong,
+    ProposalsReady,
+    ProposalsThinking,
+    ProposalsWithdrawn,
+    Rejected,
+    Snapshot,
+    StepAdded,
+    StepStarted,
+)
+
+PATIENCE = 300.0
+"""Longest wait for anything that must come (seconds)."""
+RETRY = 0.2
+"""Between two tries to open the desk again (seconds)."""
+OPENINGS = 50
+"""Of them in a row."""
+
+
+class Account:
+    """Somebody signed in. Raises DeskRefused where the app refuses, DeskClosed where it does not answer."""
+
+    def __init__(self, web: str, *, http: httpx.AsyncClient | None = None) -> None:
+        self._http = http or httpx.AsyncClient(base_url=web, timeout=60, headers={"Origin": web})
+        self.web = web
+
+    async def __aenter__(self) -> "Account":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def sign_in(self, user: str, password: str) -> None:
+        """Begin a session."""
+        await self._ask("GET", "/api/session")
+        await self._ask("POST", "/api/session", {"username": user, "password": password})
+
+    async def pool(self, name: str) -> int:
+        """The number of a pool one may work in."""
+        queue = await self._ask("GET", "/api/queue")
+        found = next((pool["id"] for pool in queue["pools"] if pool["name"] == name), None)
+        if found is None:
+            raise DeskRefused("no_such_pool", f"there is no pool {name!r} to work in")
+        return int(found)
+
+    async def next_episode(self, pool: int) -> str | None:
+        """The task one has open, else one claimed; None where nothing waits."""
+        answer = await self._ask("POST", "/api/queue/next", {"pool_id": pool})
+        return None if answer["episode_id"] is None else str(answer["episode_id"])
+
+    async def lease_of(self, episode: str, secret: str) -> TicketClaim:
+        """Which machine an episode runs on, and by which fencing token: what a ticket to its pictures is bound to."""
+        ticket = await self._ask("POST", f"/api/episodes/{episode}/tickets", {"kind": "stills"})
+        return verify(secret, ticket["ticket"], "stills").claim
+
+    @contextlib.asynccontextmanager
+    async def socket(self, episode: str) -> AsyncIterator[ClientConnection]:
+        """The desk's socket, opened once."""
+        cookies = "; ".join(f"{name}={value}" for name, value in self._http.cookies.items())
+        address = f"{self.web.replace('http', 'ws', 1)}/ws/episodes/{episode}/"
+        async with connect(
+            address, additional_headers={"Cookie": cookies}, origin=Origin(self.web), max_size=None, proxy=None
+        ) as socket:
+            yield socket
+
+    async def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        headers = {"X-CSRFToken": self._http.cookies.get("csrftoken") or ""}
+        try:
+            answer = await self._http.request(method, path, json=body, headers=headers)
+        except httpx.HTTPError as error:
+            raise DeskClosed(f"the web app does not answer: {error}") from error
+        if answer.is_error:
+            told = answer.json() if answer.headers.get("content-type", "").startswith("application/json") else {}
+            raise DeskRefused(told.get("code", f"status_{answer.status_code}"), told.get("message", path))
+        return answer.json() if answer.content else None
+
+
+class Desk:
+    """One episode as its events tell it, and the way to send commands. A socket that breaks is opened again, and a
+    command that was under way sent once more: it is done once."""
+
+    def __init__(self, account: Account, episode: str) -> None:
+        self._account = account
+        self._episode = episode
+        self._opened: contextlib.AsyncExitStack | None = None
+        self._socket: ClientConnection | None = None
+        self._sent: Command | None = None
+        self._steering = False
+        self._answered: str | None = None
+        self._told: EpisodeState | None = None
+
+    async def __aenter__(self) -> "Desk":
+        await self._open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    @property
+    def state(self) -> EpisodeState:
+        """As it was told last."""
+        assert self._told is not None, "an open desk has been told"
+        return self._told
+
+    @property
+    def steering(self) -> bool:
+        """Whether commands of this socket are taken now."""
+        return self._steering and self.state.status == "running" and self.state.pending is None
+
+    async def until(self, true: Callable[[], bool], *, patience: float = PATIENCE) -> None:
+        """Listen until it is so. Raises TimeoutError, and DeskClosed where the desk cannot be opened any more."""
+        async with asyncio.timeout(patience):
+            while not true():
+                await self._listen()
+
+    async def send(self, command: Command) -> None:
+        """Have a command taken. Raises DeskRefused with its code, and what `until` raises."""
+        self._sent, self._answered = command, None
+        await self._pass(command)
+        name = getattr(command, "command_id", None)
+        try:
+            await self.until(lambda: self._answered == name)
+        finally:
+            self._sent = None
+
+    async def _listen(self) -> None:
+        try:
+            assert self._socket is not None
+            event = EVENT.validate_json(await self._socket.recv())
+        except (OSError, WebSocketException):
+            await self._open()
+            if self._sent is not None:
+                await self._pass(self._sent)
+            return
+        version = getattr(event, "version", None)
+        if not isinstance(event, Snapshot | Pong) and version is not None and version > self.state.version + 1:
+            await self._open()  # something was missed
+            return
+        self._hear(event)
+
+    async def _pass(self, command: Command) -> None:
+        assert self._socket is not None
+        with contextlib.suppress(OSError, WebSocketException):  # the next listening opens it again
+            await self._socket.send(command.model_dump_json())
+
+    async def _open(self) -> None:
+        await self._close()
+        last: Exception | None = None
+        for _ in range(OPENINGS):
+            stack = contextlib.AsyncExitStack()
+            try:
+                self._socket = await stack.enter_async_context(self._account.socket(self._episode))
+                self._opened, self._told = stack, None
+                while self._told is None:
+                    self._hear(EVENT.validate_json(await self._socket.recv()))
+                return
+            except (OSError, WebSocketException) as error:
+                await stack.aclose()
+                last = error
+                await asyncio.sleep(RETRY)
+        raise DeskClosed(f"the desk of {self._episode} cannot be opened: {last}")
+
+    async def _close(self) -> None:
+        if self._opened is not None:
+            with contextlib.suppress(OSError, WebSocketException):
+                await self._opened.aclose()
+        self._opened = self._socket = None
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case Snapshot():
+                self._told, self._steering = event.state, event.control == "mine"
+            case ControlChanged():
+                self._steering = event.control == "mine"
+            case Acknowledged():
+                self._answered = event.command_id
+            case Rejected():
+                if self._sent is not None and event.command_id == getattr(self._sent, "command_id", None):
+                    raise DeskRefused(event.code, event.message)
+            case _ if self._told is not None:
+                self._told = applied(self._told, event)
+            case _:
+                pass
+
+
+def applied(state: EpisodeState, event: Event) -> EpisodeState:
+    """The state after an event, as far as an annotator needs it; old news changes nothing."""
+    version = getattr(event, "version", None)
+    if version is not None and version <= state.version:
+        return state
+    told: dict[str, Any] = {} if version is None else {"version": version}
+    match event:
+        case StepStarted():
+            told |= {"pending": event.pending}
+        case StepAdded():
+            told |= {"steps": (*state.steps, event.step), "pending": None, "proposals": (), "thinking": "waiting"}
+            told |= {} if event.step.after is None else {"observation": event.step.after}
+        case ProposalsReady():
+            told |= {"proposals": event.proposals, "thinking": "ready"}
+        case ProposalsWithdrawn():
+            told |= {"proposals": (), "thinking": "waiting"}
+        case ProposalsThinking():
+            told |= {"thinking": event.thinking}
+        case EpisodeChanged():
+            changed = {
+                name: getattr(event, name) for name in EpisodeChanged.model_fields if name in EpisodeState.model_fields
+            }
+            told |= {name: value for name, value in changed.items() if value is not None}
+        case _:
+            pass
+    return state.model_copy(update=told)

@@ -1,0 +1,81 @@
+"""A simulated annotator at the real desk: it takes what its expert agrees with, and acts where nothing was right."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from annotation_app.operations.running import Running
+from annotation_app.operations.stack import ROOT
+from tests.waiting import wait_until
+
+WITHIN = 600.0
+TASK = "lights"
+COUNTS = ("accepted", "overridden", "shown")
+
+
+def annotating(platform: Running, pool: str, *words: str, log: Path) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, **platform.environment, "PILOTHOUSE_PASSWORD": "annotator-demo"}
+    given = ("--web", platform.url, "--bridge", platform.environment["PILOTHOUSE_BRIDGE_URL"], "--user", "annotator")
+    command = [sys.executable, "-m", "agent_backend.annotator", *given, "--pool", pool, *words]
+    with log.open("wb") as out:
+        return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
+
+
+def pool_made(platform: Running, name: str, policy: str) -> str:
+    load = f"drills_load(({name!r}, {TASK!r})); policy_set({name!r}, {policy!r})"
+    platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load, policy_set; {load}")
+    return name
+
+
+def told(log: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+
+
+def decisions(platform: Running, pool: str) -> list[str]:
+    """How the steps of a pool were decided, in order."""
+    steps = f"Step.objects.filter(episode__task__pool__name={pool!r}).order_by('episode', 'index')"
+    show = f"print(*{steps}.values_list('decision', flat=True))"
+    return platform.manage("shell", "-v", "0", "-c", f"from annotation_app.episodes.models import Step; {show}").split()
+
+
+@pytest.mark.parametrize(
+    ("policy", "does", "stored"),
+    [("expert", "accepted", "accept"), ("scripted", "overridden", "override"), ("", "shown", "override")],
+)
+def test_it_works_a_task_to_its_end(platform: Running, tmp_path: Path, policy: str, does: str, stored: str) -> None:
+    pool, log = pool_made(platform, f"Simulated {policy}", policy), tmp_path / "log"
+    program = annotating(platform, pool, "--episodes", "1", log=log)
+    assert program.wait(timeout=WITHIN) == 0, log.read_text()
+    (done,) = told(log)
+    assert (done["ended"], done["task"]) == ("success", TASK), log.read_text()
+    steps = done[does]
+    assert isinstance(steps, int)
+    assert steps > 0
+    assert [done[other] for other in COUNTS if other != does] == [0, 0]
+    assert decisions(platform, pool) == [stored] * steps
+
+
+def test_killed_and_started_again_it_goes_on_where_the_desk_stands(platform: Running, tmp_path: Path) -> None:
+    pool, first, second = pool_made(platform, "Simulated twice", "expert"), tmp_path / "first", tmp_path / "second"
+    program = annotating(platform, pool, "--episodes", "1", log=first)
+    try:
+        wait_until(lambda: bool(decisions(platform, pool)), limit=WITHIN)
+    finally:
+        program.send_signal(signal.SIGKILL)
+        program.wait()
+    again = annotating(platform, pool, "--episodes", "1", log=second)
+    assert again.wait(timeout=WITHIN) == 0, second.read_text()
+    (done,) = [*told(first), *told(second)][-1:]
+    assert done["ended"] == "success"
+    assert len(set(decisions(platform, pool))) == 1
+
+
+def test_what_the_app_refuses_is_told_by_its_code(platform: Running, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert annotating(platform, "No such pool", log=log).wait(timeout=WITHIN) == 1
+    assert log.read_text().startswith("no_such_pool: ")
