@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -56,7 +56,8 @@ class Flat:
     written: Tensor
     """Whether the policy drew it (bool)."""
     drawn: Tensor
-    """Its log-probability under the weights that drew it; NaN where there is none to compare with."""
+    """Its log-probability under the weights that drew it; NaN where there is none to compare with, or these are too
+    old."""
     weights: Tensor
     owner: Tensor
     turn: Tensor
@@ -128,7 +129,7 @@ def attempt_of(
     if not any(one.logprobs is not None for one in steps):
         raise AttemptUnusable(f"{trajectory.id}: no step has the policy's own tokens")
     standing = trajectory_standing(trajectory).steps
-    versions = {version for said in drawn.values() for version in said.weight_versions or (said.policy.revision,)}
+    versions = {span.version for said in drawn.values() for span in said.weight_versions}
     return Attempt(
         id=trajectory.id,
         task=compared_as(trajectory),
@@ -165,8 +166,8 @@ def compared_as(trajectory: Trajectory) -> str:
     return name if interface == "gui" else f"{name} by {interface}"
 
 
-def flattened(attempts: Sequence[Attempt]) -> Flat:
-    """Attempts as tensors; a step's reward falls on its last token."""
+def flattened(attempts: Sequence[Attempt], stale: Container[str] = ()) -> Flat:
+    """Attempts as tensors; a step's reward falls on its last token. What `stale` weights drew is not compared."""
     samples = tuple(step for attempt in attempts for step in attempt.steps)
     lengths = [sum(one.mask) for one in samples]
     owners = [number for number, attempt in enumerate(attempts) for _ in attempt.steps]
@@ -181,7 +182,7 @@ def flattened(attempts: Sequence[Attempt]) -> Flat:
         begins=begins,
         rewards=rewards,
         written=torch.tensor([one.logprobs is not None for one in samples]).repeat_interleave(each),
-        drawn=torch.tensor([value for one in samples for value in _drawn(one)]),
+        drawn=torch.tensor([value for one in samples for value in _drawn(one, stale)]),
         weights=torch.tensor([weight for one in samples for weight in _weights(one)]),
         owner=spread,
         turn=torch.tensor([one.index for one in samples]).repeat_interleave(each),
@@ -197,7 +198,10 @@ def _weights(sample: Rendered) -> tuple[float, ...]:
     return tuple(weight for weight, learned in zip(sample.weights, sample.mask, strict=True) if learned)
 
 
-def _drawn(sample: Rendered) -> tuple[float, ...]:
+def _drawn(sample: Rendered, stale: Container[str]) -> tuple[float, ...]:
     if sample.logprobs is None or not sample.exact:
         return (math.nan,) * sum(sample.mask)
-    return sample.logprobs
+    old = [span.version in stale for span in sample.drawn_by for _ in range(span.tokens or 0)]
+    if not any(old):
+        return sample.logprobs
+    return tuple(math.nan if aged else logprob for logprob, aged in zip(sample.logprobs, old, strict=True))

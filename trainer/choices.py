@@ -127,6 +127,7 @@ def exchanged(reply: Rendered, other: Rendered) -> Rendered:
         weights=(0.0,) * before + (1.0,) * len(said),
         logprobs=None,
         exact=False,
+        drawn_by=(),
     )
 
 

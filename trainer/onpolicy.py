@@ -41,7 +41,8 @@ class OnPolicy(Training, Packing, Said):
     attempts: int = Field(default=32, ge=1)
     """An update begins when so many are there; the others stay for the next."""
     staleness: int = Field(default=4, ge=0)
-    """By how many updates weights may be older than the newest when they drew; other attempts are set aside."""
+    """By how many updates weights may be older than the newest when they drew. What older ones drew is not learned by
+    the policy; attempts with nothing else are set aside."""
     patience: float = Field(default=3600.0, gt=0)
     """Seconds that are waited for attempts."""
     versions_kept: int = Field(default=3, ge=1)
@@ -136,7 +137,7 @@ def train(config: OnPolicy, learner_of: Callable[[Given], Learner]) -> Path:
     with curves_open(config.out, state.update) as curves:
         for update in range(state.update + 1, config.updates + 1):
             taken = agreed(partial(source.attempts, update, learner.place), config.patience)
-            flat = flattened(taken.attempts)
+            flat = flattened(taken.attempts, stale=stale_of(taken.attempts, update, learner.place, config.staleness))
             figures = told(taken, flat) | learner.learn(taken.attempts, flat, update)
             state = state.after(update, {**learner.place, "taken": list(taken.folders)})
             curves.write(update, figures)
@@ -176,20 +177,27 @@ class Source:
 
 
 def fresh(attempt: Attempt, update: int, place: dict[str, Any], staleness: int) -> None:
-    """Raises AttemptStale for what was drawn by weights that are too old, or of no version of this run.
+    """Raises AttemptStale for what was drawn by weights of no version of this run, or by none that are young enough.
 
-    Updates that left the policy as it was (`still`) made no weights older.
+    A part that is too old comes first in an attempt: what follows what young weights drew is theirs or younger ones'.
     """
     for version in attempt.versions:
         number = version.removeprefix(VERSION)
         if not (version.startswith(VERSION) and number.isdecimal() and int(number) < update):
             raise AttemptStale(f"{attempt.id}: {version} is no version of this run")
-        if (age := aged(int(number), update, place)) > staleness:
-            raise AttemptStale(f"{attempt.id}: {version} is {age} updates old")
+    if stale_of([attempt], update, place, staleness).issuperset(attempt.versions):
+        raise AttemptStale(f"{attempt.id}: {', '.join(attempt.versions)} are more than {staleness} updates old")
+
+
+def stale_of(attempts: Sequence[Attempt], update: int, place: dict[str, Any], staleness: int) -> set[str]:
+    """The versions that are too old."""
+    met = {version for one in attempts for version in one.versions}
+    return {one for one in met if aged(int(one.removeprefix(VERSION)), update, place) > staleness}
 
 
 def aged(version: int, update: int, place: dict[str, Any]) -> int:
-    """How many updates have changed the policy since this version, before this update."""
+    """How many updates have changed the policy since this version, before this update; those that left it as it was
+    (`still`) made no weights older."""
     still = int(place.get("still", 0))
     return max(update - 1, still) - max(version, still)
 
@@ -199,6 +207,7 @@ def told(taken: Taken, flat: Flat) -> dict[str, float]:
     attempts = taken.attempts
     count = len(attempts)
     replies = max(1, sum(one.logprobs is not None for one in flat.samples))
+    written = float(flat.written.sum())
     met = Counter(one.interface for one in attempts)
     won = Counter(one.interface for one in attempts if one.success)
     apart = {f"success/{name}": won[name] / number for name, number in met.items()} if len(met) > 1 else {}
@@ -207,7 +216,8 @@ def told(taken: Taken, flat: Flat) -> dict[str, float]:
         "reward": sum(sum(one.rewards) for one in attempts) / count,
         "rounds": sum(one.rounds for one in attempts) / count,
         "thought": sum(one.thought for one in attempts) / count,
-        "reply_tokens": float(flat.written.sum()) / replies,
+        "reply_tokens": written / replies,
+        "skipped": float((flat.written & flat.drawn.isnan()).sum()) / max(1.0, written),
         "truncated": sum(not one.terminated for one in attempts) / count,
         "attempts": count,
         "versions": len({version for one in attempts for version in one.versions}),

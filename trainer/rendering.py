@@ -22,7 +22,7 @@ from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, Dialect, ImagePart, TextPart
 from vocabulary.memory import Budget
 from vocabulary.prompts import Prompt as Asked
-from vocabulary.proposals import ImageLimits
+from vocabulary.proposals import ImageLimits, WeightSpan
 from vocabulary.samples import SERVED, Sample, samples_of
 from vocabulary.steps import Actor
 from vocabulary.trajectories import Trajectory
@@ -50,6 +50,8 @@ class Rendered:
     """What the server said of each token under the mask; None where the policy did not draw them."""
     exact: bool = False
     """Whether a trainer's own log-probabilities can be compared with those."""
+    drawn_by: tuple[WeightSpan, ...] = ()
+    """Which weights drew the tokens under the mask; none where the policy did not."""
 
     @property
     def name(self) -> str:
@@ -95,7 +97,8 @@ class Renderer:
             raise SampleForeign(f"{_name(said)}: {said.policy.name} said tokens that this model does not have")
         if not self._pictures.isdisjoint(said.completion_token_ids):
             raise SampleUnreadable(f"{_name(said)}: the reply holds a place for a picture")
-        return self._whole(said, "policy", prompt, said.completion_token_ids, weight, said.logprobs, said.exact)
+        whole = self._whole(said, "policy", prompt, said.completion_token_ids, weight)
+        return replace(whole, logprobs=said.logprobs, exact=said.exact, drawn_by=said.weight_versions)
 
     def document(self, name: str, parts: Sequence[str | bytes]) -> Iterator[Rendered]:
         """Text and pictures (their files' bytes) as they follow each other, in as many samples as it takes.
@@ -169,8 +172,6 @@ class Renderer:
         prompt: Prompt,
         reply: tuple[int, ...],
         weight: float,
-        logprobs: tuple[float, ...] | None = None,
-        exact: bool = False,
     ) -> Rendered:
         before, tokens = len(prompt.ids), len(prompt.ids) + len(reply)
         if tokens > self._context:
@@ -183,8 +184,7 @@ class Renderer:
             mask=(False,) * before + (True,) * len(reply),
             weights=(0.0,) * before + (weight,) * len(reply),
             pictures=prompt.pictures,
-            logprobs=logprobs,
-            exact=exact,
+            logprobs=None,
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from vocabulary.blobs import BlobRef
-from vocabulary.proposals import ImageLimits, PolicyRef, Proposal
+from vocabulary.proposals import ImageLimits, PolicyRef, Proposal, WeightSpan, spans_counted
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
 
@@ -14,8 +14,8 @@ from vocabulary.trajectories import Trajectory, trajectory_standing
 class Sampled:
     """One decision as tokens: what was read and said, exactly as the server sampled it, and how it was drawn.
 
-    `exact` where its logprobs can be compared with a trainer's own: nothing cut the distribution off, and one set of
-    weights said all of it.
+    `exact` where its logprobs can be compared with a trainer's own: nothing cut the distribution off, and it is known
+    which weights drew each token.
     """
 
     trajectory_id: str
@@ -27,7 +27,8 @@ class Sampled:
     sampling: dict[str, JsonValue]
     image_limits: ImageLimits | None
     policy: PolicyRef
-    weight_versions: tuple[str, ...]
+    weight_versions: tuple[WeightSpan, ...]
+    """Which weights drew its tokens; those of the policy's revision where the server does not say."""
     exact: bool
 
 
@@ -48,6 +49,7 @@ def said_of(trajectory_id: str, index: int, proposal: Proposal) -> Sampled | Non
     ids, logprobs = proposal.completion_token_ids or (), proposal.logprobs or ()
     if proposal.prompt_token_ids is None or not ids or len(ids) != len(logprobs):
         return None
+    spans = spans_counted(proposal.weight_versions or (WeightSpan(version=proposal.policy.revision),), len(ids))
     return Sampled(
         trajectory_id=trajectory_id,
         index=index,
@@ -58,8 +60,8 @@ def said_of(trajectory_id: str, index: int, proposal: Proposal) -> Sampled | Non
         sampling=proposal.sampling,
         image_limits=proposal.image_limits,
         policy=proposal.policy,
-        weight_versions=proposal.weight_versions,
-        exact=untruncated(proposal) and len(proposal.weight_versions) < 2,
+        weight_versions=spans,
+        exact=untruncated(proposal) and all(span.tokens is not None for span in spans),
     )
 
 

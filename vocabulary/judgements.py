@@ -107,6 +107,7 @@ class Judgement(_Scored):
     """As far as the server says; of all votes together."""
     completion_tokens: int | None = Field(default=None, ge=0)
     weight_versions: tuple[str, ...] = ()
+    """The weights that answered, by name: its tokens are not kept, so there is nothing to count by them."""
     latency_ms: float = Field(default=0, ge=0)
     judged_at: datetime
 

@@ -1,9 +1,10 @@
 """What a policy offers at a decision point."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from vocabulary.actions import Action
 from vocabulary.base import Frozen
@@ -40,6 +41,38 @@ class ParseError(Frozen):
     message: str
 
 
+class WeightSpan(Frozen):
+    """Tokens of a reply that follow each other, and what the server called the weights that drew them."""
+
+    version: str
+    tokens: int | None = Field(default=None, ge=1)
+    """How many; None where the server tells only which weights it had before and after."""
+
+
+def _named(given: Any) -> Any:
+    """Rows of earlier times hold names alone."""
+    if not isinstance(given, list | tuple):
+        return given
+    return tuple({"version": one} if isinstance(one, str) else one for one in given)
+
+
+WeightSpans = Annotated[tuple[WeightSpan, ...], BeforeValidator(_named)]
+"""Of a whole reply, in order; none where the server does not say."""
+
+
+def spans_counted(spans: Sequence[WeightSpan], tokens: int) -> tuple[WeightSpan, ...]:
+    """The spans of a reply of so many tokens: weights that were alone drew all of them."""
+    if len(spans) == 1 and tokens:
+        return (WeightSpan(version=spans[0].version, tokens=tokens),)
+    return tuple(spans)
+
+
+def _spans_check(spans: Sequence[WeightSpan], token_ids: Sequence[int] | None) -> None:
+    counts = [span.tokens for span in spans if span.tokens is not None]
+    if token_ids is not None and spans and len(counts) == len(spans) and sum(counts) != len(token_ids):
+        raise ValueError(f"weight_versions tell of {sum(counts)} tokens, and there are {len(token_ids)}")
+
+
 class Reply(Frozen):
     """A sampled reply as tokens. Its logprobs are those of the distribution at its temperature, from which it was
     drawn."""
@@ -48,6 +81,12 @@ class Reply(Frozen):
     logprobs: tuple[float, ...] | None = None
     temperature: float | None = None
     finish_reason: str | None = None
+    weight_versions: WeightSpans = ()
+
+    @model_validator(mode="after")
+    def _spans_add_up(self) -> Self:
+        _spans_check(self.weight_versions, self.token_ids)
+        return self
 
 
 class Proposal(Frozen):
@@ -79,9 +118,8 @@ class Proposal(Frozen):
     """What was asked, word for word: a `vocabulary.prompts.Prompt`."""
     image_limits: ImageLimits | None = None
     """The sizes pictures were scaled to, as the coordinates presuppose."""
-    weight_versions: tuple[str, ...] = ()
-    """What the server called its weights before and after it answered: one name, two where they were exchanged
-    meanwhile, none where it does not say."""
+    weight_versions: WeightSpans = ()
+    """Which weights drew its tokens: one span, several where they were exchanged meanwhile."""
     finish_reason: str | None = None
     warning: str = ""
     """What makes it doubtful although it can be read, in words."""
@@ -91,6 +129,11 @@ class Proposal(Frozen):
     tokens_read: int | None = None
     tokens_written: int | None = None
     """How many there were, its other replies' included, where the tokens themselves are left out."""
+
+    @model_validator(mode="after")
+    def _spans_add_up(self) -> Self:
+        _spans_check(self.weight_versions, self.completion_token_ids)
+        return self
 
 
 def told(proposal: Proposal) -> Proposal:

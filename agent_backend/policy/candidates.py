@@ -72,10 +72,10 @@ def candidates(
             prompt_token_ids=None if samples.prompt_token_ids is None else tuple(samples.prompt_token_ids),
             completion_token_ids=tuple(group[0].sample.token_ids) or None,
             logprobs=tuple(group[0].sample.logprobs) or None,
-            others=others_of(group),
+            others=others_of(group, samples.weight_versions),
             prompt=prompt,
             image_limits=image_limits,
-            weight_versions=samples.weight_versions,
+            weight_versions=group[0].sample.drawn_by(samples.weight_versions),
             finish_reason=group[0].sample.finish_reason,
             warning=warning,
             latency_ms=latency_ms,
@@ -110,8 +110,9 @@ def merged(read: list[Vote]) -> list[list[Vote]]:
     return groups
 
 
-def others_of(group: list[Vote]) -> tuple[Reply, ...]:
-    """The replies of a candidate beside its own, as tokens; what would outgrow the bound is left out."""
+def others_of(group: list[Vote], weights: tuple[str, ...]) -> tuple[Reply, ...]:
+    """The replies of a candidate beside its own, as tokens; what would outgrow the bound is left out. `weights` are
+    those that answered."""
     others: list[Reply] = []
     left = MOST_TOKENS
     for sample in (vote.sample for vote in group[1:]):
@@ -125,6 +126,7 @@ def others_of(group: list[Vote]) -> tuple[Reply, ...]:
                     logprobs=tuple(sample.logprobs) or None,
                     temperature=sample.temperature,
                     finish_reason=sample.finish_reason,
+                    weight_versions=sample.drawn_by(weights),
                 )
             )
     return tuple(others)

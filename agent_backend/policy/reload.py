@@ -5,6 +5,7 @@
 vLLM has to run with VLLM_SERVER_DEV_MODE=1 (`trainer.serve` with its own switch). A server whose weights change while
 it runs, or whose caches still hold what the old ones saw, answers wrongly or falls over at the next picture it knows:
 so it is paused until it is idle, given the weights and their name, made to forget, and let go on, whatever happened.
+With `--freeze` nobody waits: replies on their way go on with the new weights.
 Activate the new revision afterwards: proposals of the old one are then withdrawn at the next decision point.
 """
 
@@ -14,7 +15,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
@@ -54,13 +55,13 @@ class ModelServer:
         """What the server calls its weights. Raises PolicyError."""
         return str((await self._call("GET", "/weight_info")).get("weight_version", ""))
 
-    async def reload(self, weights: str, version: str) -> None:
+    async def reload(self, weights: str, version: str, *, freeze: bool = False) -> None:
         """Exchange all weights for those of a checkpoint folder the server can read.
 
-        Answers on their way are finished with the old weights, so that none spans two. Raises PolicyError where it
-        did not work; the server goes on in any case.
+        Answers on their way are finished with the old weights, so that none spans two; with `freeze` they go on with
+        the new ones. Raises PolicyError where it did not work; the server goes on in any case.
         """
-        async with self._paused():
+        async with self._paused("keep" if freeze else "wait"):
             call = {"method": "reload_weights", "kwargs": {"weights_path": weights}, "timeout": int(PATIENCE)}
             await self._call("POST", "/collective_rpc", json=call)
             await self._call("POST", "/update_weight_version", json={"new_version": version})
@@ -71,7 +72,7 @@ class ModelServer:
     async def adapt(self, name: str, adapter: str) -> None:
         """Load a LoRA adapter, in place of an earlier one of this name; it is asked for as the model `name`. Raises
         PolicyError."""
-        async with self._paused():
+        async with self._paused("wait"):
             body = {"lora_name": name, "lora_path": adapter, "load_inplace": True}
             await self._call("POST", "/v1/load_lora_adapter", json=body)
         if name not in (known := await self.models()):
@@ -83,12 +84,12 @@ class ModelServer:
         return [card["id"] for card in cards]
 
     @asynccontextmanager
-    async def _paused(self) -> AsyncIterator[None]:
-        """The server idle while the block runs; then its caches are emptied and it goes on, whatever happened. Raises
-        PolicyError."""
+    async def _paused(self, mode: Literal["wait", "keep"]) -> AsyncIterator[None]:
+        """The server idle, or its answers frozen, while the block runs; then its caches are emptied and it goes on,
+        whatever happened. Raises PolicyError."""
         async with AsyncExitStack() as after:
             after.push_async_callback(self._call, "POST", "/resume")
-            await self._call("POST", "/pause", params={"mode": "wait"})
+            await self._call("POST", "/pause", params={"mode": mode})
             for path in CACHES:
                 after.push_async_callback(self._call, "POST", path)
             yield
@@ -116,7 +117,7 @@ async def reload(arguments: argparse.Namespace) -> None:
         if arguments.adapter:
             await server.adapt(arguments.version, str(arguments.adapter))
         else:
-            await server.reload(str(arguments.weights), arguments.version)
+            await server.reload(str(arguments.weights), arguments.version, freeze=arguments.freeze)
     finally:
         await server.aclose()
 
@@ -129,8 +130,12 @@ def main(given: Sequence[str] | None = None) -> int:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--weights", type=Path, help="a whole checkpoint, as the server finds it")
     what.add_argument("--adapter", type=Path, help="a LoRA adapter, as the server finds it")
+    parser.add_argument("--freeze", action="store_true", help="do not wait for replies; they go on with new weights")
+    arguments = parser.parse_args(given)
+    if arguments.adapter and arguments.freeze:
+        parser.error("--freeze is of whole checkpoints")
     try:
-        asyncio.run(reload(parser.parse_args(given)))
+        asyncio.run(reload(arguments))
     except PolicyError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1

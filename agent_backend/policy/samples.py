@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from vocabulary.messages import Partial
+from vocabulary.proposals import WeightSpan, spans_counted
+
+_SPANS = TypeAdapter(tuple[WeightSpan, ...])
 
 
 class _Chunk(BaseModel):
@@ -37,6 +40,8 @@ class Choice(_Chunk):
     logprobs: Logprobs | None = None
     token_ids: list[int] | None = None
     finish_reason: str | None = None
+    weight_versions: JsonValue = None
+    """`trainer.serve` says with a reply's end which weights drew how many of its tokens."""
 
 
 class Failure(_Chunk):
@@ -64,6 +69,8 @@ class Sample:
     """Its tokens with what else stood at their places, where that was asked for."""
     finish_reason: str | None = None
     temperature: float | None = None
+    weight_versions: tuple[WeightSpan, ...] = ()
+    """Which weights drew its tokens, as far as the server says it of this reply."""
 
     def add(self, choice: Choice) -> None:
         """Take one chunk's share."""
@@ -74,6 +81,18 @@ class Sample:
             self.logprobs += [token.logprob for token in tokens]
             self.alternatives += [token for token in tokens if token.top_logprobs]
         self.finish_reason = choice.finish_reason or self.finish_reason
+        self.weight_versions = _spans_said(choice.weight_versions) or self.weight_versions
+
+    def drawn_by(self, names: Sequence[str]) -> tuple[WeightSpan, ...]:
+        """Which weights drew its tokens; `names` are those that answered, where nothing is said of this reply.
+
+        Counts that are not those of its tokens are left out: they say nothing of which token is whose.
+        """
+        spans, count = self.weight_versions, len(self.token_ids)
+        if spans and (not count or sum(span.tokens or 0 for span in spans) == count):
+            return spans
+        said = dict.fromkeys(span.version for span in spans) or names
+        return spans_counted([WeightSpan(version=name) for name in said], count)
 
     @property
     def mean_logprob(self) -> float | None:
@@ -88,7 +107,7 @@ class Samples:
     prompt_token_ids: list[int] | None = None
     by_index: dict[int, Sample] = field(default_factory=dict)
     weight_versions: tuple[str, ...] = ()
-    """The names of the weights that answered, as they were met."""
+    """The names of the weights that answered, each once, as they were met."""
     temperature: float | None = None
 
     def add(self, chunk: Chunk) -> None:
@@ -96,7 +115,10 @@ class Samples:
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
         self.meet(chunk.weight_version)
         for choice in chunk.choices:
-            self.by_index.setdefault(choice.index, Sample(temperature=self.temperature)).add(choice)
+            sample = self.by_index.setdefault(choice.index, Sample(temperature=self.temperature))
+            sample.add(choice)
+            for span in sample.weight_versions:
+                self.meet(span.version)
 
     def meet(self, weight_version: str | None) -> None:
         """Note the name of weights that took part."""
@@ -122,3 +144,11 @@ class Samples:
     def finished(self) -> list[Sample]:
         """The replies in order."""
         return [sample for _, sample in sorted(self.by_index.items())]
+
+
+def _spans_said(said: JsonValue) -> tuple[WeightSpan, ...]:
+    """What a server says of a reply's weights; nothing where it says it in words of its own."""
+    try:
+        return _SPANS.validate_python(said)
+    except ValidationError:
+        return ()

@@ -1,5 +1,6 @@
 """Attempts become flat tensors: whose tokens are whose, what can be compared, and where an attempt goes on."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,10 +8,12 @@ import pytest
 import torch
 
 from tests.trainer.making import DIALECT, LOGPROBS, accepted, folder_write
-from trainer.attempts import Attempt, attempt_of, credited, flattened
+from tests.unit.vocabulary.examples import spans
+from trainer.attempts import Attempt, attempt_of, attempts_of, credited, flattened
 from trainer.checkpoints import Checkpoint
 from trainer.errors import AttemptStale, AttemptUnusable
-from trainer.onpolicy import aged, fresh
+from trainer.inbox import Taken
+from trainer.onpolicy import aged, fresh, stale_of, told
 from trainer.rendering import Rendered, Renderer
 from trainer.rewards import Shaping
 from trainer.serve.reader import Reader
@@ -90,9 +93,41 @@ def test_updates_that_left_the_policy_alone_make_nothing_older() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "reason"), [("update-000003", "4 updates old"), ("update-000009", "no version"), ("s1", "no version")]
+    ("versions", "reason"),
+    [
+        (("update-000002", "update-000003"), "update-000002, update-000003 are more than 3 updates old"),
+        (("update-000006", "update-000009"), "no version"),
+        (("update-000006", "s1"), "no version"),
+    ],
 )
-def test_what_is_too_old_or_unknown_is_refused(version: str, reason: str) -> None:
+def test_what_is_too_old_or_unknown_is_refused(versions: tuple[str, ...], reason: str) -> None:
     with pytest.raises(AttemptStale, match=reason):
-        fresh(replace(attempt(step(0, 2)), versions=("update-000006", version)), 8, {}, 3)
+        fresh(replace(attempt(step(0, 2)), versions=versions), 8, {}, 3)
     fresh(replace(attempt(step(0, 2)), versions=("update-000004", "update-000007")), 8, {}, 3)
+
+
+def test_only_the_tokens_that_old_weights_drew_are_skipped() -> None:
+    old, young = "update-000003", "update-000004"
+    parted = replace(step(0, 3), drawn_by=spans(**{old: 1, young: 2}))
+    one = replace(attempt(parted, replace(step(1, 1), drawn_by=spans(**{young: 1}))), versions=(old, young))
+    fresh(one, 8, {}, 3)
+    stale = stale_of([one], 8, {}, 3)
+    assert stale == {old}
+    flat = flattened([one], stale)
+    assert flat.drawn.isnan().tolist() == [True, False, False, False]
+    assert flat.drawn[1:].tolist() == [-1.5, -2.5, -0.5]
+    assert flat.written.all(), "credit passes through all of them"
+    assert told(Taken((one,), (), Counter()), flat)["skipped"] == 0.25
+
+
+def test_a_reply_of_two_versions_is_read_with_both(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    parted = spans(**{"update-000000": 2, "update-000001": 3})
+    whole = accepted(Reader(checkpoint, max_images=5, context=16_384), weight_versions=parted)
+    whole = whole.model_copy(update={"verdict": Verdict(success=True, score=1.0)})
+    folder = folder_open(folder_write(tmp_path / "folder", whole))
+    renderer = Renderer(checkpoint, context=16_384)
+    (one,), left_out = attempts_of(folder, DIALECT, renderer, shaping=Shaping(), temperature=1.0)
+    assert not left_out
+    assert (one.versions, one.steps[0].drawn_by) == (("update-000000", "update-000001"), parted)
+    drawn = flattened([one], stale={"update-000000"}).drawn[: len(LOGPROBS)]
+    assert drawn.isnan().tolist() == [True, True, False, False, False]

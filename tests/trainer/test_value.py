@@ -19,6 +19,7 @@ from trainer.rendering import Renderer
 from trainer.serve.reader import Reader
 from trainer.value import Config, attempts_read, explained, is_done, is_held_out, lessons_of, run
 from vocabulary.observations import Verdict
+from vocabulary.proposals import WeightSpan
 
 QUICK: dict[str, Any] = {
     **{"folders": ("none",), "updates": 6, "sequences": 2, "tokens": 512, "learning_rate": 3e-3, "warmup": 2},
@@ -123,7 +124,7 @@ def test_attempts_that_tell_nothing_are_refused(checkpoint: Checkpoint, tmp_path
 
 def folder_of(checkpoint: Checkpoint, path: Path, name: str, version: str, success: bool | None) -> Path:
     reader = Reader(checkpoint, max_images=5, context=16_384)
-    whole = accepted(reader, weight_versions=(version,))
+    whole = accepted(reader, weight_versions=(WeightSpan(version=version),))
     verdict = None if success is None else Verdict(success=success, score=float(success))
     told = {"id": name, "verdict": verdict, "outcome": None}
     return folder_write(path / name, whole.model_copy(update=told))

@@ -223,7 +223,7 @@ class Answer:
                 "content": [{"token": "", "logprob": logprob, "top_logprobs": []} for logprob in said]
             }
         if parts[-1].versions:
-            choice["weight_versions"] = [{"version": version, "tokens": count} for version, count in parts[-1].versions]
+            choice["weight_versions"] = [span.model_dump() for span in parts[-1].versions]
         return choice
 
 

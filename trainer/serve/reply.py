@@ -8,6 +8,7 @@ import torch
 
 from trainer.serve.drawing import source_of
 from trainer.serve.protocol import Sampling
+from vocabulary.proposals import WeightSpan
 
 Reason = Literal["stop", "length", "abort"]
 UNFINISHED = "\ufffd"
@@ -24,8 +25,8 @@ class Delta:
     ids: tuple[int, ...]
     logprobs: tuple[float, ...]
     finish: Reason | None = None
-    versions: tuple[tuple[str, int], ...] = ()
-    """With the last: weight versions, each with how many tokens were drawn under it."""
+    versions: tuple[WeightSpan, ...] = ()
+    """With the last: which weights drew how many of the tokens."""
 
 
 @dataclass
@@ -89,7 +90,8 @@ class Reply:
             self._versions.append((version, 1))
 
     def _delta(self, text: str, ids: tuple[int, ...], logprobs: tuple[float, ...]) -> Delta:
-        versions = tuple(self._versions) if self.finish else ()
+        spans = self._versions if self.finish else ()
+        versions = tuple(WeightSpan(version=version, tokens=count) for version, count in spans)
         return Delta(self.index, text, ids, logprobs, self.finish, versions)
 
 

@@ -17,7 +17,7 @@ from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.observations import Observation, Verdict
 from vocabulary.prompts import Prompt
-from vocabulary.proposals import ImageLimits, ParseError, PolicyRef, Proposal
+from vocabulary.proposals import ImageLimits, ParseError, PolicyRef, Proposal, WeightSpans
 from vocabulary.steps import Step, policies_of
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory
@@ -36,7 +36,7 @@ class Said(Frozen):
     text: str
     ids: tuple[int, ...]
     logprobs: tuple[float, ...]
-    versions: tuple[str, ...]
+    versions: WeightSpans
     finish: str
 
 
@@ -87,7 +87,7 @@ class Play:
         """Take a turn: do what was said."""
         now, before, turn = datetime.now(UTC), self._seen, self.lights.turns
         thought, corner = read(said.text)
-        policy = PolicyRef(name=self.policy, revision=said.versions[-1], dialect=DIALECT)
+        policy = PolicyRef(name=self.policy, revision=said.versions[-1].version, dialect=DIALECT)
         look = (TextPart(text=INSTRUCTION), ImagePart(image=self._shown))
         messages = (ChatMessage(role="user", content=look),)
         kept, data = Prompt(policy=policy, model="toy", image_limits=LIMITS, messages=messages).packed()

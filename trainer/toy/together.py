@@ -16,6 +16,7 @@ from trainer.serve.protocol import Sampling
 from trainer.serve.reader import Prompt, Reader
 from trainer.serve.reply import Reply
 from trainer.toy.playing import Play, Said
+from vocabulary.proposals import WeightSpan
 
 
 def played(
@@ -53,7 +54,7 @@ def replies(
             text=reader.text(reply.ids),
             ids=tuple(reply.ids),
             logprobs=tuple(said),
-            versions=(version,),
+            versions=(WeightSpan(version=version, tokens=len(reply.ids)),),
             finish=reply.finish or "",
         )
         for reply, said in zip(written, logprobs, strict=True)

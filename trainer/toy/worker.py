@@ -71,7 +71,7 @@ class Worker:
                 text="".join(delta.text for delta in deltas),
                 ids=tuple(token for delta in deltas for token in delta.ids),
                 logprobs=tuple(logprob for delta in deltas for logprob in delta.logprobs),
-                versions=tuple(version for version, _ in deltas[-1].versions),
+                versions=deltas[-1].versions,
                 finish=deltas[-1].finish or "",
             )
             play.answered(prompt.ids, said, self._temperature)

@@ -843,7 +843,7 @@ export interface Proposal {
   others: Reply[];
   prompt: BlobRef | null;
   image_limits: ImageLimits | null;
-  weight_versions: string[];
+  weight_versions: WeightSpan[];
   finish_reason: string | null;
   warning: string;
   latency_ms: number;
@@ -868,6 +868,14 @@ export interface Reply {
   logprobs: number[] | null;
   temperature: number | null;
   finish_reason: string | null;
+  weight_versions: WeightSpan[];
+}
+/**
+ * Tokens of a reply that follow each other, and what the server called the weights that drew them.
+ */
+export interface WeightSpan {
+  version: string;
+  tokens: number | null;
 }
 /**
  * Between which sizes a model's processor scales a picture (pixels in all): serving and training must agree.

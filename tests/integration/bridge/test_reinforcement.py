@@ -162,7 +162,8 @@ async def test_attempts_in_browsers_become_updates(bridge: RunningBridge, progra
     for version in (FIRST, SECOND):
         attempts = list(folder_open(inbox / ".taken" / version).trajectories())
         assert len({one.task.id for one in attempts}) == len(attempts) == ATTEMPTS, "each task once"
-        drawn = {each for one in attempts for offered in one.proposals for each in offered[0].weight_versions}
+        offered = [row[0] for one in attempts for row in one.proposals]
+        drawn = {span.version for one in offered for span in one.weight_versions}
         assert drawn == {version}, "the weights that were exchanged have played"
         acted.update(step.action.kind for one in attempts for step in one.steps)
     assert acted["click"] > 0, "something was done in the browsers"

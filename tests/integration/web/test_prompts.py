@@ -12,7 +12,7 @@ from trainer.trajectories import folder_open
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.dialects import dialect_named
 from vocabulary.prompts import Prompt
-from vocabulary.proposals import ImageLimits
+from vocabulary.proposals import ImageLimits, WeightSpan
 from vocabulary.samples import samples_of
 
 LIMITS = ImageLimits(min_pixels=3_136, max_pixels=50_176)
@@ -40,7 +40,7 @@ def test_what_was_asked_and_sampled_reaches_the_trainer(committed: World) -> Non
         "completion_token_ids": (7, 8),
         "logprobs": (-0.5, -0.25),
         "image_limits": LIMITS,
-        "weight_versions": ("v7",),
+        "weight_versions": (WeightSpan(version="v7", tokens=1), WeightSpan(version="v8", tokens=1)),
         "sampling": {"temperature": 0.8, "top_p": 1.0, "top_k": -1, "min_p": 0.0},
     }
     offer = proposal(1).model_copy(update=drawn)
@@ -65,7 +65,8 @@ def test_what_was_asked_and_sampled_reaches_the_trainer(committed: World) -> Non
     assert folder.prompt(prompt) == ASKED
     (sampled,) = sampled_of(trajectory)
     assert (sampled.prompt_token_ids, sampled.completion_token_ids) == ((1, 2, 3), (7, 8))
-    assert (sampled.logprobs, sampled.weight_versions, sampled.image_limits) == ((-0.5, -0.25), ("v7",), LIMITS)
+    assert (sampled.logprobs, sampled.weight_versions) == ((-0.5, -0.25), drawn["weight_versions"])
+    assert sampled.image_limits == LIMITS
     assert sampled.exact
     (sample,) = samples_of(trajectory, dialect_named(POLICY.dialect), prompts=folder.prompt)
     assert sample.messages == ASKED.messages

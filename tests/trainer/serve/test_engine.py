@@ -117,17 +117,18 @@ async def test_other_weights_take_over_under_a_reply(engine: Engine, reader: Rea
     await engine.resume()
     heard = await asking.whole()
     (first, second) = asking.deltas[-1].versions
-    assert (first[0], second[0]) == ("default", "two")
-    assert first[1] + second[1] == 100
-    assert heard[0][: first[1]] == before[0][: first[1]]
+    assert (first.version, second.version) == ("default", "two")
+    before_it, after_it = first.tokens or 0, second.tokens or 0
+    assert before_it + after_it == 100
+    assert heard[0][:before_it] == before[0][:before_it]
     assert heard[0] != before[0]
     fresh = Engine(checkpoint_load(tmp_path / "other"), context=2048, rows=8, kept_tokens=0)
-    whole = Prompt(ids=(*prompt.ids, *heard[0][: first[1]]), pictures=prompt.pictures)
+    whole = Prompt(ids=(*prompt.ids, *heard[0][:before_it]), pictures=prompt.pictures)
     try:
-        rest = await Asking(fresh, reader, whole, temperature=0, max_tokens=second[1]).whole()
+        rest = await Asking(fresh, reader, whole, temperature=0, max_tokens=after_it).whole()
     finally:
         fresh.close()
-    assert rest[0] == heard[0][first[1] :], "what follows is what the new weights say after it"
+    assert rest[0] == heard[0][before_it:], "what follows is what the new weights say after it"
 
 
 async def test_weights_that_do_not_fit_change_nothing(engine: Engine, reader: Reader, tmp_path: Path) -> None:

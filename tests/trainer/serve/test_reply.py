@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from tests.unit.vocabulary.examples import spans
 from trainer.serve.protocol import Sampling
 from trainer.serve.reply import Delta, Reply
 
@@ -57,7 +58,7 @@ def test_a_stop_is_cut_off_even_where_tokens_share_it() -> None:
 def test_versions_are_counted_by_token() -> None:
     made = reply(max_tokens=4)
     said(made, b"ab", "one")
-    assert said(made, b"cd", "two")[-1].versions == (("one", 2), ("two", 2))
+    assert said(made, b"cd", "two")[-1].versions == spans(one=2, two=2)
 
 
 def test_an_abort_tells_what_was_held_back() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from trainer.toy.lights import COLOURS, HITS, MISSES, NAMES, SIZE, TURNS, Lights, read
 from trainer.toy.playing import Play, Said
+from vocabulary.proposals import WeightSpan
 
 
 def test_three_hits_win_and_two_misses_lose() -> None:
@@ -46,7 +47,9 @@ def test_a_reply_ends_with_a_corner(reply: str, thought: str, corner: int | None
 
 
 def said(text: str, version: str) -> Said:
-    return Said(text=text, ids=(1, 2), logprobs=(-0.5, -0.25), versions=(version,), finish="stop")
+    return Said(
+        text=text, ids=(1, 2), logprobs=(-0.5, -0.25), versions=(WeightSpan(version=version, tokens=2),), finish="stop"
+    )
 
 
 def test_an_attempt_is_what_was_said_in_it() -> None:
@@ -60,6 +63,8 @@ def test_an_attempt_is_what_was_said_in_it() -> None:
     assert again.blobs == play.blobs
     trajectory = play.trajectory()
     assert [step.action.kind for step in trajectory.steps] == ["click", "wait"]
-    assert [row[0].weight_versions for row in trajectory.proposals] == [("update-000000",), ("update-000001",)]
+    assert [row[0].weight_versions for row in trajectory.proposals] == [
+        (WeightSpan(version=version, tokens=2),) for version in ("update-000000", "update-000001")
+    ]
     assert trajectory.proposals[1][0].error is not None
     assert trajectory.steps[0].before.width == SIZE

@@ -1,6 +1,7 @@
 """What a policy was asked is kept with what it offered, to be shown, asked again and trained on."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from agent_backend.errors import PolicyError
 from agent_backend.policy.openai import OpenAIPolicy, written
 from tests.unit.agent_backend.model_server import Events, ModelServer, chunk
 from tests.unit.agent_backend.test_openai_policy import CLICK, ENDPOINT, past, picture, seen
+from tests.unit.vocabulary.examples import spans
 from vocabulary.blobs import BlobRef
 from vocabulary.prompts import Prompt
 from vocabulary.proposals import ImageLimits, Proposal
@@ -67,7 +69,7 @@ async def test_all_that_training_needs_stands_with_the_proposal() -> None:
     assert (proposal.completion_token_ids, proposal.logprobs) == ((7, 8), (-0.5, -0.25))
     assert proposal.sampling == ENDPOINT.sampling.model_dump(mode="json")
     assert proposal.image_limits == ImageLimits(min_pixels=78_400, max_pixels=12_845_056)
-    assert (proposal.weight_versions, proposal.finish_reason) == (("v7",), "stop")
+    assert (proposal.weight_versions, proposal.finish_reason) == (spans(v7=2), "stop")
 
 
 async def test_weights_that_were_exchanged_meanwhile_are_both_named() -> None:
@@ -81,7 +83,36 @@ async def test_weights_that_were_exchanged_meanwhile_are_both_named() -> None:
 
     server.weights = weights
     (proposal,) = await ask(server, {})
-    assert proposal.weight_versions == ("v1", "v2")
+    assert proposal.weight_versions == spans(v1=None, v2=None), "nobody knows which token is whose"
+
+
+def said_with_its_end(*spans: object, ids: list[int], index: int = 0) -> dict[str, Any]:
+    """A chunk of a server that says which weights drew how many of a reply's tokens."""
+    sent = chunk(index, CLICK, ids=ids)
+    sent["choices"][0]["weight_versions"] = list(spans)
+    return sent
+
+
+async def test_each_reply_says_which_weights_drew_how_many_of_its_tokens() -> None:
+    one, two, three = {"version": "v1", "tokens": 2}, {"version": "v2", "tokens": 1}, {"version": "v2", "tokens": 2}
+    sent = [said_with_its_end(one, two, ids=[7, 8, 9]), said_with_its_end(three, ids=[5, 6], index=1)]
+    (proposal,) = await ask(ModelServer(Events([chunk(0, "", ids=[]), *sent])), {})
+    assert proposal.weight_versions == spans(v1=2, v2=1)
+    assert [other.weight_versions for other in proposal.others] == [spans(v2=2)]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ([{"version": "v1", "tokens": 2}, {"version": "v2", "tokens": 2}], spans(v1=None, v2=None)),
+        ([{"version": "v1", "tokens": 9}], spans(v1=3)),
+        (["v1"], ()),
+        ([{"version": "v1", "start": 0, "end": 3}], ()),
+    ],
+)
+async def test_counts_that_are_not_of_its_tokens_are_no_counts(said: list[object], kept: object) -> None:
+    (proposal,) = await ask(ModelServer(Events([said_with_its_end(*said, ids=[7, 8, 9])])), {})
+    assert proposal.weight_versions == kept
 
 
 async def test_a_server_that_names_no_weights_is_asked_once() -> None:
@@ -93,4 +124,4 @@ async def test_a_server_that_names_no_weights_is_asked_once() -> None:
 async def test_weights_a_chunk_names_need_no_question() -> None:
     server = ModelServer(Events([{**chunk(0, CLICK), "weight_version": "v9"}]))
     (proposal,) = await ask(server, {})
-    assert proposal.weight_versions == ("v9",)
+    assert proposal.weight_versions == spans(v9=None)

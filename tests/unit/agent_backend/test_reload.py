@@ -66,6 +66,18 @@ async def test_the_safe_order() -> None:
     assert (server.version, server.paused) == ("r2", False)
 
 
+async def test_replies_may_be_frozen_instead_of_waited_for() -> None:
+    server = Server()
+    await server.client.reload("/checkpoints/r2", "r2", freeze=True)
+    assert (server.calls[0], server.calls[-2], server.version) == ("/pause?mode=keep", "/resume", "r2")
+
+
+def test_an_adapter_is_never_exchanged_under_a_reply(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--server", "http://127.0.0.1:9", "--adapter", "r2", "--version", "r2", "--freeze"])
+    assert "--freeze is of whole checkpoints" in capsys.readouterr().err
+
+
 async def test_another_adapter_in_its_place() -> None:
     server = Server()
     await server.client.adapt("tuned", "/adapters/2")

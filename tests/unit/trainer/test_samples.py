@@ -2,13 +2,14 @@
 
 import pytest
 
-from tests.unit.vocabulary.examples import TASK, observation, proposal, step, trajectory
+from tests.unit.vocabulary.examples import TASK, observation, proposal, spans, step, trajectory
 from trainer.samples import sampled_of
 from vocabulary.actions import Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
 from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.memory import Budget
 from vocabulary.observations import ActionError
+from vocabulary.proposals import WeightSpan
 from vocabulary.samples import samples_of
 from vocabulary.trajectories import Trajectory
 
@@ -96,14 +97,29 @@ def accepted(**fields: object) -> Trajectory:
 
 
 def test_the_policys_own_words_come_as_tokens() -> None:
-    (sampled,) = sampled_of(accepted(weight_versions=("v1",)))
+    (sampled,) = sampled_of(accepted(weight_versions=spans(v1=1)))
     assert (sampled.index, sampled.prompt_token_ids, sampled.completion_token_ids) == (0, (1, 2), (3,))
-    assert (sampled.logprobs, sampled.weight_versions, sampled.exact) == ((-0.5,), ("v1",), True)
+    assert (sampled.logprobs, sampled.weight_versions, sampled.exact) == ((-0.5,), spans(v1=1), True)
 
 
 @pytest.mark.parametrize(
-    "fields", [{"sampling": {"top_p": 0.9}}, {"sampling": {"top_k": 5}}, {"weight_versions": ("v1", "v2")}]
+    ("told", "read", "exact"),
+    [
+        (spans(v1=2, v2=1), spans(v1=2, v2=1), True),
+        (spans(v1=None), spans(v1=3), True),
+        (spans(v1=None, v2=None), spans(v1=None, v2=None), False),
+        ((), (WeightSpan(version="12", tokens=3),), True),
+    ],
 )
+def test_it_is_known_which_weights_drew_each_token_or_nothing_is_compared(
+    told: tuple[WeightSpan, ...], read: tuple[WeightSpan, ...], exact: bool
+) -> None:
+    drawn = {"completion_token_ids": (3, 4, 5), "logprobs": (-0.5, -0.5, -0.5)}
+    (sampled,) = sampled_of(accepted(weight_versions=told, **drawn))
+    assert (sampled.weight_versions, sampled.exact) == (read, exact)
+
+
+@pytest.mark.parametrize("fields", [{"sampling": {"top_p": 0.9}}, {"sampling": {"top_k": 5}}])
 def test_logprobs_that_cannot_be_compared_say_so(fields: dict[str, object]) -> None:
     (sampled,) = sampled_of(accepted(**fields))
     assert not sampled.exact

@@ -52,7 +52,7 @@ from vocabulary.actions import (
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import EpisodeState
 from vocabulary.observations import Observation
-from vocabulary.proposals import ParseError, PolicyRef, Proposal
+from vocabulary.proposals import ParseError, PolicyRef, Proposal, WeightSpan
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory
@@ -131,6 +131,11 @@ def observation(name: str = "first", *, text: str | None = None, seconds: float 
         settle_ms=120.5,
         text=text,
     )
+
+
+def spans(**counts: int | None) -> tuple[WeightSpan, ...]:
+    """How many tokens each version drew, in order."""
+    return tuple(WeightSpan(version=version, tokens=count) for version, count in counts.items())
 
 
 def proposal(rank: int, action: Action | None, **fields: Any) -> Proposal:

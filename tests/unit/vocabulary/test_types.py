@@ -1,5 +1,6 @@
 """The shared types survive JSON, are frozen, and refuse what they do not know."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from pydantic import TypeAdapter, ValidationError
 
 from tests.fixtures import episodes
-from tests.unit.vocabulary.examples import ACTIONS, POLICY, observation, proposal, step, trajectory
+from tests.unit.vocabulary.examples import ACTIONS, POLICY, observation, proposal, spans, step, trajectory
 from tests.unit.vocabulary.strategies import any_action
 from vocabulary import messages
 from vocabulary.actions import ACTION, ACTION_CLASSES, Action, Click, Drag, Gesture, MouseUp, Point, off_screen
@@ -16,6 +17,7 @@ from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import COMMAND, EVENT
 from vocabulary.observations import ActionError, Transition, Verdict
+from vocabulary.proposals import Proposal, Reply
 from vocabulary.trajectories import Trajectory
 
 COMMANDS: tuple[Any, ...] = (
@@ -161,3 +163,20 @@ def test_a_trajectory_of_another_format_is_refused() -> None:
 
 def test_an_exported_step_keeps_its_time_zone() -> None:
     assert step(0, Click(x=1, y=2)).started_at.tzinfo is not None
+
+
+def test_proposals_of_earlier_times_named_their_weights_only() -> None:
+    line = json.loads(proposal(1, Click(x=1, y=2)).model_dump_json())
+    for names in (["v1"], ["v1", "v2"]):
+        kept = Proposal.model_validate_json(json.dumps({**line, "weight_versions": names}))
+        assert kept.weight_versions == spans(**dict.fromkeys(names))
+        assert Proposal.model_validate_json(kept.model_dump_json()) == kept
+
+
+def test_weights_drew_the_tokens_that_there_are() -> None:
+    told = {"completion_token_ids": (1, 2, 3), "weight_versions": spans(v1=1, v2=2)}
+    assert [span.tokens for span in proposal(1, None, **told).weight_versions] == [1, 2]
+    with pytest.raises(ValidationError, match="tell of 3 tokens, and there are 2"):
+        proposal(1, None, **{**told, "completion_token_ids": (1, 2)})
+    with pytest.raises(ValidationError, match="tell of 3 tokens, and there are 1"):
+        Reply(token_ids=(1,), weight_versions=spans(v1=3))

@@ -3,7 +3,7 @@ import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { ChatMessage, Prompt, Proposal } from "@/generated/vocabulary";
+import type { ChatMessage, Prompt, Proposal, WeightSpan } from "@/generated/vocabulary";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
@@ -69,6 +69,8 @@ function Facts({ prompt, answers }: { prompt: Prompt; answers: readonly Proposal
   const pictures = prompt.messages.reduce((sum, message) => sum + picturesOf(message), 0);
   const read = first?.tokens_read ?? first?.prompt_token_ids?.length ?? null;
   const written = answers.reduce((sum, answer) => sum + writtenBy(answer), 0);
+  const drawnBy = ({ version, tokens }: WeightSpan, _: number, spans: readonly WeightSpan[]) =>
+    spans.length > 1 && tokens !== null ? t("prompt.weights.drew", { version, count: tokens }) : version;
   const facts: (readonly [string, React.ReactNode])[] = [
     [t("prompt.policy"), <PolicyBadge key="policy" policy={prompt.policy} />],
     [t("prompt.model"), `${prompt.model} · ${prompt.policy.dialect}`],
@@ -78,7 +80,7 @@ function Facts({ prompt, answers }: { prompt: Prompt; answers: readonly Proposal
     [t("prompt.written"), written > 0 ? count(written) : t("prompt.unknown")],
     [t("prompt.limits"), t("prompt.limits.value", { least: count(least), most: count(most) })],
     [t("prompt.sampling"), first ? samplingOf(first) : ""],
-    [t("prompt.weights"), first?.weight_versions.join(" → ") ?? ""],
+    [t("prompt.weights"), first?.weight_versions.map(drawnBy).join(" → ") ?? ""],
     [t("prompt.latency"), first ? duration(first.latency_ms) : ""],
   ];
   return (

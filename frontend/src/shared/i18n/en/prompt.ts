@@ -26,6 +26,7 @@ export const promptMessages = {
   "prompt.limits.value": "{least} to {most} pixels",
   "prompt.sampling": "Drawn with",
   "prompt.weights": "Weights",
+  "prompt.weights.drew": { one: "{version} ({count} token)", other: "{version} ({count} tokens)" },
   "prompt.latency": "Time to answer",
   "prompt.unknown": "not told by the server",
   "prompt.conversation": "Conversation",

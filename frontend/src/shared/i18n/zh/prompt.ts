@@ -27,6 +27,7 @@ export const promptMessages: Record<keyof typeof english, Message> = {
   "prompt.limits.value": "{least} 至 {most} 像素",
   "prompt.sampling": "采样设置",
   "prompt.weights": "权重",
+  "prompt.weights.drew": { other: "{version}（{count} 个词元）" },
   "prompt.latency": "回答用时",
   "prompt.unknown": "服务器未告知",
   "prompt.conversation": "对话",
@@ -40,7 +41,7 @@ export const promptMessages: Record<keyof typeof english, Message> = {
 
   "proposals.doubtful": "存疑",
 
-  "notes.help": "策略读这些笔记，代替其所述的步骤。您在此修正的内容，从下一次决策起生效。",
+  "notes.help": "策略读这些笔记，代替其所述的步骤。你在此修正的内容，从下一次决策起生效。",
   "notes.of": "第 {first} 至 {last} 步",
   "notes.writing": "正在写笔记",
   "notes.failed": "上一条笔记未能写出，下一步之后会再试",
