@@ -152,6 +152,7 @@ SOCIALACCOUNT_PROVIDERS = {
 }
 MFA_ADAPTER = "annotation_app.accounts.second_factor.FactorAdapter"
 MFA_TOTP_ISSUER = "Pilothouse"
+MFA_TOTP_TOLERANCE = 1  # a phone's clock may be off by half a minute; see factors.code_take for what is used once
 globals().update(email_settings(ENV.email_url))
 DEFAULT_FROM_EMAIL = ENV.email_from
 SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from allauth.mfa import app_settings
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
@@ -25,14 +26,20 @@ def code_wanted(user: User) -> bool:
 
 
 def code_take(*, user: User, code: str) -> bool:
-    """Whether this is the app's code of this moment, not used before, or an unused recovery code."""
+    """Whether this is the app's code of about this moment, not used before, or an unused recovery code."""
     plain = code.replace(" ", "")
-    return any(
+    known = any(
         bool(authenticator.wrap().validate_code(plain))
         for authenticator in Authenticator.objects.filter(
             user=user, type__in=(Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES)
         )
     )
+    return known and bool(cache.add(f"factor.taken:{user.pk}:{plain}", True, _shown_for()))
+
+
+def _shown_for() -> int:
+    """Seconds for which a code lets in. The library forgets a used one after a single period, its tolerance aside."""
+    return int(app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1))
 
 
 def factor_begin(*, user: User) -> FactorBegun:

@@ -1,11 +1,13 @@
 """A person's own ways in: the second factor, the browsers they are signed in with, tokens and what they allow."""
 
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from allauth.mfa.totp.internal import auth
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from django.core.cache import cache
 from django.test import Client
 
@@ -52,6 +54,23 @@ class TestSecondFactor:
         code = code_of(secret)
         assert sign_in(Client(), code=code).status_code == 200
         assert sign_in(Client(), code=code).json()["code"] == "wrong_code", "a code is used once"
+
+    @pytest.mark.parametrize(("ahead", "let_in"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)])
+    def test_a_clock_may_be_off_by_half_a_minute(
+        self, world: World, monkeypatch: pytest.MonkeyPatch, ahead: int, let_in: bool
+    ) -> None:
+        now = int(time.time())
+        monkeypatch.setattr(auth, "time", SimpleNamespace(time=lambda: now))
+        _ada, secret, _codes = protected(world)
+        code = format_hotp_value(hotp_value(secret, now // 30 + ahead))
+        assert (sign_in(Client(), code=code).status_code == 200) is let_in
+
+    def test_a_code_that_still_lets_in_does_so_once(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        _ada, secret, _codes = protected(world)
+        code = code_of(secret, ahead=1)
+        assert sign_in(Client(), code=code).status_code == 200
+        monkeypatch.setattr(TOTP, "_mark_code_used", lambda *_: True)  # as the library does after one period
+        assert sign_in(Client(), code=code).json()["code"] == "wrong_code"
 
     def test_a_wrong_password_does_not_tell_that_there_is_a_factor(self, world: World) -> None:
         protected(world)
