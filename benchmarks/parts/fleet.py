@@ -71,19 +71,20 @@ def fleet(folder: Path, *, machines: int, workers: int) -> Iterator[Fleet]:
         "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{manager_port}",
     }
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_running(redis.program().command, dict(os.environ), folder / "redis.log"))
+        stack.enter_context(running(redis.program().command, dict(os.environ), folder / "redis.log"))
         bridge = (sys.executable, "-m", "vm_bridge")
-        _wait(lambda: _listens(redis_port))
-        stack.enter_context(_running(bridge, {**common, **host}, folder / "host.log"))
-        process = stack.enter_context(_running(bridge, {**common, **manager}, folder / "manager.log"))
+        wait_for(lambda: listens(redis_port))
+        stack.enter_context(running(bridge, {**common, **host}, folder / "host.log"))
+        process = stack.enter_context(running(bridge, {**common, **manager}, folder / "manager.log"))
         url = f"http://127.0.0.1:{manager_port}"
         made = Fleet(url, secret, redis.url, journal, process.pid)
-        _wait(lambda: _free(made) >= machines)
+        wait_for(lambda: free(made) >= machines)
         yield made
 
 
 @contextlib.contextmanager
-def _running(command: tuple[str, ...], environment: dict[str, str], log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+def running(command: tuple[str, ...], environment: dict[str, str], log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process of ours while the block runs."""
     with log.open("wb") as out:
         process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=out, stderr=out)
     try:
@@ -97,19 +98,22 @@ def _running(command: tuple[str, ...], environment: dict[str, str], log: Path) -
             process.wait()
 
 
-def _free(made: Fleet) -> int:
+def free(made: Fleet) -> int:
+    """How many machines stand ready; none where nobody answers yet."""
     with contextlib.suppress(OSError):
         return sum(int(str(image["free"])) for image in made.get("images"))
     return 0
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Whether somebody takes connections on a loopback port."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
     return False
 
 
-def _wait(true: Callable[[], bool]) -> None:
+def wait_for(true: Callable[[], bool]) -> None:
+    """Return when `true()` is. Raises TimeoutError."""
     end = time.monotonic() + READY_SECONDS
     while not true():
         if time.monotonic() > end:

@@ -20,7 +20,7 @@ def stream_seconds(bridge: int) -> tuple[float, float]:
 
 def used(pids: list[int]) -> float:
     """Processor time so far of processes and of those below them."""
-    return sum(_used(Path(f"/proc/{one}")) for pid in pids for one in (pid, *_below(pid)))
+    return sum(_used(Path(f"/proc/{one}")) for pid in pids for one in (pid, *below(pid)))
 
 
 def _used(folder: Path) -> float:
@@ -33,10 +33,11 @@ def _used(folder: Path) -> float:
 
 
 def _guests(pid: int) -> list[int]:
-    return [one for one in _below(pid) if _is_guest(one)]
+    return [one for one in below(pid) if GUEST in words_of(one)]
 
 
-def _below(pid: int) -> list[int]:
+def below(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdecimal():
@@ -54,8 +55,9 @@ def _below(pid: int) -> list[int]:
     return found
 
 
-def _is_guest(pid: int) -> bool:
+def words_of(pid: int) -> bytes:
+    """The command line of a process; nothing where it has ended."""
     try:
-        return GUEST in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
-        return False
+        return b""

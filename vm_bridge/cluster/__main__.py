@@ -1,0 +1,84 @@
+"""Places bridge hosts over a Ray cluster, beside a manager: docs/cluster.md.
+
+python -m vm_bridge.cluster --hosts 3 --cpus 4 --memory 16 --resource machines=1
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+import ray
+
+from vm_bridge.__main__ import logging_begin, redis_of
+from vm_bridge.cluster.keeper import Keeper, Needs
+from vm_bridge.config import Config, ConfigError, config_read
+
+GIB = 1 << 30
+
+
+def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m vm_bridge.cluster",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--ray", default="auto", help="address of the cluster; by default the one this machine is in")
+    parser.add_argument("--hosts", type=int, required=True, help="how many")
+    parser.add_argument(
+        "--cpus", type=float, default=1, help="processors that Ray sets aside for each with its machines"
+    )
+    parser.add_argument("--memory", type=float, default=0, help="GiB that it sets aside for each")
+    parser.add_argument(
+        "--resource", type=amount_read, action="append", default=[], help="name=amount; may be repeated"
+    )
+    arguments = parser.parse_args(given)
+    if arguments.hosts < 1:
+        parser.error("--hosts is at least 1")
+    return arguments
+
+
+def amount_read(text: str) -> tuple[str, float]:
+    """A resource of a node and how much of it. Raises ArgumentTypeError."""
+    name, _, amount = text.partition("=")
+    try:
+        return name, float(amount or "1")
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not name=amount") from None
+
+
+async def kept(config: Config, arguments: argparse.Namespace) -> None:
+    """Until SIGTERM or SIGINT, then end the hosts; until SIGHUP, then leave them running."""
+    needs = Needs(arguments.cpus, int(arguments.memory * GIB), dict(arguments.resource))
+    async with redis_of(config) as redis:
+        keeper = Keeper(redis, needs)
+        keeper.place(arguments.hosts)
+        keeping = asyncio.create_task(keeper.keep())
+        told: asyncio.Queue[int] = asyncio.Queue()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, told.put_nowait, number)
+        heard = await told.get()
+        keeping.cancel()
+        if heard != signal.SIGHUP:
+            await keeper.withdraw()
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Place the hosts and look after them. Returns 1 where there is no cluster."""
+    arguments = parsed(given)
+    logging_begin()
+    try:
+        config = config_read(os.environ)
+        ray.init(address=arguments.ray, log_to_driver=False, logging_level="warning")
+    except (ConfigError, ConnectionError) as error:
+        print(f"vm_bridge.cluster: {error}", file=sys.stderr)
+        return 1
+    asyncio.run(kept(config, arguments))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

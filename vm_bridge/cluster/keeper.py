@@ -1,0 +1,90 @@
+"""Keeps so many hosts placed in a Ray cluster, and tells the ledger at once which of them went with their node."""
+
+import asyncio
+import logging
+from typing import Any, NamedTuple
+
+import ray
+from ray.exceptions import RayError
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from vm_bridge.cluster.placed import STOP_SECONDS, PlacedHost
+from vm_bridge.cluster.places import NODE_DIGITS, gone
+from vm_bridge.ledger.overview import Overview
+from vm_bridge.ledger.scripts import Scripts
+
+logger = logging.getLogger(__name__)
+
+NAMESPACE = "pilothouse"
+LOOK_EVERY = 0.25
+"""How often the nodes that live are held against the hosts the ledger knows (seconds)."""
+OUTAGE_PAUSE = 1.0
+
+
+class Needs(NamedTuple):
+    """What Ray sets aside on a node for one host and all its machines."""
+
+    cpus: float
+    memory: int
+    """Bytes; 0: not counted."""
+    resources: dict[str, float]
+    """Resources of the operator's own, by which nodes are chosen."""
+
+
+class Keeper:
+    """Keeps nothing in mind: hosts live on in the cluster without it, and it may be started again or run twice."""
+
+    def __init__(self, redis: Redis, needs: Needs) -> None:
+        self._overview, self._scripts = Overview(redis), Scripts(redis)
+        self._needs = needs
+        self._actors: list[Any] = []
+
+    def place(self, count: int) -> None:
+        """Have so many hosts; those that no node has room for yet are placed when one has."""
+        host = ray.remote(PlacedHost)
+        self._actors = [
+            host.options(
+                name=f"ray-{number}",
+                namespace=NAMESPACE,
+                get_if_exists=True,
+                lifetime="detached",
+                max_restarts=-1,
+                max_concurrency=2,  # `stop` waits
+                scheduling_strategy="SPREAD",
+                num_cpus=self._needs.cpus,
+                memory=self._needs.memory or None,
+                resources=self._needs.resources or None,
+            ).remote(number)
+            for number in range(count)
+        ]
+
+    async def keep(self) -> None:
+        """For ever."""
+        while True:
+            try:
+                await self._look()
+            except (RedisError, RayError, OSError) as error:
+                logger.warning("the cluster could not be looked after: %s", error)
+                await asyncio.sleep(OUTAGE_PAUSE)
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def withdraw(self) -> None:
+        """End every host with its machines; who holds one is told."""
+        stopping = [asyncio.wrap_future(actor.stop.remote().future()) for actor in self._actors]
+        if stopping:
+            await asyncio.wait(stopping, timeout=STOP_SECONDS + OUTAGE_PAUSE)
+        for actor in self._actors:
+            ray.kill(actor)
+
+    async def _look(self) -> None:
+        hosts = await self._overview.hosts()
+        alive = await asyncio.to_thread(nodes_alive)
+        for host, reason in gone(hosts, alive):
+            logger.warning("%s is lost: %s", host, reason)
+            await self._scripts.run("quit", host, reason)
+
+
+def nodes_alive() -> frozenset[str]:
+    """The nodes that Ray knows to live, as `Place` writes them."""
+    return frozenset(node["NodeID"][:NODE_DIGITS] for node in ray.nodes() if node["Alive"])
