@@ -27,8 +27,8 @@ from annotation_app.imports.models import Import
 from annotation_app.imports.services import import_run
 from annotation_app.operations.stack import ROOT
 from tests.integration.web.conftest import World
+from tests.integration.web.importing import emptied, write
 from tests.integration.web.test_export_formats import attempt
-from tests.integration.web.test_imports import emptied, write
 
 KILLED = """
 import os, signal, sys

@@ -1,23 +1,17 @@
-"""Imports: what was exported comes in again as it was; what others wrote, what is hostile, and what broke off."""
+"""Imports: what was exported comes in again as it was; what others wrote, what broke off, and who is told."""
 
 import io
 import json
-import tarfile
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.db import connection
 
 from annotation_app.accounts.models import User
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode, Source
-from annotation_app.exports.schemas import ExportFilters, ExportPlan
-from annotation_app.exports.services import export_to
 from annotation_app.imports.jobs import imports_again_job
 from annotation_app.imports.models import Import, ImportState, Refusal
 from annotation_app.imports.selectors import import_folder
@@ -28,7 +22,8 @@ from annotation_app.imports.services.rows import row_take
 from annotation_app.notices.models import Notice
 from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.models import Webhook
-from tests.integration.web.conftest import World, world_make
+from tests.integration.web.conftest import World
+from tests.integration.web.importing import archive_of, emptied, lines, refused, upload, write, zipped
 from tests.integration.web.test_export_formats import attempt, picture
 from vocabulary.actions import Finish
 from vocabulary.steps import policies_of
@@ -40,59 +35,6 @@ def attempts(committed: World) -> list[str]:
     """Three attempts, in the world they were made in."""
     committed.pool.tasks.all().delete()
     return [attempt(committed.ada, number, committed.pool) for number in range(3)]
-
-
-def write(target: Path, name: str = "canonical") -> Path:
-    """All that is here, exported."""
-    plan = ExportPlan.model_validate({"format": name})
-    export_to(target=target, pool_name=None, filters=ExportFilters(review=None), plan=plan)
-    return target
-
-
-def emptied(data: Path) -> World:
-    """Another platform: nothing of this one is in it."""
-    with connection.cursor() as cursor:
-        tables = [name for name in connection.introspection.table_names(cursor) if name != "django_migrations"]
-        cursor.execute(f"TRUNCATE {', '.join(tables)} CASCADE")
-    for path in sorted((data / "blobs").rglob("*"), reverse=True):
-        path.unlink() if path.is_file() else path.rmdir()
-    return world_make()
-
-
-def zipped(folder: Path) -> bytes:
-    """A folder as a zip file, its files under its name, as people make them."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                archive.write(path, f"{folder.name}/{path.relative_to(folder)}")
-    return made.getvalue()
-
-
-def upload(world: World, data: bytes, name: str = "old.zip", **fields: str) -> dict[str, Any]:
-    """What Ravi is told of an import that he began, once it is over."""
-    client = world.client(world.ravi)
-    begun = client.post("/api/imports", {"file": SimpleUploadedFile(name, data), **fields})
-    assert begun.status_code == 202, begun.content
-    told: dict[str, Any] = client.get(f"/api/imports/{begun.json()['id']}").json()
-    return told
-
-
-def refused(world: World, told: dict[str, Any]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = world.client(world.ravi).get(f"/api/imports/{told['id']}/refused").json()["items"]
-    return rows
-
-
-def lines(*rows: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
-def archive_of(**files: bytes) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name.replace("__", "/"), data)
-    return made.getvalue()
 
 
 def test_what_was_exported_comes_in_and_goes_out_as_it_was(attempts: list[str], tmp_path: Path, data: Path) -> None:
@@ -247,60 +189,6 @@ def test_rows_of_others_in_atif(committed: World) -> None:
     assert after is not None
     assert (after.text, steps[2].action) == ("It is here.", Finish(answer="It is here."))
     assert (steps[0].before.width, [one.name for one in policies_of(tuple(steps))]) == (160, ["some-model"])
-
-
-def tar_of(change: Callable[[tarfile.TarInfo], None]) -> bytes:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz") as archive:
-        entry = tarfile.TarInfo("rows.jsonl")
-        entry.size = 3
-        change(entry)
-        archive.addfile(entry, io.BytesIO(b"{}\n"))
-    return made.getvalue()
-
-
-def named(name: str) -> bytes:
-    return tar_of(lambda entry: setattr(entry, "name", name))
-
-
-def linked(entry: tarfile.TarInfo) -> None:
-    entry.type, entry.linkname, entry.size = tarfile.SYMTYPE, "/etc/passwd", 0
-
-
-@pytest.mark.parametrize(
-    ("data", "code"),
-    [
-        (named("../../outside.jsonl"), "archive_name"),
-        (named("/etc/outside.jsonl"), "archive_name"),
-        (archive_of(**{"..\\outside.jsonl": b"{}"}), "archive_name"),
-        (tar_of(linked), "archive_link"),
-        (b"PK\x03\x04 and then nothing of the sort", "done"),
-        (archive_of(**{"readme.txt": b"nothing"}), "no_rows"),
-        (archive_of(**{"rows.jsonl": b"{}\n"})[:-30], "done"),
-    ],
-    ids=["up", "root", "backslash", "link", "no zip", "no rows", "cut"],
-)
-def test_hostile_archives_change_nothing(committed: World, tmp_path: Path, data: bytes, code: str) -> None:
-    told = upload(committed, data, "hostile.zip")
-    if code == "done":
-        assert (told["status"], told["imported"]) == ("done", 0)
-        assert {one["code"] for one in refused(committed, told)} <= {"bad_json"}
-    else:
-        assert (told["status"], told["code"], told["imported"]) == ("failed", code, 0)
-    assert not [path for path in tmp_path.rglob("outside*")]
-    assert not Episode.objects.exists()
-
-
-def test_a_bomb_is_not_unpacked(committed: World, settings: Any) -> None:
-    settings.ENV = settings.ENV.model_copy(update={"import_limit": 1_000_000})
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("rows.jsonl", b"0" * 50_000_000)
-    told = upload(committed, made.getvalue())
-    assert (told["status"], told["code"]) == ("failed", "archive_too_large")
-    client = committed.client(committed.ravi)
-    answer = client.post("/api/imports", {"file": SimpleUploadedFile("much.zip", b"0" * 1_000_001)})
-    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
 
 
 def test_a_pool_that_people_work_in_takes_no_imports(committed: World) -> None:

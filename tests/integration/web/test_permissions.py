@@ -17,18 +17,8 @@ from annotation_app.live.threads import in_database
 from annotation_app.policies.services import policy_ensure
 from annotation_app.urls import api
 from tests.integration.web.conftest import PASSWORD, Desk, Stack, World
-from tests.integration.web.permissions import (
-    CALLERS,
-    COMMANDS,
-    FREE,
-    JSON,
-    NAMES,
-    PICTURE,
-    ROUTES,
-    Caller,
-    Rule,
-    Things,
-)
+from tests.integration.web.permission_things import NAMES, PICTURE, Things
+from tests.integration.web.permissions import CALLERS, COMMANDS, FREE, JSON, ROUTES, Caller, Rule
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import COMMAND
 
