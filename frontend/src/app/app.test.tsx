@@ -259,7 +259,7 @@ describe("machines", () => {
     await user.clear(target);
     await user.type(target, "3{Enter}");
     await user.click(screen.getByRole("button", { name: "Fill again" }));
-    await user.click(screen.getAllByRole("button", { name: "Lift" })[0] ?? target);
+    await user.click(screen.getByRole("button", { name: "Lift the limit of *" }));
     await waitFor(() =>
       expect(calls.filter(({ method }) => method === "POST")).toMatchObject([
         { path: "/api/fleet/images/desktop/warm", body: { count: 3 } },

@@ -24,8 +24,8 @@ function Dressed({ children }: { children: ReactNode }) {
     <I18nProvider language={preferences.language}>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme={preferences.theme}>
         <ThemeFromPreferences />
-        <Notifications position="bottom-left" limit={3} />
         <CommandsProvider all={ALL_COMMANDS} keyMap={preferences.keys}>
+          <Notifications position="bottom-left" limit={3} />
           {children}
         </CommandsProvider>
       </MantineProvider>

@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import type { NodeOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { Dialog } from "@/shared/ui/dialog";
+import { AskButton } from "@/shared/ui/ask-button";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
@@ -15,7 +15,6 @@ export function NodeForm({ node, onGone }: { node: NodeOut | null; onGone: () =>
   const change = useChange();
   const [name, setName] = useState(node?.name ?? "");
   const [importance, setImportance] = useState(node?.importance ?? 1);
-  const [asking, setAsking] = useState(false);
   const [below, setBelow] = useState("");
   return (
     <div className={styles.form}>
@@ -39,18 +38,13 @@ export function NodeForm({ node, onGone }: { node: NodeOut | null; onGone: () =>
           <Button type="submit" variant="default" disabled={name.trim() === ""} loading={change.isPending}>
             {t("design.save")}
           </Button>
-          <Button variant="default" onClick={() => setAsking(true)}>
-            {t("design.delete")}
-          </Button>
-          <Dialog opened={asking} onClose={() => setAsking(false)} title={t("design.delete")}>
-            <p>{t("design.delete.ask", { name: node.name })}</p>
-            <Button
-              color="red"
-              onClick={() => change.mutate({ do: "delete", node: node.id }, { onSuccess: onGone, onSettled: () => setAsking(false) })}
-            >
-              {t("design.delete")}
-            </Button>
-          </Dialog>
+          <AskButton
+            size="sm"
+            label={t("design.delete")}
+            named={t("design.delete_one", { name: node.name })}
+            ask={t("design.delete.ask", { name: node.name })}
+            run={() => change.mutateAsync({ do: "delete", node: node.id }).then(onGone)}
+          />
         </form>
       )}
       <form

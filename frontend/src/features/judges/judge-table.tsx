@@ -7,6 +7,7 @@ import { Badge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { RateText } from "@/shared/ui/rate";
+import { useUndoable } from "@/shared/ui/undo";
 
 import { placeOf, underWay, useChange } from "./api";
 import styles from "./judges.module.css";
@@ -109,7 +110,15 @@ function HeldAgainst({ row: { at_threshold, counted } }: { row: JudgeRow }) {
 function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof useChange> }) {
   const { t } = useI18n();
   const { run } = row;
+  const undoable = useUndoable();
   const names = { judge: row.judge.ref.name, pool: row.pool.name };
+  const place = placeOf(row);
+  const remove = () =>
+    undoable({
+      act: () => change.mutateAsync({ do: "remove", place }),
+      done: t("judges.removed", names),
+      undo: () => change.mutateAsync({ do: "set", place, threshold: row.threshold }),
+    });
   if (underWay(run)) {
     return (
       <Button
@@ -130,7 +139,7 @@ function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof use
         aria-label={t("judges.run_one", names)}
         disabled={row.judged >= row.finished}
         loading={change.isPending}
-        onClick={() => change.mutate({ do: "run", place: placeOf(row) })}
+        onClick={() => change.mutate({ do: "run", place })}
       >
         {t("judges.run")}
       </Button>
@@ -138,7 +147,7 @@ function Actions({ row, change }: { row: JudgeRow; change: ReturnType<typeof use
         variant="default"
         size="compact-xs"
         aria-label={t("judges.remove_one", names)}
-        onClick={() => change.mutate({ do: "remove", place: placeOf(row) })}
+        onClick={remove}
       >
         {t("judges.remove")}
       </Button>

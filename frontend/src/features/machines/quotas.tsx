@@ -7,6 +7,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
+import { useUndoable } from "@/shared/ui/undo";
 
 import { useChange } from "./api";
 
@@ -15,6 +16,8 @@ const MOST = 100_000;
 export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
   const { t } = useI18n();
   const change = useChange();
+  const undoable = useUndoable();
+  const set = ({ scope, name }: Quota, limit: number | null) => change.mutateAsync({ do: "quota", quota: { scope, name, limit } });
   return (
     <>
       <Problem error={change.error} />
@@ -41,7 +44,14 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
                 variant="default"
                 size="compact-xs"
                 loading={change.isPending}
-                onClick={() => change.mutate({ do: "quota", quota: { scope: quota.scope, name: quota.name, limit: null } })}
+                aria-label={t("machines.quota.lift_one", { name: quota.name })}
+                onClick={() =>
+                  undoable({
+                    act: () => set(quota, null),
+                    done: t("machines.quota.lifted", { name: quota.name }),
+                    undo: () => set(quota, quota.limit),
+                  })
+                }
               >
                 {t("machines.quota.lift")}
               </Button>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
+import { AskButton } from "@/shared/ui/ask-button";
 import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 import { Empty } from "@/shared/ui/states";
@@ -31,14 +32,12 @@ export function Groups() {
               head: t("people.actions"),
               kind: "actions",
               cell: (group) => (
-                <Button
-                  variant="default"
-                  size="compact-xs"
-                  aria-label={t("groups.remove_one", { name: group.name })}
-                  onClick={() => remove.mutate(group.id)}
-                >
-                  {t("groups.remove")}
-                </Button>
+                <AskButton
+                  label={t("groups.remove")}
+                  named={t("groups.remove_one", { name: group.name })}
+                  ask={t("groups.remove.ask", { count: group.members.length })}
+                  run={() => remove.mutateAsync(group.id)}
+                />
               ),
             },
           ]}
@@ -55,7 +54,7 @@ export function Groups() {
         <Button type="submit" disabled={!name.trim()} loading={make.isPending}>
           {t("groups.make")}
         </Button>
-        <Problem error={make.error ?? remove.error} />
+        <Problem error={make.error} />
       </form>
     </>
   );

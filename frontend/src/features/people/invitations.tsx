@@ -6,6 +6,7 @@ import { useState } from "react";
 import type { InvitationIn, InvitationMade, InvitationOut } from "@/generated/api";
 import type { Role } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
+import { AskButton } from "@/shared/ui/ask-button";
 import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
 
@@ -104,14 +105,12 @@ function OpenOnes({ rows }: { rows: readonly InvitationOut[] }) {
           head: t("people.actions"),
           kind: "actions",
           cell: (row) => (
-            <Button
-              variant="default"
-              size="compact-xs"
-              aria-label={t("invite.withdraw_one", { name: row.email || t("invite.anybody") })}
-              onClick={() => withdraw.mutate(row.id)}
-            >
-              {t("invite.withdraw")}
-            </Button>
+            <AskButton
+              label={t("invite.withdraw")}
+              named={t("invite.withdraw_one", { name: row.email || t("invite.anybody") })}
+              ask={t("invite.withdraw.ask")}
+              run={() => withdraw.mutateAsync(row.id)}
+            />
           ),
         },
       ]}

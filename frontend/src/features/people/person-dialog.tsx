@@ -5,6 +5,7 @@ import { useState } from "react";
 
 import type { PersonIn, PersonOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { AskButton } from "@/shared/ui/ask-button";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
@@ -67,12 +68,15 @@ function Settings({ person, onDone, onErase }: SettingsProps) {
       />
       <Switch label={t("people.active")} checked={active} onChange={(event) => setActive(event.currentTarget.checked)} />
       <p className={styles.note}>{t("people.pseudonym", { name: person.pseudonym })}</p>
-      <Problem error={change.error ?? factor.error} />
+      <Problem error={change.error} />
       <div className={styles.buttons}>
         {person.two_factor && (
-          <Button variant="default" onClick={() => factor.mutate(person.id, { onSuccess: onDone })}>
-            {t("people.factor_remove")}
-          </Button>
+          <AskButton
+            size="sm"
+            label={t("people.factor_remove")}
+            ask={t("people.factor_remove.ask", { name: person.name })}
+            run={() => factor.mutateAsync(person.id).then(onDone)}
+          />
         )}
         <Button variant="default" onClick={onErase}>
           {t("people.erase")}

@@ -27,7 +27,7 @@ export const tasksQuery = (pool: number, search: string) =>
   });
 
 export type Settings = Required<PoolSettings>;
-type Seen = Pick<PoolRow, "id" | "version">;
+export type Seen = Pick<PoolRow, "id" | "version">;
 
 export type Change =
   | { readonly do: "create"; readonly settings: Settings; readonly policy: number | null }

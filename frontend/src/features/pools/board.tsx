@@ -7,6 +7,7 @@ import type { Board as BoardData, PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { Problem } from "@/shared/ui/problem";
+import { useUndoable } from "@/shared/ui/undo";
 
 import { useChange } from "./api";
 import styles from "./pools.module.css";
@@ -29,8 +30,13 @@ export function AssignmentBoard({ board }: { readonly board: BoardData }) {
   const { t } = useI18n();
   const change = useChange();
   const cards = cardsOf(board);
-  const assign = (pool: PoolRow, card: Card, works: boolean) =>
-    change.mutate({ do: "assign", pool: pool.id, kind: card.kind, id: card.id, works });
+  const undoable = useUndoable();
+  const assign = (pool: PoolRow, card: Card, works: boolean) => {
+    const put = (into: boolean) =>
+      change.mutateAsync({ do: "assign", pool: pool.id, kind: card.kind, id: card.id, works: into });
+    const named = { name: card.name, pool: pool.settings.name };
+    undoable({ act: () => put(works), done: t(works ? "pools.board.put_in" : "pools.board.taken_out", named), undo: () => put(!works) });
+  };
   const drop = (pool: PoolRow, key: string) => {
     const card = cards.find((each) => keyOf(each) === key);
     if (card && !worksIn(pool, card)) assign(pool, card, true);

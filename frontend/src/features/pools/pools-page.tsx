@@ -1,5 +1,5 @@
 /** Pools, as admins look after them: settings, tasks, who works where. */
-import { Button, Group, NumberInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -10,13 +10,14 @@ import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { boardQuery, useChange, type Settings } from "./api";
+import { boardQuery, useChange } from "./api";
 import { AssignmentBoard } from "./board";
 import { PoolTable, type PoolDialog } from "./pool-table";
 import { SecretsDialog } from "./secrets-dialog";
 import { SettingsDialog } from "./settings-form";
 import { StopDialog } from "./stop-dialog";
 import { TasksDialog } from "./tasks-dialog";
+import { Together } from "./together";
 
 export default function PoolsPage() {
   const { t } = useI18n();
@@ -31,7 +32,7 @@ export default function PoolsPage() {
   );
 }
 
-type Open = { readonly what: PoolDialog; readonly id: number } | { readonly what: "new" } | null;
+type Open = { readonly what: PoolDialog; readonly id: number } | { readonly what: "new" | "together" } | null;
 
 function Pools({ board }: { readonly board: Board }) {
   const { t } = useI18n();
@@ -41,6 +42,9 @@ function Pools({ board }: { readonly board: Board }) {
   const close = () => setOpen(null);
   const { pools } = board;
   const poolOf = (what: PoolDialog) => (open?.what === what && "id" in open ? (pools.find(({ id }) => id === open.id) ?? null) : null);
+  const those = pools.filter(({ id }) => chosen.has(id));
+  const edited = poolOf("edit");
+  const settingsOf = open?.what === "together" ? those : edited ? [edited] : [];
   const choose = (pool: PoolRow, on: boolean) => setChosen(new Set([...chosen].filter((id) => id !== pool.id).concat(on ? pool.id : [])));
   return (
     <>
@@ -52,7 +56,15 @@ function Pools({ board }: { readonly board: Board }) {
           </Button>
         }
       >
-        {chosen.size > 0 && <Together pools={pools.filter(({ id }) => chosen.has(id))} />}
+        {those.length > 0 && (
+          <Together
+            pools={those}
+            all={pools.length}
+            onEdit={() => setOpen({ what: "together" })}
+            onAll={() => setChosen(new Set(pools.map(({ id }) => id)))}
+            onNone={() => setChosen(new Set())}
+          />
+        )}
         <Problem error={change.error} />
         {pools.length === 0 ? (
           <Empty title={t("pools.none")}>{t("pools.none.help")}</Empty>
@@ -69,39 +81,14 @@ function Pools({ board }: { readonly board: Board }) {
       <Section title={t("pools.board")}>
         <AssignmentBoard board={board} />
       </Section>
-      <SettingsDialog opened={open?.what === "new" || open?.what === "edit"} pool={poolOf("edit")} onClose={close} />
+      <SettingsDialog
+        opened={open?.what === "new" || open?.what === "edit" || open?.what === "together"}
+        pools={settingsOf}
+        onClose={close}
+      />
       <TasksDialog pool={poolOf("tasks")} onClose={close} />
       <SecretsDialog pool={poolOf("secrets")} onClose={close} />
       <StopDialog pool={poolOf("stop")} onClose={close} />
     </>
-  );
-}
-
-/** Changes several pools in one go, all of them or none. */
-function Together({ pools }: { readonly pools: readonly PoolRow[] }) {
-  const { t } = useI18n();
-  const change = useChange();
-  const [priority, setPriority] = useState<number | string>(0);
-  const set = (changes: Partial<Settings>) => change.mutate({ do: "change", pools, changes });
-  return (
-    <Group px="md" py="xs" gap="sm" role="group" aria-label={t("pools.together", { count: pools.length })}>
-      <span>{t("pools.together", { count: pools.length })}</span>
-      <Button size="compact-sm" variant="default" onClick={() => set({ paused: true })}>
-        {t("pools.pause")}
-      </Button>
-      <Button size="compact-sm" variant="default" onClick={() => set({ paused: false })}>
-        {t("pools.unpause")}
-      </Button>
-      <NumberInput size="xs" w={90} aria-label={t("pools.priority")} value={priority} onChange={setPriority} allowDecimal={false} />
-      <Button
-        size="compact-sm"
-        variant="default"
-        disabled={typeof priority !== "number"}
-        onClick={() => typeof priority === "number" && set({ priority })}
-      >
-        {t("pools.set_priority")}
-      </Button>
-      <Problem error={change.error} />
-    </Group>
   );
 }

@@ -12,7 +12,7 @@ import { Markdown } from "@/shared/ui/markdown";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import PoolsPage from "./pools-page";
-import { changesOf } from "./settings-form";
+import { changesOf } from "./settings";
 import { kindOf } from "./tasks-dialog";
 
 const POOL: PoolRow = {

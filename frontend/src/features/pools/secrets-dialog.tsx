@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import type { PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { AskButton } from "@/shared/ui/ask-button";
 import { DataTable } from "@/shared/ui/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
@@ -49,14 +50,12 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
                 head: t("pools.actions"),
                 kind: "actions",
                 cell: (each) => (
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    aria-label={t("pools.secrets.forget_of", { name: each })}
-                    onClick={() => change.mutate({ do: "credential", pool: pool.id, name: each, value: null })}
-                  >
-                    {t("pools.secrets.forget")}
-                  </Button>
+                  <AskButton
+                    label={t("pools.secrets.forget")}
+                    named={t("pools.secrets.forget_of", { name: each })}
+                    ask={t("pools.secrets.forget.ask", { name: each })}
+                    run={() => change.mutateAsync({ do: "credential", pool: pool.id, name: each, value: null })}
+                  />
                 ),
               },
             ]}
@@ -66,7 +65,7 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
           <TextInput label={t("pools.secrets.name")} value={name} onChange={(event) => setName(event.currentTarget.value.toUpperCase())} />
           <PasswordInput label={t("pools.secrets.value")} value={value} onChange={(event) => setValue(event.currentTarget.value)} autoComplete="off" w={180} />
           <Button type="submit" disabled={name === "" || value === ""} loading={change.isPending}>
-            {t("pools.secrets.keep")}
+            {t(pool.credentials.includes(name) ? "pools.secrets.replace" : "pools.secrets.keep")}
           </Button>
         </Group>
         <Problem error={change.error} />

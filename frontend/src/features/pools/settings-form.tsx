@@ -1,4 +1,4 @@
-/** Makes a pool, or changes the settings of one; what somebody else changed meanwhile is said and nothing overwritten. */
+/** Makes a pool, or changes the settings of one or several; what somebody else changed meanwhile is said and nothing overwritten. */
 import { Button, Checkbox, Group, NumberInput, Select, Stack, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,9 +8,11 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { revisionsQuery, useChange, type Settings } from "./api";
+import { revisionsQuery, type Settings } from "./api";
 import { HoursFields } from "./hours-fields";
 import styles from "./pools.module.css";
+import { changesOf, differencesOf } from "./settings";
+import { useChangeTogether } from "./together";
 
 const USUAL: Settings = {
   name: "",
@@ -41,45 +43,48 @@ const USUAL: Settings = {
 const PLATFORMS = ["desktop", "phone", "browser", "terminal"] as const;
 const REVIEWS = ["all", "sample", "none"] as const;
 
-type Props = { readonly opened: boolean; readonly pool: PoolRow | null; readonly onClose: () => void };
+/** Of no pool: of a new one. */
+type Props = { readonly opened: boolean; readonly pools: readonly PoolRow[]; readonly onClose: () => void };
 
-export function SettingsDialog({ opened, pool, onClose }: Props) {
+export function SettingsDialog({ opened, pools, onClose }: Props) {
   const { t } = useI18n();
-  const title = pool ? t("pools.edit_title", { pool: pool.settings.name }) : t("pools.new");
+  const [first] = pools;
+  const one = first ? t("pools.edit_title", { pool: first.settings.name }) : t("pools.new");
+  const title = pools.length > 1 ? t("pools.edit_several", { count: pools.length }) : one;
   return (
     <Dialog opened={opened} onClose={onClose} title={title} size="xl">
-      {opened && <SettingsForm pool={pool} onDone={onClose} />}
+      {opened && <SettingsForm pools={pools} onDone={onClose} />}
     </Dialog>
   );
 }
 
-/** What differs from how the pool was when the form was opened. */
-export function changesOf(before: Settings, after: Settings): Partial<Settings> {
-  const names = Object.keys(after) as (keyof Settings)[];
-  const other = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return Object.fromEntries(other.map((name) => [name, after[name]]));
-}
-
-function SettingsForm({ pool, onDone }: { readonly pool: PoolRow | null; readonly onDone: () => void }) {
+/** Of several pools what was touched is set in all of them, also where that is what the first one has. */
+function SettingsForm({ pools, onDone }: { readonly pools: readonly PoolRow[]; readonly onDone: () => void }) {
   const { t } = useI18n();
-  const change = useChange();
-  const [seen] = useState(pool);
-  const before: Settings = seen?.settings ?? USUAL;
-  const [draft, setDraft] = useState(before);
+  const { change, changeAll } = useChangeTogether();
+  const [seen] = useState(pools);
+  const [first] = seen;
+  const several = seen.length > 1;
+  const before: Settings = first?.settings ?? USUAL;
+  const [touched, setTouched] = useState<Partial<Settings>>({});
+  const draft: Settings = { ...before, ...touched };
   const [policy, setPolicy] = useState<string | null>(null);
-  const set = (changed: Partial<Settings>) => setDraft({ ...draft, ...changed });
-  const changes = changesOf(before, draft);
+  const set = (changed: Partial<Settings>) => setTouched({ ...touched, ...changed });
+  const changes = several ? touched : changesOf(before, draft);
+  const submit = () => {
+    if (several) changeAll(seen, changes, onDone);
+    else if (first) change.mutate({ do: "change", pools: [first], changes }, { onSuccess: onDone });
+    else change.mutate({ do: "create", settings: draft, policy: policy === null ? null : Number(policy) }, { onSuccess: onDone });
+  };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const made = { do: "create", settings: draft, policy: policy === null ? null : Number(policy) } as const;
-        change.mutate(seen ? { do: "change", pools: [seen], changes } : made, { onSuccess: onDone });
+        submit();
       }}
     >
       <Stack gap="sm">
-        <TextInput label={t("pools.name")} value={draft.name} onChange={(event) => set({ name: event.currentTarget.value })} required data-autofocus />
-        <TextInput label={t("pools.description")} value={draft.description} onChange={(event) => set({ description: event.currentTarget.value })} />
+        {several ? <Differences pools={seen} /> : <NameFields draft={draft} onChange={set} />}
         <Textarea
           label={t("pools.instructions")}
           description={t("pools.markdown")}
@@ -89,8 +94,9 @@ function SettingsForm({ pool, onDone }: { readonly pool: PoolRow | null; readonl
           minRows={2}
           maxRows={10}
         />
-        {seen ? <Text size="sm">{t("pools.policy.elsewhere", { policy: seen.policy || t("pools.policy.nobody") })}</Text> : <PolicySelect value={policy} onChange={setPolicy} />}
-        <MachineFields draft={draft} onChange={set} fixed={seen !== null && Object.values(seen.tasks).some((count) => count > 0)} />
+        {first && !several && <Text size="sm">{t("pools.policy.elsewhere", { policy: first.policy || t("pools.policy.nobody") })}</Text>}
+        {!first && <PolicySelect value={policy} onChange={setPolicy} />}
+        <MachineFields draft={draft} onChange={set} fixed={seen.some(({ tasks }) => Object.values(tasks).some((count) => count > 0))} />
         <WorkFields draft={draft} onChange={set} />
         <PeopleFields draft={draft} onChange={set} />
         <HoursFields hours={draft.hours} onChange={(hours) => set({ hours })} />
@@ -108,8 +114,8 @@ function SettingsForm({ pool, onDone }: { readonly pool: PoolRow | null; readonl
           <Button variant="default" onClick={onDone}>
             {t("common.cancel")}
           </Button>
-          <Button type="submit" loading={change.isPending} disabled={seen !== null && Object.keys(changes).length === 0}>
-            {seen ? t("pools.save") : t("pools.make")}
+          <Button type="submit" loading={change.isPending} disabled={first !== undefined && Object.keys(changes).length === 0}>
+            {t(first ? "pools.save" : "pools.make")}
           </Button>
         </Group>
       </Stack>
@@ -133,6 +139,28 @@ function PolicySelect({ value, onChange }: { readonly value: string | null; read
 }
 
 type Fields = { readonly draft: Settings; readonly onChange: (changed: Partial<Settings>) => void };
+
+function NameFields({ draft, onChange }: Fields) {
+  const { t } = useI18n();
+  return (
+    <>
+      <TextInput label={t("pools.name")} value={draft.name} onChange={(event) => onChange({ name: event.currentTarget.value })} required data-autofocus />
+      <TextInput label={t("pools.description")} value={draft.description} onChange={(event) => onChange({ description: event.currentTarget.value })} />
+    </>
+  );
+}
+
+/** In what these pools differ: the form begins with what the first of them has. */
+function Differences({ pools }: { readonly pools: readonly PoolRow[] }) {
+  const { t, language } = useI18n();
+  const different = differencesOf(pools.map(({ settings }) => settings)).map((name) => t(name));
+  return (
+    <Text size="sm">
+      {t("pools.edit_several.help")}{" "}
+      {different.length > 0 && t("pools.edit_several.differ", { what: new Intl.ListFormat(language).format(different) })}
+    </Text>
+  );
+}
 
 function MachineFields({ draft, onChange, fixed }: Fields & { readonly fixed: boolean }) {
   const { t } = useI18n();

@@ -13,9 +13,9 @@ import { Section } from "@/shared/ui/page";
 import { added, assigned, isChanged, removed } from "./key-map";
 import styles from "./preferences.module.css";
 
-type Props = { keyMap: KeyMap; onChange: (keyMap: KeyMap) => void };
+type Props = { keyMap: KeyMap; onChange: (keyMap: KeyMap) => void; onReset: (keyMap: KeyMap) => void };
 
-export function KeyMapEditor({ keyMap, onChange }: Props) {
+export function KeyMapEditor({ keyMap, onChange, onReset }: Props) {
   const { t } = useI18n();
   const all = useAllCommands();
   const conflicts = conflictsOf(all, keyMap);
@@ -32,7 +32,7 @@ export function KeyMapEditor({ keyMap, onChange }: Props) {
                 variant="default"
                 size="compact-xs"
                 disabled={Object.keys(keyMap).length === 0}
-                onClick={() => onChange({})}
+                onClick={() => onReset({})}
               >
                 {t("preferences.reset_all")}
               </Button>
@@ -49,6 +49,7 @@ export function KeyMapEditor({ keyMap, onChange }: Props) {
                   keyMap={keyMap}
                   conflicts={conflicts.filter(({ commands }) => commands.includes(command))}
                   onChange={onChange}
+                  onReset={onReset}
                 />
               ))}
           </ul>
@@ -60,7 +61,7 @@ export function KeyMapEditor({ keyMap, onChange }: Props) {
 
 type RowProps = Props & { command: Command; conflicts: readonly Conflict[] };
 
-function KeysOfCommand({ command, keyMap, conflicts, onChange }: RowProps) {
+function KeysOfCommand({ command, keyMap, conflicts, onChange, onReset }: RowProps) {
   const { t } = useI18n();
   const name = t(command.name);
   return (
@@ -92,7 +93,7 @@ function KeysOfCommand({ command, keyMap, conflicts, onChange }: RowProps) {
           size="sm"
           aria-label={t("preferences.reset", { name })}
           disabled={!isChanged(keyMap, command)}
-          onClick={() => onChange(assigned(keyMap, command, command.keys))}
+          onClick={() => onReset(assigned(keyMap, command, command.keys))}
         >
           <RotateCcw size={13} />
         </ActionIcon>

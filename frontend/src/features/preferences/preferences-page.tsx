@@ -5,9 +5,11 @@ import type { ReactNode } from "react";
 
 import { THEMES, usePreferences, type Preferences } from "@/shared/account/preferences";
 import { messageOf } from "@/shared/api/http";
+import type { KeyMap } from "@/shared/commands/command";
 import { useI18n, type Language } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { PagePath } from "@/shared/ui/top-bar";
+import { useUndoable } from "@/shared/ui/undo";
 
 import { KeyMapEditor } from "./key-map-editor";
 import styles from "./preferences.module.css";
@@ -18,8 +20,18 @@ export default function PreferencesPage() {
   const { t } = useI18n();
   const { preferences, change } = usePreferences();
 
+  const undoable = useUndoable();
+  const tell = (error: unknown) => notifications.show({ color: "red", message: messageOf(error, t).text });
   const save = (patch: Partial<Preferences>) => {
-    change(patch).catch((error: unknown) => notifications.show({ color: "red", message: messageOf(error, t).text }));
+    change(patch).catch(tell);
+  };
+  const reset = (keys: KeyMap) => {
+    const act = () =>
+      change({ keys }).catch((error: unknown) => {
+        tell(error);
+        throw error;
+      });
+    undoable({ act, done: t("preferences.reset.done"), undo: () => change({ keys: preferences.keys }) });
   };
 
   return (
@@ -55,7 +67,7 @@ export default function PreferencesPage() {
           />
         </Row>
       </Section>
-      <KeyMapEditor keyMap={preferences.keys} onChange={(keys) => save({ keys })} />
+      <KeyMapEditor keyMap={preferences.keys} onChange={(keys) => save({ keys })} onReset={reset} />
     </Page>
   );
 }

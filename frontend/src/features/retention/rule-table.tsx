@@ -6,6 +6,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/data-table";
 import { Problem } from "@/shared/ui/problem";
+import { useUndoable } from "@/shared/ui/undo";
 
 import { useChange } from "./api";
 import styles from "./retention.module.css";
@@ -69,7 +70,14 @@ type ActionsProps = { rule: RuleOut; change: ReturnType<typeof useChange>; onSwi
 function Actions({ rule, change, onSwitchOn }: ActionsProps) {
   const { t } = useI18n();
   const named = { what: t(`retention.what.${rule.what}`), pool: rule.pool ?? t("retention.every_pool") };
-  const { id } = rule;
+  const { id, what, pool_id: pool, days } = rule;
+  const undoable = useUndoable();
+  const forget = () =>
+    undoable({
+      act: () => change.mutateAsync({ do: "delete", id }),
+      done: t("retention.deleted", named),
+      undo: () => change.mutateAsync({ do: "make", rule: { what, pool, days } }),
+    });
   return (
     <>
       <Button
@@ -104,7 +112,7 @@ function Actions({ rule, change, onSwitchOn }: ActionsProps) {
             variant="default"
             size="compact-xs"
             aria-label={t("retention.delete_one", named)}
-            onClick={() => change.mutate({ do: "delete", id })}
+            onClick={forget}
           >
             {t("retention.delete")}
           </Button>

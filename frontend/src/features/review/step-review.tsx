@@ -9,6 +9,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/action-text";
 import { Badge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
+import { useUndoable } from "@/shared/ui/undo";
 
 import type { useChange } from "./api";
 import { reviewCommands, verdictCommands, VERDICTS } from "./commands";
@@ -27,6 +28,7 @@ export function StepReview({ sheet, step, change }: Props) {
   const remarks = sheet.remarks.filter(({ index }) => index === step.index);
   const mine = remarks.findLast((remark) => remark.mine && remark.round === sheet.round);
   const fixes = sheet.fixes.filter(({ index }) => index === step.index);
+  const undoable = useUndoable();
   const [mending, setMending] = useState(false);
   const [draft, setDraft] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -36,10 +38,16 @@ export function StepReview({ sheet, step, change }: Props) {
   const mends = reviews || sheet.may === "mend";
   const say = (verdict: StepVerdict | null, words = comment) =>
     change.mutate({ do: "remark", index: step.index, verdict, comment: words }, { onSuccess: () => setDraft(null) });
+  const unsay = () =>
+    undoable({
+      act: () => change.mutateAsync({ do: "remark", index: step.index, verdict: null, comment: "" }).then(() => setDraft(null)),
+      done: t("review.unsaid", { number: step.index + 1 }),
+      undo: () => change.mutateAsync({ do: "remark", index: step.index, verdict: said?.verdict ?? null, comment: said?.comment ?? "" }),
+    });
 
   useCommands([
     ...VERDICTS.map((verdict) => ({ command: verdictCommands[verdict], enabled: reviews, run: () => say(verdict) })),
-    { command: reviewCommands.unsay, enabled: reviews && said !== undefined, run: () => say(null, "") },
+    { command: reviewCommands.unsay, enabled: reviews && said !== undefined, run: unsay },
     { command: reviewCommands.comment, enabled: reviews, run: () => field.current?.focus() },
     { command: reviewCommands.mend, enabled: mends, run: () => setMending(true) },
   ]);

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { FactorBegun, SecurityOut } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
+import { AskButton } from "@/shared/ui/ask-button";
 
 import { useBeginFactor, useConfirmFactor, useRemoveFactor, useRenewCodes } from "./security-api";
 import styles from "./security.module.css";
@@ -92,27 +93,32 @@ function Weaken({ asked, renew }: { asked: boolean; renew: ReturnType<typeof use
   const remove = useRemoveFactor();
   const missing = asked && password === "";
   return (
-    <>
-      <div className={styles.row}>
-        {asked && (
-          <PasswordInput
-            label={t("security.factor.password")}
-            autoComplete="current-password"
-            miw={220}
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-            visibilityToggleButtonProps={{ "aria-label": t("session.show_password") }}
-          />
-        )}
-        <Button variant="default" disabled={missing} loading={renew.isPending} onClick={() => renew.mutate(password)}>
-          {t("security.factor.codes")}
-        </Button>
-        <Button variant="default" disabled={missing} loading={remove.isPending} onClick={() => remove.mutate(password)}>
-          {t("security.factor.remove")}
-        </Button>
-      </div>
-      <Problem error={renew.error ?? remove.error} />
-    </>
+    <div className={styles.row}>
+      {asked && (
+        <PasswordInput
+          label={t("security.factor.password")}
+          autoComplete="current-password"
+          miw={220}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          visibilityToggleButtonProps={{ "aria-label": t("session.show_password") }}
+        />
+      )}
+      <AskButton
+        size="sm"
+        disabled={missing}
+        label={t("security.factor.codes")}
+        ask={t("security.factor.codes.ask")}
+        run={() => renew.mutateAsync(password)}
+      />
+      <AskButton
+        size="sm"
+        disabled={missing}
+        label={t("security.factor.remove")}
+        ask={t("security.factor.remove.ask")}
+        run={() => remove.mutateAsync(password)}
+      />
+    </div>
   );
 }
 

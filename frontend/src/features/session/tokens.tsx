@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { TokenOut } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
+import { AskButton } from "@/shared/ui/ask-button";
 import { DataTable } from "@/shared/ui/data-table";
 
 import { useEndToken, useMakeToken } from "./security-api";
@@ -38,14 +39,12 @@ export function Tokens({ rows }: { rows: readonly TokenOut[] }) {
               head: t("people.actions"),
               kind: "actions",
               cell: (row) => (
-                <Button
-                  variant="default"
-                  size="compact-xs"
-                  aria-label={t("security.token.end_one", { name: row.name })}
-                  onClick={() => end.mutate(row.id)}
-                >
-                  {t("security.token.end")}
-                </Button>
+                <AskButton
+                  label={t("security.token.end")}
+                  named={t("security.token.end_one", { name: row.name })}
+                  ask={t("security.token.end.ask")}
+                  run={() => end.mutateAsync(row.id)}
+                />
               ),
             },
           ]}

@@ -26,10 +26,19 @@ export const keptQuery = queryOptions({
   queryFn: () => request<SavedQueryOut[]>("GET", "/queries"),
 });
 
-export function useKeepQuery() {
+export type Change =
+  | { readonly do: "keep"; readonly query: SavedQueryIn }
+  | { readonly do: "forget"; readonly id: number };
+
+const send = (change: Change) =>
+  change.do === "keep"
+    ? request<SavedQueryOut>("POST", "/queries", change.query)
+    : request<null>("DELETE", `/queries/${change.id}`);
+
+export function useChangeKept() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (query: SavedQueryIn) => request<SavedQueryOut>("POST", "/queries", query),
-    onSuccess: () => client.invalidateQueries({ queryKey: keptQuery.queryKey }),
+    mutationFn: send,
+    onSettled: () => client.invalidateQueries({ queryKey: keptQuery.queryKey }),
   });
 }

@@ -1,19 +1,17 @@
 /** Every ended trajectory: searched by words, narrowed by facets, opened in the replay. */
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { useNavigate, useSearchParams } from "react-router";
+import { useSearchParams } from "react-router";
 
 import type { Facets } from "@/generated/api";
-import { messageOf } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { facetsQuery, foundQuery, keptQuery, useKeepQuery } from "./api";
+import { facetsQuery, foundQuery } from "./api";
 import { FoundTable } from "./found-table";
-import { addressOf, queryOf } from "./query";
+import { Kept } from "./kept";
 import styles from "./trajectories.module.css";
 
 const FACETS = [
@@ -102,46 +100,5 @@ function Narrowing({ search, facets, narrow }: { search: URLSearchParams; facets
         onChange={(level) => narrow("level", level)}
       />
     </div>
-  );
-}
-
-function Kept({ search }: { search: URLSearchParams }) {
-  const { t } = useI18n();
-  const navigate = useNavigate();
-  const [name, setName] = useState("");
-  const kept = useQuery(keptQuery).data ?? [];
-  const keep = useKeepQuery();
-  return (
-    <Section title={t("trajectories.kept")}>
-      <form
-        className={styles.keep}
-        onSubmit={(event) => {
-          event.preventDefault();
-          keep.mutate({ name, query: queryOf(search) }, { onSuccess: () => setName("") });
-        }}
-      >
-        <TextInput
-          aria-label={t("trajectories.name")}
-          placeholder={t("trajectories.name")}
-          required
-          maxLength={100}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Button type="submit" variant="default" loading={keep.isPending}>
-          {t("trajectories.save")}
-        </Button>
-        {keep.error && <span role="alert">{messageOf(keep.error, t).text}</span>}
-        {kept.map((one) => (
-          <Button
-            key={one.id}
-            variant="subtle"
-            onClick={() => void navigate(`/trajectories?${addressOf(one.query).toString()}`)}
-          >
-            {one.name}
-          </Button>
-        ))}
-      </form>
-    </Section>
   );
 }

@@ -1,11 +1,10 @@
 /** The webhooks there are, and what can be done with each. */
 import { Button, Switch } from "@mantine/core";
-import { useState } from "react";
 
 import type { WebhookMade, WebhookOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { AskButton } from "@/shared/ui/ask-button";
 import { DataTable } from "@/shared/ui/data-table";
-import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange, useNewSecret } from "./api";
@@ -21,7 +20,6 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
   const { t } = useI18n();
   const change = useChange();
   const secret = useNewSecret();
-  const [removing, setRemoving] = useState<WebhookOut | null>(null);
   return (
     <>
       <DataTable
@@ -69,42 +67,24 @@ export function WebhookTable({ rows, onShow, onSecret }: Props) {
                 >
                   {t("webhooks.messages")}
                 </Button>
-                <Button
-                  variant="default"
-                  size="compact-xs"
-                  aria-label={t("webhooks.secret.new_one", { url: row.url })}
-                  onClick={() => secret.mutate(row.id, { onSuccess: onSecret })}
-                >
-                  {t("webhooks.secret.new")}
-                </Button>
-                <Button
-                  variant="default"
-                  size="compact-xs"
-                  aria-label={t("webhooks.remove_one", { url: row.url })}
-                  onClick={() => setRemoving(row)}
-                >
-                  {t("webhooks.remove")}
-                </Button>
+                <AskButton
+                  label={t("webhooks.secret.new")}
+                  named={t("webhooks.secret.new_one", { url: row.url })}
+                  ask={t("webhooks.secret.new.ask")}
+                  run={() => secret.mutateAsync(row.id).then(onSecret)}
+                />
+                <AskButton
+                  label={t("webhooks.remove")}
+                  named={t("webhooks.remove_one", { url: row.url })}
+                  ask={t("webhooks.remove.ask", { url: row.url })}
+                  run={() => change.mutateAsync({ do: "remove", id: row.id })}
+                />
               </>
             ),
           },
         ]}
       />
-      <Problem error={change.error ?? secret.error} />
-      <Dialog opened={removing !== null} onClose={() => setRemoving(null)} title={t("webhooks.remove.title")}>
-        <p className={styles.asked}>{t("webhooks.remove.ask", { url: removing?.url ?? "" })}</p>
-        <div className={styles.buttons}>
-          <Button variant="default" onClick={() => setRemoving(null)}>
-            {t("webhooks.keep")}
-          </Button>
-          <Button
-            color="red"
-            onClick={() => removing && change.mutate({ do: "remove", id: removing.id }, { onSettled: () => setRemoving(null) })}
-          >
-            {t("webhooks.remove")}
-          </Button>
-        </div>
-      </Dialog>
+      <Problem error={change.error} />
     </>
   );
 }

@@ -36,7 +36,7 @@ describe("i18n", () => {
   it("chooses the plural", () => {
     expect(english.t("queue.waiting", { count: 1 })).toBe("1 task waits for you");
     expect(english.t("queue.waiting", { count: 2 })).toBe("2 tasks wait for you");
-    expect(chinese.t("queue.waiting", { count: 2 })).toBe("有 2 个任务等您处理");
+    expect(chinese.t("queue.waiting", { count: 2 })).toBe("有 2 个任务等你处理");
   });
 
   it("writes braces of a value as they are", () => {

@@ -15,6 +15,8 @@ export const dataMessages = {
   "trajectories.any": "Any",
   "trajectories.more": "More",
   "trajectories.first": "Newest",
+  "trajectories.forget_one": "Forget the query {name}",
+  "trajectories.forgotten": "The query {name} is forgotten",
   "trajectories.save": "Keep this query",
   "trajectories.name": "Name",
   "trajectories.kept": "Kept queries",

@@ -37,6 +37,7 @@ export const judgeMessages = {
   "judges.cancel": "Cancel",
   "judges.cancel_one": "Cancel {judge} judging {pool}",
   "judges.remove": "Remove",
+  "judges.removed": "{judge} judges no longer in {pool}",
   "judges.remove_one": "Remove {judge} from {pool}",
   "judges.choose_one": "{threshold}: from when on {judge} is believed in {pool}",
   "judges.choose": "From when on {judge} is believed in {pool}",

@@ -72,6 +72,8 @@ export const machineMessages = {
   "machines.quota.limit": "Machines at once",
   "machines.quota.held": "Held now",
   "machines.quota.set": "Set",
+  "machines.quota.lift_one": "Lift the limit of {name}",
+  "machines.quota.lifted": "{name} has no limit any more",
   "machines.quota.lift": "Lift",
   "machines.losses": "Lost while in use",
   "machines.losses.none": "None was lost",

@@ -32,6 +32,7 @@ export const peopleMessages = {
   "people.active": "May sign in",
   "people.pseudonym": "In exports: {name}",
   "people.save": "Save",
+  "people.factor_remove.ask": "A password alone lets {name} in, until they set an authenticator up anew. Their app and recovery codes are of no use any more; that cannot be undone.",
   "people.factor_remove": "Let in without authenticator",
   "people.erase": "Erase…",
   "people.erase.title": "Erase {name}",
@@ -57,6 +58,7 @@ export const peopleMessages = {
   "invite.until": "Until",
   "invite.by": "Invited by",
   "invite.withdraw": "Withdraw",
+  "invite.withdraw.ask": "Its link lets nobody in any more. That cannot be undone; a new invitation has another link.",
   "invite.withdraw_one": "Withdraw the invitation of {name}",
 
   "groups.title": "Groups",
@@ -66,6 +68,10 @@ export const peopleMessages = {
   "groups.make": "Make the group",
   "groups.members": { one: "{count} person", other: "{count} people" },
   "groups.remove": "Break up",
+  "groups.remove.ask": {
+    one: "{count} person is no longer in it, and no pool is worked in by it any more. That cannot be undone.",
+    other: "{count} people are no longer in it, and no pool is worked in by it any more. That cannot be undone.",
+  },
   "groups.remove_one": "Break up {name}",
 
   "audit.title": "Audit log",
@@ -103,7 +109,9 @@ export const peopleMessages = {
   "security.factor.key": "Key",
   "security.factor.code": "Code the app shows",
   "security.factor.confirm": "Confirm",
+  "security.factor.remove.ask": "A password alone lets you in then. Your app and your recovery codes are of no use any more; that cannot be undone, only set up anew.",
   "security.factor.remove": "Turn off",
+  "security.factor.codes.ask": "The recovery codes you have let nobody in any more. That cannot be undone.",
   "security.factor.codes": "New recovery codes",
   "security.factor.password": "Your password",
   "security.codes": "Recovery codes",
@@ -126,5 +134,6 @@ export const peopleMessages = {
   "security.token.until": "Until",
   "security.token.used": "Last used",
   "security.token.end": "End",
+  "security.token.end.ask": "Programs that use it are turned away from now on. That cannot be undone; a new token is another one.",
   "security.token.end_one": "End the token {name}",
 } as const satisfies Record<string, Message>;

@@ -53,6 +53,7 @@ export const retentionMessages = {
   "retention.switch_off": "Switch off",
   "retention.switch_off_one": "Switch off: {what}, {pool}",
   "retention.delete": "Forget",
+  "retention.deleted": "The rule is forgotten: {what}, {pool}",
   "retention.delete_one": "Forget the rule: {what}, {pool}",
   "retention.making": "Make a rule",
   "retention.make": "Make and count",

@@ -50,6 +50,7 @@ export const reviewMessages = {
   "review.redundant.help": "The step is not needed",
   "review.hallucinated": "Hallucinated step",
   "review.hallucinated.help": "It goes by what is not on the screen",
+  "review.unsaid": "What you said of step {number} is taken back",
   "review.unsay": "Take the verdict back",
   "review.unsay.help": "Take back what you said of this step",
   "review.comment": "Comment on this step",

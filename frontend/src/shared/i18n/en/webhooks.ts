@@ -58,10 +58,9 @@ export const webhookMessages = {
   "webhooks.secret.copied": "Copied",
   "webhooks.secret.kept": "I have kept it",
   "webhooks.secret.new": "New secret",
+  "webhooks.secret.new.ask": "Messages are signed with the new secret from now on: who checks them with the old one refuses them. That cannot be undone.",
   "webhooks.secret.new_one": "Make another secret for {url}",
   "webhooks.remove": "Remove",
   "webhooks.remove_one": "Remove {url}",
-  "webhooks.remove.title": "Remove the webhook",
   "webhooks.remove.ask": "{url} is told nothing any more, and the list of its messages is gone.",
-  "webhooks.keep": "Keep it",
 } as const satisfies Record<string, Message>;

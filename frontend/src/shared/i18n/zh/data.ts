@@ -15,6 +15,8 @@ export const dataMessages = {
   "trajectories.any": "不限",
   "trajectories.more": "更多",
   "trajectories.first": "最新",
+  "trajectories.forget_one": "忘记查询“{name}”",
+  "trajectories.forgotten": "已忘记查询“{name}”",
   "trajectories.save": "保存此查询",
   "trajectories.name": "名称",
   "trajectories.kept": "已保存的查询",

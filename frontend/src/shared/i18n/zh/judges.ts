@@ -37,6 +37,7 @@ export const judgeMessages = {
   "judges.cancel": "取消",
   "judges.cancel_one": "取消 {judge} 对 {pool} 的评判",
   "judges.remove": "移除",
+  "judges.removed": "{judge} 不再评判 {pool}",
   "judges.remove_one": "从 {pool} 移除 {judge}",
   "judges.choose_one": "{threshold}：{judge} 在 {pool} 中的采信阈值",
   "judges.choose": "{judge} 在 {pool} 中的采信阈值",

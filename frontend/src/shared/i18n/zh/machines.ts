@@ -72,6 +72,8 @@ export const machineMessages = {
   "machines.quota.limit": "同时使用的机器数",
   "machines.quota.held": "当前持有",
   "machines.quota.set": "设置",
+  "machines.quota.lift_one": "取消 {name} 的限额",
+  "machines.quota.lifted": "{name} 不再有限额",
   "machines.quota.lift": "取消限制",
   "machines.losses": "使用中丢失",
   "machines.losses.none": "没有丢失",

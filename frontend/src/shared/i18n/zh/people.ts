@@ -32,6 +32,7 @@ export const peopleMessages = {
   "people.active": "允许登录",
   "people.pseudonym": "导出中的名称：{name}",
   "people.save": "保存",
+  "people.factor_remove.ask": "在 {name} 重新设置验证器之前，仅凭密码即可登录。原有的验证器和恢复码将失效；此操作无法撤销。",
   "people.factor_remove": "免验证器登录",
   "people.erase": "抹除…",
   "people.erase.title": "抹除{name}",
@@ -56,6 +57,7 @@ export const peopleMessages = {
   "invite.until": "有效至",
   "invite.by": "邀请人",
   "invite.withdraw": "撤回",
+  "invite.withdraw.ask": "其链接将不再有效。此操作无法撤销；新的邀请会有另一个链接。",
   "invite.withdraw_one": "撤回对{name}的邀请",
 
   "groups.title": "小组",
@@ -65,6 +67,7 @@ export const peopleMessages = {
   "groups.make": "创建小组",
   "groups.members": { other: "{count} 人" },
   "groups.remove": "解散",
+  "groups.remove.ask": "其中 {count} 人不再属于该小组，该小组也不再在任何任务池中工作。此操作无法撤销。",
   "groups.remove_one": "解散{name}",
 
   "audit.title": "审计日志",
@@ -81,7 +84,7 @@ export const peopleMessages = {
   "audit.none.help": "请放宽搜索条件。",
 
   "join.title": "加入 Pilothouse",
-  "join.invited": "{who}邀请您成为{roles}。",
+  "join.invited": "{who}邀请你成为{roles}。",
   "join.username": "用户名",
   "join.name": "称呼",
   "join.password": "密码",
@@ -89,8 +92,8 @@ export const peopleMessages = {
 
   "session.code": "验证器代码或恢复码",
   "session.sso.failed": "单点登录失败，请重试。",
-  "session.sso.unknown": "此处没有您的账户。请管理员用您登录的邮箱邀请您。",
-  "session.sso.inactive": "您的账户已停用。",
+  "session.sso.unknown": "此处没有你的账户。请管理员用你登录的邮箱邀请你。",
+  "session.sso.inactive": "你的账户已停用。",
 
   "security.title": "登录与安全",
   "security.factor": "双重验证登录",
@@ -102,9 +105,11 @@ export const peopleMessages = {
   "security.factor.key": "密钥",
   "security.factor.code": "应用显示的代码",
   "security.factor.confirm": "确认",
+  "security.factor.remove.ask": "之后仅凭密码即可登录。你的验证器和恢复码将失效；此操作无法撤销，只能重新设置。",
   "security.factor.remove": "关闭",
+  "security.factor.codes.ask": "你现有的恢复码将失效。此操作无法撤销。",
   "security.factor.codes": "新的恢复码",
-  "security.factor.password": "您的密码",
+  "security.factor.password": "你的密码",
   "security.codes": "恢复码",
   "security.codes.help": "每个恢复码可在没有应用时登录一次。请立即保存：不会再次显示。",
   "security.browsers": "已登录的设备",
@@ -125,5 +130,6 @@ export const peopleMessages = {
   "security.token.until": "有效至",
   "security.token.used": "上次使用",
   "security.token.end": "终止",
+  "security.token.end.ask": "使用它的程序从现在起会被拒绝。此操作无法撤销；新的令牌与它不同。",
   "security.token.end_one": "终止令牌 {name}",
 } as const satisfies Record<string, Message>;

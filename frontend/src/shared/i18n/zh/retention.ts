@@ -52,6 +52,7 @@ export const retentionMessages = {
   "retention.switch_off": "停用",
   "retention.switch_off_one": "停用：{what}，{pool}",
   "retention.delete": "移除",
+  "retention.deleted": "已忘记规则：{what}，{pool}",
   "retention.delete_one": "移除规则：{what}，{pool}",
   "retention.making": "新建规则",
   "retention.make": "新建并统计",

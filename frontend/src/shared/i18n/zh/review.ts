@@ -50,6 +50,7 @@ export const reviewMessages = {
   "review.redundant.help": "不需要这一步",
   "review.hallucinated": "凭空臆造的步骤",
   "review.hallucinated.help": "依据了屏幕上不存在的内容",
+  "review.unsaid": "已收回对第 {number} 步的意见",
   "review.unsay": "收回判定",
   "review.unsay.help": "收回对这一步的判定",
   "review.comment": "对这一步的评语",

@@ -116,9 +116,9 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "thumbnail.none": "无画面",
 
   "connection.reconnecting": "连接中断，正在重新连接…",
-  "connection.offline": "您已离线。",
+  "connection.offline": "你已离线。",
   "connection.pending": "有 {count} 条命令等待发送。",
-  "connection.kept": "您输入的内容已保存在本设备上。",
+  "connection.kept": "你输入的内容已保存在本设备上。",
 
   "common.retry": "重试",
   "common.close": "关闭",
@@ -132,9 +132,9 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
 
   "error.title": "操作未成功",
   "error.network": "无法连接服务器。请检查网络后重试。",
-  "error.not_signed_in": "您已退出登录。请重新登录后继续。",
-  "error.forbidden": "您无权查看此内容。",
-  "error.not_found": "此处没有内容，或者您无权查看。",
+  "error.not_signed_in": "你已退出登录。请重新登录后继续。",
+  "error.forbidden": "你无权查看此内容。",
+  "error.not_found": "此处没有内容，或者你无权查看。",
   "error.too_large": "内容过大。",
   "error.server": "服务器出现问题，已记录。",
   "error.code": "代码：{code}",

@@ -58,10 +58,9 @@ export const webhookMessages = {
   "webhooks.secret.copied": "已复制",
   "webhooks.secret.kept": "已保存",
   "webhooks.secret.new": "更换密钥",
+  "webhooks.secret.new.ask": "从现在起消息用新密钥签名：仍用旧密钥校验的一方会拒收。此操作无法撤销。",
   "webhooks.secret.new_one": "为 {url} 更换密钥",
   "webhooks.remove": "删除",
   "webhooks.remove_one": "删除 {url}",
-  "webhooks.remove.title": "删除 Webhook",
   "webhooks.remove.ask": "将不再向 {url} 发送消息，它的消息记录也会删除。",
-  "webhooks.keep": "保留",
 } as const satisfies Record<string, Message>;
