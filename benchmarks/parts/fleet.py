@@ -112,9 +112,9 @@ def listens(port: int) -> bool:
     return False
 
 
-def wait_for(true: Callable[[], bool]) -> None:
+def wait_for(true: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
     """Return when `true()` is. Raises TimeoutError."""
-    end = time.monotonic() + READY_SECONDS
+    end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
             raise TimeoutError("the fleet did not get ready")

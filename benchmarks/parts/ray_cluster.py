@@ -21,7 +21,8 @@ from benchmarks.parts.fleet import Fleet, free, listens, running, wait_for
 from benchmarks.parts.processes import below
 from vm_bridge.cluster.places import Place
 
-STOP_SECONDS = 30.0
+READY_SECONDS = 300.0
+STOP_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def cluster(
         stack.enter_context(running(place, environment, folder / "cluster.log"))
         url = f"http://127.0.0.1:{manager_port}"
         fleet = Fleet(url, secret, redis.url, journal, process.pid)
-        wait_for(lambda: free(fleet) >= sum(warm.values()) and len(fleet.get("hosts")) == nodes)
+        wait_for(lambda: free(fleet) >= sum(warm.values()) and len(fleet.get("hosts")) == nodes, READY_SECONDS)
         yield Cluster(fleet, address, found, environment)
 
 

@@ -1,6 +1,10 @@
-"""One Ray cluster for all tests of a run that place hosts."""
+"""One Ray cluster for all tests of a run that need one, wherever they are."""
 
+import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +15,22 @@ NODES, MACHINES = 3, 4
 GROUP = "ray"
 """They run one after another, in one process: the cluster is one, and its nodes do not come back."""
 MARKS = (pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group(GROUP))
+RUNNING = ExitStack()
 
 
 @pytest.fixture(scope="session")
-def placed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Three nodes with a host each, of painted machines."""
-    folder = tmp_path_factory.mktemp("r")
+def placed() -> Iterator[Cluster]:
+    """Three nodes with a host each, of painted machines. Each module that imports this has a fixture of its own, and
+    all have the same cluster."""
+    yield started()
+    RUNNING.close()
+
+
+@cache
+def started() -> Cluster:
+    """The cluster, started by who asks first."""
+    folder = Path(RUNNING.enter_context(tempfile.TemporaryDirectory(prefix="pilothouse-")))
     settings = {"PILOTHOUSE_MACHINES": "fake", "PILOTHOUSE_SECRET": SECRET}
-    with cluster(folder, nodes=NODES, machines=MACHINES, warm={"desktop": 6}, settings=settings) as running:
-        yield running
+    return RUNNING.enter_context(
+        cluster(folder, nodes=NODES, machines=MACHINES, warm={"desktop": 6}, settings=settings)
+    )
