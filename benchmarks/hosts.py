@@ -7,7 +7,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from benchmarks.parts import failover
+from benchmarks.parts import failover, osworld, ray_hosts, virtual
 from benchmarks.parts.figures import machine, say
 
 NOT_MEASURED = (
@@ -31,6 +31,19 @@ def main() -> None:
         say("web processes killed behind nginx")
         with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
             figures |= failover.measure(Path(folder))
+    say("a node of a Ray cluster killed, another frozen")
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+        figures |= ray_hosts.measure(Path(folder))
+    missing = virtual.missing()
+    if missing is not None:
+        say(f"{missing}: no virtual machine is measured")
+    else:
+        say("a virtual machine put back and kept")
+        with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+            figures |= virtual.measure(Path(folder))
+    say("a task file of OSWorld's form played on a simulated guest")
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+        figures |= osworld.measure(Path(folder))
     print(json.dumps({"benchmark": "hosts", **figures, "machine": machine()}))
 
 
