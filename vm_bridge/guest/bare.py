@@ -22,6 +22,9 @@ class Bare:
         self._hurry.set()
         self._inside.cut()
 
+    def leave(self) -> None:
+        """Nothing is waited for."""
+
     def observe(self, *, settle: bool) -> Answer:
         """What the first terminal shows."""
         self._shown = self._inside.terminal()

@@ -1,5 +1,6 @@
 """Does one act on the desktop from the frame before it to the frame after it."""
 
+import os
 import select
 import threading
 import time
@@ -44,9 +45,14 @@ class ScreenDesk:
         self._inside = inside
         self._habits = Habits()
         self._hurry = threading.Event()
+        self._left = os.eventfd(0)
         self._hands: Hands | None = None
         self._arming = threading.Thread(target=self._arm)
         self._arming.start()
+
+    def leave(self) -> None:
+        """Nobody waits any more for the frame that is waited for."""
+        os.eventfd_write(self._left, 1)
 
     @cached_property
     def _stream(self) -> Picture:
@@ -68,7 +74,9 @@ class ScreenDesk:
     def frame(self, serial: int, wait: float) -> Answer:
         """The picture once it is newer than `serial`; the same one when nothing changed within `wait` seconds."""
         if self._stream.serial == serial and not self._stream.sync():
-            select.select([self._stream], [], [], wait)
+            ready, _, _ = select.select([self._stream.fileno(), self._left], [], [], wait)
+            if self._left in ready:
+                os.eventfd_read(self._left)
         return self._stream.look()
 
     def perform(self, action: Action, *, settle: bool) -> Answer:

@@ -33,6 +33,8 @@ class Desk(Protocol):
 
     def hurry(self) -> None: ...
 
+    def leave(self) -> None: ...
+
 
 class Refused(Exception):
     """A call that is not done; `code` is that of a `BridgeError`."""
@@ -84,6 +86,8 @@ class Server:
                         self._do(self._at_once, call)
                     elif not _put(lane, call):
                         self._refuse(call, Refused("bridge_unavailable", "too many calls are waiting"))
+            if self._desk is not None:
+                self._desk.leave()  # the next host's first frame does not stand behind the question of this one
 
     def _greet(self, link: socket.socket) -> None:
         """Whoever comes learns what there is already."""

@@ -40,6 +40,22 @@ class Host:
         os.close(self.memory)
 
 
+class Viewed(Bare):
+    """Shows a picture that never changes: a question for the next one waits."""
+
+    def __init__(self) -> None:
+        super().__init__(Inside())
+        self._left = threading.Event()
+
+    def leave(self) -> None:
+        self._left.set()
+
+    def frame(self, serial: int, wait: float) -> dict[str, Any]:
+        if serial:
+            self._left.wait(wait)
+        return {"serial": 1}
+
+
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[Path]:
     """Where a guest without a screen listens."""
@@ -48,8 +64,7 @@ def address(tmp_path: Path) -> Iterator[Path]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
-        inside = Inside()
-        server = Server(Door(listener, memory, LEASH), lambda width, height: Bare(inside), inside, home="digest")
+        server = Server(Door(listener, memory, LEASH), lambda width, height: Viewed(), Inside(), home="digest")
         serving = threading.Thread(target=server.serve)
         serving.start()
         yield path
@@ -83,3 +98,14 @@ def test_before_a_start_nothing_can_be_done(address: Path) -> None:
     assert host.call("perform", fence=1, action={"kind": "wait"}, settle=True)["refused"]["code"] == "machine_gone"
     assert host.call("ping") == {"id": 7, "result": {}}
     host.close()
+
+
+def test_a_host_that_leaves_takes_its_question_for_a_frame_along(address: Path) -> None:
+    """Else the next one would stand behind it, for longer than it waits for an answer."""
+    first = Host(address)
+    first.call("start", fence=5, width=0, height=0)
+    first.link.sendall(wire.encode({"id": 8, "op": "frame", "serial": 1, "wait": 600}))
+    first.close()
+    second = Host(address)
+    assert second.call("frame", serial=0, wait=0) == {"id": 7, "result": {"serial": 1}}
+    second.close()
