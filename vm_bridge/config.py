@@ -87,6 +87,12 @@ class Config(Frozen):
     """Addresses (`host:port`) of OSWorld's in-guest servers; each is one machine of the image `osworld`."""
     osworld_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
     """The command that puts one of them back; its address becomes the last word. None, and nothing does."""
+    qemu: bool = False
+    """Whether there are virtual machines too, of the image `desktop-vm`."""
+    qemu_memory: int = Field(default=1024, ge=256, le=65_536)
+    """Memory of each (MiB)."""
+    disks: Path = Path(".data/disks")
+    """Where what they boot from is made, once for all hosts of this machine."""
     browsers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1) // 2), ge=1, le=256)
     """Processes that share the browser machines; half the processors by default."""
     browser_gpu: bool = False

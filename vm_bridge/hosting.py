@@ -17,6 +17,7 @@ from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.osworld import GuestHost
 from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.hosts.phone_devices import DeviceHost
+from vm_bridge.hosts.qemu import QemuHost
 from vm_bridge.hosts.several import SeveralHosts
 from vm_bridge.ice import ice_passes
 from vm_bridge.inside_routes import inside_routes
@@ -132,4 +133,6 @@ def host_of(config: Config) -> Host:
         hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))
     if config.osworld:
         hosts.append(GuestHost(config.data, config.osworld, config.osworld_revert))
+    if config.qemu:
+        hosts.append(QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory))
     return SeveralHosts(hosts)

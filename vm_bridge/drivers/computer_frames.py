@@ -52,20 +52,20 @@ class Look(Frozen):
 class FrameMemory:
     """Memory for whole frames that cannot shrink, so that nobody inside can make a reader outside fault."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, size: int = MEMORY_BYTES) -> None:
         """Takes over the descriptor a guest handed out. Raises MachineGone when it is not such memory."""
         self._descriptor = descriptor
-        if os.fstat(descriptor).st_size != MEMORY_BYTES or fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) != SEALS:
+        if os.fstat(descriptor).st_size != size or fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) != SEALS:
             os.close(descriptor)
             raise MachineGone("the machine gave senseless memory")
         self._map = mmap.mmap(descriptor, MEMORY_BYTES, prot=mmap.PROT_READ)
         os.close(descriptor)
 
     @staticmethod
-    def make() -> int:
+    def make(size: int = MEMORY_BYTES) -> int:
         """A descriptor of fresh memory, enough for the largest screen; it costs only what is written to."""
         descriptor = os.memfd_create("frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(descriptor, MEMORY_BYTES)
+        os.ftruncate(descriptor, size)
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, SEALS)
         return descriptor
 

@@ -1,0 +1,64 @@
+"""How soon a virtual machine is put back to a state, answers again, and keeps one."""
+
+import asyncio
+import time
+from pathlib import Path
+from statistics import median
+
+from vm_bridge.errors import NoMachine
+from vm_bridge.hosts.qemu import IMAGE, QemuHost
+from vm_bridge.hosts.qemu_process import qemu_installed
+from vm_bridge.hosts.qemu_sandbox import QemuSandbox
+from vm_bridge.hosts.qemu_states import size_named
+from vm_bridge.virtual.base import INSTALLED, base_made
+
+ROUNDS = 7
+MEMORY = 512
+
+
+def missing() -> str | None:
+    """Why nothing can be measured here; None when it can."""
+    if not qemu_installed():
+        return "QEMU is not installed"
+    return None if base_made(INSTALLED) else "the disk that `python -m vm_bridge.virtual` makes is missing"
+
+
+def measure(folder: Path) -> dict[str, object]:
+    """The figures, medians of some rounds on one machine."""
+    return asyncio.run(_measure(folder))
+
+
+async def _measure(folder: Path) -> dict[str, object]:
+    host = QemuHost(folder, memory=MEMORY)
+    try:
+        began = time.perf_counter()
+        sandbox = await host.create(IMAGE)
+        created = time.perf_counter() - began
+        if not isinstance(sandbox, QemuSandbox):
+            raise NoMachine("another host made the machine")
+        manifest = sandbox.ready.manifest
+        loads, resets, keeps = [], [], []
+        for _ in range(ROUNDS):
+            began = time.perf_counter()
+            await sandbox.machine.load(size_named(manifest.width, manifest.height))
+            loads.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            await sandbox.reset()
+            resets.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            await sandbox.bind(1).snapshot()
+            keeps.append(time.perf_counter() - began)
+        return {
+            "qemu_loadvm_ms": _ms(loads),
+            "qemu_reset_ms": _ms(resets),
+            "qemu_savevm_ms": _ms(keeps),
+            "qemu_create_ms": round(created * 1000, 1),
+            "qemu_accelerator": sandbox.ready.hardware.accelerator,
+            "qemu_memory_mib": MEMORY,
+        }
+    finally:
+        await host.close()
+
+
+def _ms(seconds: list[float]) -> float:
+    return round(median(seconds) * 1000, 1)

@@ -1,0 +1,64 @@
+"""Virtual machines as processes: what they are given, and that what a dead bridge left is ended."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vm_bridge.hosts.firstprocess import FirstProcess
+from vm_bridge.hosts.qemu_process import STANDING, Accelerator, Hardware, Standing, command, machine_end
+from vm_bridge.virtual.base import Base
+
+
+def words(accelerator: Accelerator) -> list[str]:
+    hardware = Hardware(Base(Path("/base")), Path("/image.img"), accelerator, 512)
+    return command(hardware, Path("/machine"), 9, stopped=True)
+
+
+@pytest.mark.parametrize("accelerator", ["kvm", "tcg"])
+def test_no_machine_has_a_network_card_and_qemu_starts_no_programs(accelerator: Accelerator) -> None:
+    given = words(accelerator)
+    assert given[given.index("-nic") + 1] == "none"
+    assert "spawn=deny" in given[given.index("-sandbox") + 1]
+    assert "-netdev" not in given
+
+
+@pytest.mark.parametrize("accelerator", ["kvm", "tcg"])
+def test_only_the_disk_of_states_is_written_to(accelerator: Accelerator) -> None:
+    disks = [word for word in words(accelerator) if "node-name=" in word]
+    assert {word.split("node-name=")[1].split(",")[0] for word in disks if "read-only=on" not in word} == {
+        "states-file",
+        "states",
+    }
+
+
+def test_an_emulated_machine_goes_by_its_own_time() -> None:
+    assert "-icount" in words("tcg")
+    assert "-icount" not in words("kvm")
+
+
+def test_a_machine_that_was_left_is_ended(tmp_path: Path) -> None:
+    folder = tmp_path / "machine"
+    folder.mkdir()
+    with subprocess.Popen(("sleep", "600")) as left:
+        first = FirstProcess(left.pid)
+        (folder / STANDING).write_text(Standing(pid=first.pid, began=first.began).model_dump_json())
+        first.close()
+        machine_end(folder)
+        assert left.wait(20) < 0
+    assert not folder.exists()
+
+
+def test_a_process_that_only_has_the_number_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "machine"
+    folder.mkdir()
+    with subprocess.Popen(("sleep", "600")) as other:
+        try:
+            first = FirstProcess(other.pid)
+            (folder / STANDING).write_text(Standing(pid=first.pid, began=first.began - 1).model_dump_json())
+            first.close()
+            machine_end(folder)
+            assert other.poll() is None
+        finally:
+            other.kill()
+    assert not folder.exists()

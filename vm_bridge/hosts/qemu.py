@@ -1,0 +1,89 @@
+"""Desktops in virtual machines of QEMU: another kernel for each, put back to a state instead of started anew."""
+
+import asyncio
+import secrets
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from vm_bridge.errors import BridgeError, NoMachine
+from vm_bridge.hosts.qemu_process import PACKAGES, machine_end, qemu_installed
+from vm_bridge.hosts.qemu_sandbox import QemuSandbox
+from vm_bridge.hosts.qemu_states import Ready, states_prepare
+from vm_bridge.hosts.runtime import RuntimeFolder
+from vm_bridge.network.egress import Egress
+from vm_bridge.network.gate import Gate, MakeEgress
+from vm_bridge.sandbox import Sandbox
+from vm_bridge.suites import Suite
+from vm_bridge.virtual.base import INSTALLED
+
+IMAGE = "desktop-vm"
+MEMORY_MIB = 1024
+
+
+class QemuHost:
+    """`disks` keeps what all hosts of this machine boot from, and the states after the first boot."""
+
+    images: tuple[str, ...] = (IMAGE,)
+
+    def __init__(
+        self,
+        data: Path,
+        suites: Mapping[str, Suite] | None = None,
+        *,
+        disks: Path = INSTALLED,
+        memory: int = MEMORY_MIB,
+        make_egress: MakeEgress = Egress,
+    ) -> None:
+        self._data, self._disks, self._memory = data, disks, memory
+        self._suites = suites or {}
+        self._make_egress = make_egress
+        self._made: list[QemuSandbox] = []
+        self._preparing = asyncio.Lock()
+        self._ready: Ready | None = None
+        self._opening = asyncio.Lock()
+        self._runtime: RuntimeFolder | None = None
+
+    async def create(self, image: str) -> Sandbox:
+        if image not in self.images:
+            raise NoMachine(f"there is no image {image!r}; there are {', '.join(self.images)}")
+        ready = await self._prepared()
+        name = f"{image}-{secrets.token_hex(4)}"
+        folder = (await self._opened()).machines / name
+        folder.mkdir(mode=0o700)
+        sandbox = QemuSandbox(name, image, ready, folder, self._suites, Gate(name, self._make_egress))
+        self._made = [*(made for made in self._made if not made.destroyed), sandbox]
+        try:
+            await sandbox.start()
+        except BridgeError as error:
+            await sandbox.destroy()
+            raise NoMachine(str(error)) from error
+        return sandbox
+
+    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
+        """None: machines end with their bridge, and what one that was killed left is ended here."""
+        runtime = await self._opened()
+        for folder in sorted(runtime.machines.iterdir()):
+            await asyncio.to_thread(machine_end, folder)
+        return []
+
+    async def close(self) -> None:
+        await asyncio.gather(*(sandbox.destroy() for sandbox in self._made))
+        self._made.clear()
+        runtime, self._runtime = self._runtime, None
+        if runtime is not None:
+            runtime.remove()
+
+    async def _opened(self) -> RuntimeFolder:
+        async with self._opening:
+            if self._runtime is None:
+                self._runtime = await asyncio.to_thread(RuntimeFolder, self._data / "virtual")
+            return self._runtime
+
+    async def _prepared(self) -> Ready:
+        """Raises NoMachine."""
+        async with self._preparing:
+            if not qemu_installed():
+                raise NoMachine(f"QEMU is not installed; install {PACKAGES}")
+            if self._ready is None:
+                self._ready = await states_prepare(self._data, self._disks, self._memory)
+            return self._ready

@@ -1,0 +1,92 @@
+"""The host's end of the line to a virtual machine: sockets in its folder that lead to what listens inside."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+from vm_bridge.errors import MachineGone
+from vm_bridge.guest.relay import CHUNK, Ends
+from vm_bridge.virtual.channels import Channels
+from vm_bridge.virtual.greeting import HERE, host_says
+
+NOTICE_SECONDS = 3.0
+"""How long the machine may take to notice that a host has come; it is called again then."""
+DOORS = ("guest", "tunnel", "rfb")
+"""What listens inside, and here in the folder as NAME.sock."""
+
+
+class Line:
+    """One machine's line. The doors stay as they are while the line behind them is renewed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._channels: Channels | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._servers: list[asyncio.Server] = []
+
+    async def open(self) -> None:
+        """Make the doors."""
+        for name in DOORS:
+            path = self._folder / f"{name}.sock"
+            path.unlink(missing_ok=True)
+            self._servers.append(await asyncio.start_unix_server(self._leading(name), path, limit=CHUNK))
+            path.chmod(0o600)
+
+    async def connect(self, seconds: float) -> None:
+        """Begin anew; everything led through the line before has ended. Raises MachineGone."""
+        await self.hang_up()
+        try:
+            async with asyncio.timeout(seconds):
+                line = await self._greeted()
+        except TimeoutError:
+            raise MachineGone("the virtual machine does not answer") from None
+        line[1].write(host_says(os.urandom(32)))
+        self._channels = Channels(line, {"proxy": self._dial_proxy}, first=0)
+        self._running = asyncio.create_task(self._channels.run())
+
+    async def hang_up(self) -> None:
+        """End everything that is led through the line. Idempotent."""
+        channels, self._channels = self._channels, None
+        running, self._running = self._running, None
+        if channels is not None and running is not None:
+            channels.close()
+            await running
+
+    async def close(self) -> None:
+        """Take the doors away too."""
+        for server in self._servers:
+            server.close()
+        await self.hang_up()
+
+    async def _greeted(self) -> Ends:
+        """A line on which the machine has said that it knows of us. Raises MachineGone when there is none."""
+        while True:
+            try:
+                reader, writer = await asyncio.open_unix_connection(self._folder / "line.sock", limit=CHUNK)
+            except OSError as error:
+                raise MachineGone("the virtual machine has ended") from error
+            if await _noticed(reader):
+                return reader, writer
+            writer.close()
+
+    def _leading(self, name: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+        async def came(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if self._channels is None:
+                writer.close()
+            else:
+                self._channels.lead(name, (reader, writer))
+
+        return came
+
+    async def _dial_proxy(self) -> Ends:
+        return await asyncio.open_unix_connection(self._folder / "egress" / "proxy.sock", limit=CHUNK)
+
+
+async def _noticed(reader: asyncio.StreamReader) -> bool:
+    """Whether the machine greets in time, before anything else: what it still says to a host before is no greeting."""
+    with suppress(TimeoutError, asyncio.IncompleteReadError):
+        async with asyncio.timeout(NOTICE_SECONDS):
+            return await reader.readexactly(len(HERE)) == HERE
+    return False

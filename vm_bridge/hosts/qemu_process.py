@@ -1,0 +1,317 @@
+"""One virtual machine: its QEMU process, what it can be told, and the states it can be put back to."""
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import ValidationError
+
+from vm_bridge.drivers.computer_frames import FrameMemory, Screen
+from vm_bridge.drivers.computer_link import Greeting, GuestLink, Nothing
+from vm_bridge.errors import MachineGone
+from vm_bridge.hosts.firstprocess import FirstProcess
+from vm_bridge.hosts.qemu_line import Line
+from vm_bridge.hosts.qmp import Qmp, QmpRefused
+from vm_bridge.hosts.tree import write_whole
+from vm_bridge.virtual.base import Base
+from vm_bridge.virtual.greeting import LINE
+from vocabulary.base import Frozen
+
+QEMU = "qemu-system-x86_64"
+PACKAGES = "qemu-system-x86 qemu-utils mmdebstrap e2fsprogs"
+FRAMES_BYTES = 128 << 20
+"""Memory for frames, as the guest sees it: a device's memory is a power of two."""
+STATES_BYTES = 1 << 20
+"""The disk that is only there to hold states."""
+BOOT_SECONDS = {"kvm": 60.0, "tcg": 1800.0}
+"""Longest a first boot may take. A KVM that opens but runs nothing is known by this."""
+REACH_SECONDS = 60.0
+"""Longest a machine put back to a state may take to answer."""
+START_SECONDS = 900.0
+STATE_SECONDS = 120.0
+STOP_SECONDS = 20.0
+STANDING = "machine.json"
+SOCKET_SECONDS, SOCKET_POLL = 30.0, 0.05
+KERNEL = "console=ttyS0 root=/dev/vda ro quiet panic=-1 init=/usr/lib/pilothouse/init"
+EMULATED = "mitigations=off cryptomgr.notests"
+"""An emulated processor leaks nothing by computing ahead."""
+
+Accelerator = Literal["kvm", "tcg"]
+
+
+class Standing(Frozen):
+    """What a later host must know of a machine to end it."""
+
+    pid: int
+    began: int
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What a virtual machine is made of. `image` is the disk with the sandbox's image and the guest."""
+
+    base: Base
+    image: Path
+    accelerator: Accelerator
+    memory: int
+    """MiB."""
+
+
+class VirtualMachine:
+    """In `folder` lie its disk of states, its sockets, and `egress`, which is /run/egress inside."""
+
+    def __init__(self, folder: Path, first: FirstProcess, process: "subprocess.Popen[bytes]", frames: int) -> None:
+        self.folder, self.first = folder, first
+        self._process = process
+        self._frames = FrameMemory(frames, FRAMES_BYTES)
+        self._line = Line(folder)
+        self._qmp: Qmp | None = None
+        self._link: GuestLink | None = None
+        self._ended = False
+        self.screen: Screen | None = None
+        self.fence = 1
+        """The lowest fencing token that the guest admits."""
+
+    @classmethod
+    async def launch(cls, hardware: Hardware, folder: Path, *, stopped: bool) -> Self:
+        """A QEMU over the states in its folder, whose machine boots, or does nothing yet. Raises MachineGone."""
+        (folder / "egress").mkdir(exist_ok=True)
+        frames = FrameMemory.make(FRAMES_BYTES)
+        try:
+            process = await asyncio.to_thread(_launch, hardware, folder, frames, stopped)
+        except OSError as error:
+            os.close(frames)
+            raise MachineGone(f"{QEMU}: {error.strerror}; install {PACKAGES}") from error
+        machine = cls(folder, FirstProcess(process.pid), process, frames)
+        standing = Standing(pid=process.pid, began=machine.first.began)
+        write_whole(folder / STANDING, standing.model_dump_json())
+        try:
+            machine._qmp = await machine._control()
+            await machine._line.open()
+        except MachineGone:
+            await machine.end()
+            raise
+        return machine
+
+    @property
+    def link(self) -> GuestLink:
+        """The guest. Raises MachineGone when there is none."""
+        if self._link is None:
+            raise MachineGone("the virtual machine has not started")
+        return self._link
+
+    async def reach(self, seconds: float) -> Greeting:
+        """Talk to the guest anew; what it says of itself. Raises MachineGone."""
+        try:
+            await self._line.connect(seconds)
+            end = socket.socket(socket.AF_UNIX)
+            end.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(end, str(self.folder / "guest.sock"))
+            self._link = await GuestLink.open(end)
+            greeting = await self._link.ready(seconds)
+        except (MachineGone, OSError) as gone:
+            raise MachineGone(f"{gone}: {self._last_words()}") from gone
+        self.fence = greeting.fence
+        self.screen = Screen(self._frames, greeting.width, greeting.height) if greeting.width else None
+        return greeting
+
+    async def begin(self, *, fence: int, width: int, height: int) -> None:
+        """Start the desktop at this size. Raises MachineGone."""
+        try:
+            await self.link.call("start", Nothing, timeout=START_SECONDS, fence=fence, width=width, height=height)
+        except MachineGone as gone:
+            raise MachineGone(f"{gone}: {self._last_words()}") from gone
+        self.screen, self.fence = Screen(self._frames, width, height), fence
+
+    async def save(self, state: str) -> None:
+        """Keep the present state under a name, in the place of what had it; the machine stands still meanwhile.
+
+        Raises MachineGone.
+        """
+        await self.forget(state)
+        await self._job("snapshot-save", state, vmstate="states")
+
+    async def load(self, state: str) -> None:
+        """Put the machine back to a state, in which nobody talks to it, and let it run. Raises MachineGone."""
+        await self.hang_up()
+        await self._job("snapshot-load", state, vmstate="states")
+        await self._ask("cont")
+
+    async def forget(self, state: str) -> None:
+        """Give up the room of a state, if there is one of this name. Raises MachineGone."""
+        if state in await self.states():
+            await self._job("snapshot-delete", state)
+
+    async def states(self) -> tuple[str, ...]:
+        """The names of all states. Raises MachineGone."""
+        nodes = await self._ask("query-named-block-nodes", flat=True)
+        return tuple(
+            each["name"]
+            for node in nodes
+            if node.get("node-name") == "states"
+            for each in node["image"].get("snapshots", ())
+        )
+
+    async def hang_up(self) -> None:
+        """End all that is led into the machine; returns when QEMU knows, so that the machine will."""
+        if self._link is not None:
+            self._link.close()
+        await self._line.hang_up()
+        ends = time.monotonic() + SOCKET_SECONDS
+        while True:
+            lines = [each["filename"] for each in await self._ask("query-chardev") if each["label"] == "line"]
+            if all(line.startswith("disconnected") for line in lines):
+                return
+            if time.monotonic() > ends:
+                raise MachineGone("QEMU keeps a line that has ended")
+            await asyncio.sleep(SOCKET_POLL)
+
+    async def end(self) -> None:
+        """Returns when the process has ended. Idempotent. Raises MachineGone when it does not."""
+        if self._ended:
+            return
+        self._ended = True
+        if self._link is not None:
+            self._link.close()
+        await self._line.close()
+        if self._qmp is not None:
+            self._qmp.close()
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self._process.kill()
+        self.first.close()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise MachineGone("QEMU does not end") from None
+
+    async def _control(self) -> Qmp:
+        """Raises MachineGone when QEMU ended at once."""
+        path = self.folder / "qmp.sock"
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SOCKET_SECONDS):
+                while self._process.poll() is None:
+                    with suppress(MachineGone):
+                        return await Qmp.connect(path)
+                    await asyncio.sleep(SOCKET_POLL)
+        raise MachineGone(f"QEMU did not start: {self._last_words()}")
+
+    async def _ask(self, command: str, **arguments: Any) -> Any:
+        if self._qmp is None:
+            raise MachineGone("QEMU has not started")
+        try:
+            return await self._qmp.ask(command, **arguments)
+        except QmpRefused as refused:
+            raise MachineGone(str(refused)) from refused
+
+    async def _job(self, command: str, state: str, **arguments: Any) -> None:
+        if self._qmp is None:
+            raise MachineGone("QEMU has not started")
+        try:
+            await self._qmp.do(command, seconds=STATE_SECONDS, tag=state, devices=["states"], **arguments)
+        except QmpRefused as refused:
+            raise MachineGone(str(refused)) from refused
+
+    def _last_words(self) -> str:
+        """What QEMU and the machine's console said last; for people."""
+        said = [
+            (self.folder / name).read_text(encoding="utf-8", errors="replace")
+            for name in ("errors", "console")
+            if (self.folder / name).exists()
+        ]
+        return " ".join(" ".join(said).split())[-600:] or "nothing was said"
+
+
+def machine_end(folder: Path) -> None:
+    """End the machine an earlier host left in a folder, if it still runs, and remove the folder."""
+    with suppress(MachineGone, OSError, ValidationError):
+        standing = Standing.model_validate_json((folder / STANDING).read_bytes())
+        FirstProcess(standing.pid, standing.began).end(STOP_SECONDS)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def states_make(path: Path) -> None:
+    """An empty disk of states. Raises MachineGone."""
+    try:
+        done = subprocess.run(
+            ("qemu-img", "create", "-q", "-f", "qcow2", str(path), str(STATES_BYTES)),
+            capture_output=True,
+            text=True,
+            timeout=STATE_SECONDS,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise MachineGone(f"qemu-img is not installed; install {PACKAGES}") from error
+    if done.returncode:
+        raise MachineGone(f"qemu-img: {done.stderr.strip()[-300:]}")
+
+
+def accelerators() -> tuple[Accelerator, ...]:
+    """What may run a machine here, the fastest first; whether the first really does is only told by trying."""
+    return ("kvm", "tcg") if os.access("/dev/kvm", os.R_OK | os.W_OK) else ("tcg",)
+
+
+def qemu_installed() -> bool:
+    """Whether the programs are there."""
+    return all(shutil.which(name) for name in (QEMU, "qemu-img"))
+
+
+@cache
+def qemu_version() -> str:
+    """As the program says it. Raises MachineGone."""
+    try:
+        return subprocess.run((QEMU, "--version"), capture_output=True, text=True, timeout=STATE_SECONDS).stdout
+    except FileNotFoundError as error:
+        raise MachineGone(f"{QEMU} is not installed; install {PACKAGES}") from error
+
+
+def _launch(hardware: Hardware, folder: Path, frames: int, stopped: bool) -> "subprocess.Popen[bytes]":
+    with (folder / "errors").open("wb") as errors:
+        return subprocess.Popen(
+            command(hardware, folder, frames, stopped=stopped),
+            pass_fds=(frames,),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        )
+
+
+def command(hardware: Hardware, folder: Path, frames: int, *, stopped: bool) -> list[str]:
+    """QEMU's command line. The machine has no network card: all it reaches is led through its line."""
+    tcg = hardware.accelerator == "tcg"
+    return [
+        *(QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "none"),
+        *("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"),
+        *("-machine", "q35,vmport=off", "-accel", "tcg,thread=single" if tcg else "kvm"),
+        # Its time goes by what it computed, so that nothing inside runs out of time where the host is busy.
+        *(("-icount", "shift=1,sleep=on") if tcg else ()),
+        *("-cpu", "max" if tcg else "host", "-smp", "1" if tcg else "2", "-m", str(hardware.memory)),
+        *("-kernel", str(hardware.base.kernel), "-initrd", str(hardware.base.initrd)),
+        *("-append", f"{KERNEL} {EMULATED}" if tcg else KERNEL),
+        *("-blockdev", f"driver=file,node-name=root-file,read-only=on,filename={hardware.base.disk}"),
+        *("-blockdev", "driver=qcow2,node-name=root,read-only=on,file=root-file"),
+        *("-blockdev", f"driver=file,node-name=image-file,read-only=on,filename={hardware.image}"),
+        *("-blockdev", "driver=raw,node-name=image,read-only=on,file=image-file"),
+        *("-blockdev", f"driver=file,node-name=states-file,filename={folder / 'states.qcow2'}"),
+        *("-blockdev", "driver=qcow2,node-name=states,file=states-file"),
+        # In this order they are /dev/vda, vdb and vdc.
+        *(word for node in ("root", "image", "states") for word in ("-device", f"virtio-blk-pci,drive={node}")),
+        *("-object", f"memory-backend-file,id=frames,share=on,mem-path=/proc/self/fd/{frames},size={FRAMES_BYTES}"),
+        # Only the master's memory is part of a state.
+        *("-device", "ivshmem-plain,memdev=frames,master=on"),
+        *("-chardev", f"socket,id=line,path={folder / 'line.sock'},server=on,wait=off"),
+        *("-device", "virtio-serial-pci", "-device", f"virtserialport,chardev=line,name={LINE}"),
+        *("-chardev", f"socket,id=qmp,path={folder / 'qmp.sock'},server=on,wait=off"),
+        *("-mon", "chardev=qmp,mode=control", "-serial", f"file:{folder / 'console'}"),
+        *(("-S",) if stopped else ()),
+    ]

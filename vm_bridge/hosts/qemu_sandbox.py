@@ -1,0 +1,190 @@
+"""One desktop in a virtual machine: what is leased, put back to states instead of started anew."""
+
+import asyncio
+import shutil
+import socket
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from vm_bridge.drivers.computer import Computer, ComputerMachine
+from vm_bridge.drivers.computer_link import Nothing
+from vm_bridge.drivers.computer_task import screen_of
+from vm_bridge.drivers.history import History, Moment
+from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
+from vm_bridge.hosts.qemu_process import REACH_SECONDS, VirtualMachine
+from vm_bridge.hosts.qemu_states import WAITING, Ready, rested, size_named
+from vm_bridge.hosts.usage import usage_of
+from vm_bridge.machine import Capabilities, Machine, Snapshot
+from vm_bridge.network.gate import Gate
+from vm_bridge.sandbox import FrameSource, Usage
+from vm_bridge.suites import Desk, Suite
+from vocabulary.tasks import Task
+
+HEALTH_SECONDS = 10.0
+KEPT_SNAPSHOTS = 12
+"""States that a person can go back to; each has the machine's memory on disk."""
+
+
+class QemuSandbox:
+    """`folder` is the machine's own: its states, its sockets, its acts."""
+
+    def __init__(
+        self, name: str, image: str, ready: Ready, folder: Path, suites: Mapping[str, Suite], gate: Gate
+    ) -> None:
+        self.id, self.image, self.folder = name, image, folder
+        self.ready, self._gate = ready, gate
+        self._computer = Computer(suites, folder)
+        self.vnc_socket: Path | None = folder / "rfb.sock"
+        self.frames: FrameSource | None = self._computer.frames
+        self._machine: VirtualMachine | None = None
+        self._kept: OrderedDict[str, str] = OrderedDict()
+        """The states of snapshots, the oldest first, by the snapshot's name."""
+        self._numbers = 0
+        self._changing = asyncio.Lock()
+        """Held while the machine is put back, and while a state is kept."""
+        self.destroyed = False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._computer.capabilities
+
+    def bind(self, fencing_token: int) -> Machine:
+        return QemuMachine(self._computer, fencing_token, self)
+
+    def desk(self, fencing_token: int) -> Desk:
+        """The inside, as suites use it."""
+        return self._computer.desk(fencing_token)
+
+    @property
+    def machine(self) -> VirtualMachine:
+        """Raises MachineGone when there is none."""
+        if self._machine is None or self.destroyed:
+            raise MachineGone(f"machine {self.id} is gone")
+        return self._machine
+
+    async def start(self) -> None:
+        """Raises MachineGone when the machine does not come up."""
+        async with self._changing:
+            await asyncio.to_thread(shutil.copyfile, self.ready.states, self.folder / "states.qcow2")
+            self._machine = await VirtualMachine.launch(self.ready.hardware, self.folder, stopped=True)
+            await self._put_back(None)
+
+    async def reset(self) -> None:
+        self._computer.end_lease()
+        self._hang_up()  # a call that still runs must not keep the next lease waiting
+        async with self._changing:
+            await self._put_back(None)
+
+    async def prepare(self, fencing_token: int, task: Task) -> None:
+        """See `Keeper.prepare`."""
+        async with self._changing:
+            # The guest must have seen this token before anything is thrown away.
+            await self._computer.hurry(fencing_token)
+            await self._put_back(task)
+
+    async def snapshot(self, fencing_token: int) -> Snapshot:
+        """Keep the present state. Raises StaleLease."""
+        async with self._changing, self._computer.one_at_a_time:
+            await self._computer.hurry(fencing_token)
+            snapshot = self._computer.history.snapshot(Moment(None))
+            self._numbers += 1
+            state = f"kept-{self._numbers}"
+            await self.machine.save(state)
+            old = self._kept.pop(snapshot.id, None)
+            self._kept[snapshot.id] = state
+            if old is None and len(self._kept) > KEPT_SNAPSHOTS:
+                old = self._kept.popitem(last=False)[1]
+            if old is not None:
+                await self.machine.forget(old)
+            return snapshot
+
+    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+        """See `Keeper.restore`."""
+        async with self._changing, self._computer.one_at_a_time:
+            await self._computer.hurry(fencing_token)
+            state = self._kept.get(snapshot.id)
+            if state is None:
+                raise CannotRestore("that state is of another set-up of the machine, or too long ago")
+            history, self._computer.history = self._computer.history, History()
+            await self._load(state)
+            history.go_back(snapshot)
+            self._computer.history = history
+
+    async def healthy(self) -> bool:
+        if self._changing.locked():
+            return True  # it is put back, which has a bound of its own
+        try:
+            await self.machine.link.call("ping", Nothing, timeout=HEALTH_SECONDS)
+        except BridgeError:
+            return False
+        return True
+
+    async def dial(self, port: int) -> socket.socket:
+        return await self._gate.dial(port)
+
+    async def usage(self) -> Usage:
+        if self._machine is None or self.destroyed:
+            return Usage(pss=0, cpu_seconds=0.0, processes=0)
+        return await asyncio.to_thread(usage_of, self._machine.first.pid)
+
+    async def destroy(self) -> None:
+        if self.destroyed:
+            return
+        self.destroyed = True
+        self._hang_up()
+        async with self._changing:
+            machine, self._machine = self._machine, None
+            if machine is not None:
+                await machine.end()
+        await self._gate.close()
+        self._computer.frames.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def _put_back(self, task: Task | None) -> None:
+        """To the state of a fresh desktop, of the size a task asks for. Raises MachineGone."""
+        manifest = self.ready.manifest
+        width, height = screen_of(task) or (manifest.width, manifest.height)
+        state = size_named(width, height)
+        for old in self._kept.values():
+            await self.machine.forget(old)
+        self._kept.clear()
+        if state in await self.machine.states():
+            await self._load(state)
+        else:
+            await self.machine.load(WAITING)
+            await self.machine.reach(REACH_SECONDS)
+            await self.machine.begin(fence=1, width=width, height=height)
+            await rested(self.machine)
+            await self.machine.save(state)
+            await self._reached()
+        await self._gate.attach(self.folder, task.network if task is not None else ())
+
+    async def _load(self, state: str) -> None:
+        """Raises MachineGone."""
+        await self.machine.load(state)
+        await self.machine.reach(REACH_SECONDS)
+        await self._reached()
+
+    async def _reached(self) -> None:
+        """Drive the guest that is there now, which has forgotten the tokens it saw since its state."""
+        machine = self.machine
+        await machine.link.call("hurry", Nothing, timeout=HEALTH_SECONDS, fence=self._computer.fence)
+        self._computer.attach(machine.link, machine.screen, self._computer.fence)
+
+    def _hang_up(self) -> None:
+        """Every call to the guest ends."""
+        with suppress(MachineGone):
+            self._computer.link.close()
+
+
+class QemuMachine(ComputerMachine):
+    """A virtual machine seen through one lease: its snapshots are whole states, not ways back."""
+
+    def __init__(self, computer: Computer, fence: int, sandbox: QemuSandbox) -> None:
+        super().__init__(computer, fence, sandbox)
+        self._sandbox = sandbox
+
+    async def snapshot(self) -> Snapshot:
+        return await self._sandbox.snapshot(self._fence)

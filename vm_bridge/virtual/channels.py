@@ -1,0 +1,159 @@
+"""Many connections over one line between a virtual machine and its host, each slowed down by itself."""
+
+import asyncio
+import struct
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+
+from vm_bridge.guest.relay import Ends
+
+OPEN, DATA, CREDIT, END, CLOSE = range(5)
+"""A connection begins, and where it leads; bytes; how many more may come; no more come; it is over."""
+HEADER = struct.Struct(">BII")
+COUNT = struct.Struct(">I")
+PIECE = 16_384
+"""Most bytes of one message, so that no connection keeps the others waiting for long."""
+WINDOW = 262_144
+"""Most bytes of one connection that are on their way."""
+MOST = 256
+"""Most connections at the same time; more are closed at once."""
+
+Dial = Callable[[], Awaitable[Ends]]
+
+
+class LineBroken(Exception):
+    """The other end does not keep to what was agreed."""
+
+
+class _Channel:
+    """One connection: its end here, and what the other end still takes."""
+
+    def __init__(self) -> None:
+        self.arrived: asyncio.Queue[bytes] = asyncio.Queue()
+        """What came, in order; empty bytes are its end."""
+        self.credit = WINDOW
+        self.more = asyncio.Event()
+        self.held = 0
+        """Bytes that came and were not passed on yet."""
+        self.task: asyncio.Task[None] | None = None
+
+
+class Channels:
+    """One end of a line. `dials` say where the connections that the other end opens lead, by name; this end numbers its
+    own from `first` on, in twos, and the other end from the other."""
+
+    def __init__(self, line: Ends, dials: Mapping[str, Dial], *, first: int) -> None:
+        self._reader, self._writer = line
+        self._dials = dials
+        self._next = first
+        self._channels: dict[int, _Channel] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Returns when the line has ended, and every connection with it."""
+        try:
+            while True:
+                kind, number, length = HEADER.unpack(await self._reader.readexactly(HEADER.size))
+                if length > PIECE:
+                    raise LineBroken(f"a message of {length} bytes")
+                self._take(kind, number, await self._reader.readexactly(length))
+        except (asyncio.IncompleteReadError, OSError, LineBroken):
+            pass
+        finally:
+            self.close()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
+
+    def close(self) -> None:
+        """End the line. Idempotent."""
+        self._writer.close()
+        for task in self._tasks:
+            task.cancel()
+
+    def lead(self, name: str, ends: Ends) -> None:
+        """Lead a connection that came here to what the other end knows by this name."""
+        number, self._next = self._next, self._next + 2
+        self._send(OPEN, number, name.encode())
+
+        async def here() -> Ends:
+            return ends
+
+        self._begin(number, here)
+
+    def _take(self, kind: int, number: int, body: bytes) -> None:
+        channel = self._channels.get(number)
+        if kind == OPEN:
+            self._opened(number, body.decode("utf-8", "replace"))
+        elif kind > CLOSE:
+            raise LineBroken(f"a message of kind {kind}")
+        elif channel is None:
+            pass  # it was closed here meanwhile
+        elif kind == DATA:
+            channel.held += len(body)
+            if channel.held > WINDOW or not body:
+                raise LineBroken("more than was asked for")
+            channel.arrived.put_nowait(body)
+        elif kind == CREDIT and len(body) == COUNT.size:
+            channel.credit += COUNT.unpack(body)[0]
+            channel.more.set()
+        elif kind == END:
+            channel.arrived.put_nowait(b"")
+        elif kind == CLOSE:
+            del self._channels[number]
+            if channel.task is not None:
+                channel.task.cancel()
+
+    def _opened(self, number: int, name: str) -> None:
+        dial = self._dials.get(name)
+        if number in self._channels or dial is None:
+            raise LineBroken("a connection that cannot be")
+        if len(self._channels) >= MOST:
+            self._send(CLOSE, number)
+        else:
+            self._begin(number, dial)
+
+    def _begin(self, number: int, dial: Dial) -> None:
+        channel = self._channels[number] = _Channel()
+        channel.task = asyncio.create_task(self._relay(number, channel, dial))
+        self._tasks.add(channel.task)
+        channel.task.add_done_callback(self._tasks.discard)
+
+    async def _relay(self, number: int, channel: _Channel, dial: Dial) -> None:
+        """Both ways until both have ended or one breaks."""
+        ends: Ends | None = None
+        try:
+            ends = await dial()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._out(number, channel, ends[0]))
+                group.create_task(self._in(number, channel, ends[1]))
+        except* OSError:
+            pass  # the other end is told below
+        finally:
+            if ends is not None:
+                ends[1].close()
+            if self._channels.get(number) is channel:
+                del self._channels[number]
+                self._send(CLOSE, number)
+
+    async def _out(self, number: int, channel: _Channel, reader: asyncio.StreamReader) -> None:
+        while data := await reader.read(min(PIECE, channel.credit)):
+            channel.credit -= len(data)
+            self._send(DATA, number, data)
+            await self._writer.drain()
+            while not channel.credit:
+                channel.more.clear()
+                await channel.more.wait()
+        self._send(END, number)
+
+    async def _in(self, number: int, channel: _Channel, writer: asyncio.StreamWriter) -> None:
+        while data := await channel.arrived.get():
+            writer.write(data)
+            await writer.drain()
+            channel.held -= len(data)
+            self._send(CREDIT, number, COUNT.pack(len(data)))
+        with suppress(NotImplementedError):
+            writer.write_eof()
+
+    def _send(self, kind: int, number: int, body: bytes = b"") -> None:
+        if not self._writer.is_closing():
+            self._writer.write(HEADER.pack(kind, number, len(body)) + body)
