@@ -7,15 +7,18 @@
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_backend.errors import AgentError
 from agent_backend.folders import FolderWriter
-from agent_backend.rollout.options import options_add, options_check, plan_of, policy_of
+from agent_backend.rollout.attempt import AttemptOn
+from agent_backend.rollout.local import attempting, bridge_of
+from agent_backend.rollout.options import options_add, options_check, plan_of
+from agent_backend.rollout.plan import Plan
 from agent_backend.rollout.work import Work
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError
@@ -40,15 +43,23 @@ async def rolled_out(arguments: argparse.Namespace, out: Path) -> Manifest:
     """Make the attempts and write the folder. Raises AgentError, BridgeError."""
     plan = plan_of(arguments)
     folder = FolderWriter(out, {"origin": "rollout", "plan": plan.model_dump(mode="json")})
-    policy_on, policy = policy_of(arguments)
-    try:
-        async with BridgeClient(arguments.bridge, os.environ.get("PILOTHOUSE_SECRET", "")) as bridge:
-            work = Work(plan, bridge, policy_on, folder, lambda line: print(line, flush=True))
-            await work.run(arguments.parallel)
-    finally:
-        if policy is not None:
-            await policy.aclose()
+    async with AsyncExitStack() as stack:
+        bridge = await stack.enter_async_context(bridge_of(arguments))
+        attempt_on = await stack.enter_async_context(_attempting(plan, arguments, bridge))
+        work = Work(plan, bridge, attempt_on, folder, lambda line: print(line, flush=True))
+        await work.run(arguments.parallel)
     return folder.finish(at=datetime.now(UTC), lost=[task.id for task in work.lost])
+
+
+def _attempting(
+    plan: Plan, arguments: argparse.Namespace, bridge: BridgeClient
+) -> AbstractAsyncContextManager[AttemptOn]:
+    """Attempts here, or as tasks of a Ray cluster where one is named. Raises NoCluster."""
+    if not arguments.ray:
+        return attempting(plan, arguments, bridge)
+    from agent_backend.rollout.tasks import tasks_on  # Ray is no package of the platform's
+
+    return nullcontext(tasks_on(plan, arguments))
 
 
 def main(given: Sequence[str] | None = None) -> int:

@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent_backend.memory_store import MemoryStore
@@ -16,6 +17,7 @@ from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vm_bridge.machine import Lease, Machine
 from vocabulary.actions import Finish
+from vocabulary.blobs import BlobRef
 from vocabulary.messages import EpisodeState
 from vocabulary.steps import policies_of
 from vocabulary.tasks import Task
@@ -23,6 +25,23 @@ from vocabulary.trajectories import Trajectory
 
 PolicyOn = Callable[[Machine], Policy]
 """Who proposes in the episode of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """What came of an attempt: its trajectory with its pictures by sha256, or why its machine failed."""
+
+    trajectory: Trajectory | None
+    error: str
+    blobs: Mapping[str, bytes]
+
+    def blob(self, ref: BlobRef) -> bytes | None:
+        """The bytes of a picture, where they were kept."""
+        return self.blobs.get(ref.sha256)
+
+
+AttemptOn = Callable[[Task], Awaitable[Attempted]]
+"""Attempts a task, here or elsewhere. Raises what `attempt` raises."""
 LEASE_SECONDS, RENEWALS = 60.0, 3
 """How long a lease is without being renewed, and how often it is within that."""
 MACHINE_WAIT = 120.0
@@ -59,7 +78,7 @@ async def keep(bridge: BridgeClient, lease: Lease) -> None:
             return
 
 
-async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: PolicyOn, limits: Limits) -> MemoryStore:
+async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: PolicyOn, limits: Limits) -> Attempted:
     """One episode from a fresh machine to its verdict. Raises BridgeError when no machine can be had, PolicyUnavailable
     when the policy's server stays away."""
     start = EpisodeState(
@@ -77,7 +96,10 @@ async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: Polic
         async def open_machine(state: EpisodeState) -> Machine:
             return machine
 
-        return await fly(start, open_machine, lambda: policy, limits)
+        store = await fly(start, open_machine, lambda: policy, limits)
+    if store.state.status != "finished":
+        return Attempted(None, store.state.error, {})
+    return Attempted(trajectory_of(store), "", store.blobs)
 
 
 def trajectory_of(store: MemoryStore) -> Trajectory:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 from agent_backend.errors import AgentError
 from agent_backend.folders import FolderWriter
-from agent_backend.memory_store import MemoryStore
-from agent_backend.rollout.attempt import PolicyOn, attempt, trajectory_of
+from agent_backend.rollout.attempt import AttemptOn
 from agent_backend.rollout.plan import Plan, tasks_of
-from agent_backend.runner import Limits
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vocabulary.tasks import Task
+from vocabulary.trajectories import Trajectory
 
 TRIES = 3
 """How often an attempt is begun whose machine fails."""
@@ -31,10 +30,9 @@ class Work:
 
     plan: Plan
     bridge: BridgeClient
-    policy_on: PolicyOn
+    attempt_on: AttemptOn
     folder: FolderWriter
     say: Callable[[str], None]
-    limits: Limits = field(default_factory=Limits)
     lost: list[Task] = field(default_factory=list)
     """Attempts whose machines failed every time; they say nothing of the policy."""
     _todo: deque[Task] = field(default_factory=deque)
@@ -67,15 +65,15 @@ class Work:
 
     async def _attempt(self, task: Task) -> None:
         try:
-            store = await attempt(self.bridge, self.plan.image_of(task), task, self.policy_on, self.limits)
+            done = await self.attempt_on(task)
         except BridgeUnavailable:
             raise
         except BridgeError as error:
             return self._failed(task, str(error))
-        if store.state.status != "finished":
-            return self._failed(task, store.state.error)
-        self.folder.add(trajectory_of(store), store.kept)
-        self._report(store)
+        if done.trajectory is None:
+            return self._failed(task, done.error)
+        self.folder.add(done.trajectory, done.blob)
+        self._report(done.trajectory)
 
     def _failed(self, task: Task, why: str) -> None:
         self._tries[task.id] += 1
@@ -83,11 +81,10 @@ class Work:
         (self._todo if again else self.lost).append(task)
         self.say(f"{_name(task)}: its machine failed, {'it is tried again' if again else 'it is left out'}: {why}")
 
-    def _report(self, store: MemoryStore) -> None:
-        state = store.state
-        said = f"verdict {state.verdict.success}" if state.verdict else "no verdict"
+    def _report(self, done: Trajectory) -> None:
+        said = f"verdict {done.verdict.success}" if done.verdict else "no verdict"
         count = f"{len(self.folder.kept)}/{self._all}"
-        self.say(f"{count} {_name(state.task)}: {len(state.steps)} steps, {state.outcome}, {said}")
+        self.say(f"{count} {_name(done.task)}: {len(done.steps)} steps, {done.outcome}, {said}")
 
 
 def _name(task: Task) -> str:
