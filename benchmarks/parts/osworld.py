@@ -1,0 +1,47 @@
+"""A task file in OSWorld's form, played by keys on a simulated guest: its config, its screen, its evaluator."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+from annotation_app.pools.uploads import upload_read
+from benchmarks.parts.figures import say
+from tests.integration.osworld.guests import REVERT, simulated_guest
+from vm_bridge.hosts.osworld import GuestHost
+from vocabulary.actions import TypeText
+
+FILE = Path(__file__).with_name("osworld_task.json")
+"""Ours, in their form: none of theirs is passed on with this project."""
+WORDS = "grep failed ~/log.txt > ~/Desktop/failed.txt\n"
+PATIENCE = 60.0
+"""How long the shell may take to do what was typed (seconds)."""
+
+
+def measure(folder: Path) -> dict[str, object]:
+    """Whether the evaluator says no before and yes after; null without the simulator's X server."""
+    if shutil.which("Xtigervnc") is None:
+        say("Xtigervnc is not installed: no OSWorld task is played")
+        return {}
+    with simulated_guest(folder / "guest") as address:
+        return {"osworld_task_ok": asyncio.run(played(address, folder / "host"))}
+
+
+async def played(address: str, folder: Path) -> bool:
+    """Whether the task is judged as it stands, undone and done."""
+    (task,) = upload_read(FILE.read_bytes(), "osworld", "desktop").tasks
+    host = GuestHost(folder, [address], REVERT)
+    try:
+        machine = (await host.create("osworld")).bind(1)
+        await machine.prepare(task)
+        before = await machine.evaluate()
+        typed = await machine.perform("type-command", TypeText(text=WORDS))
+        if before.success is not False or typed.error is not None:
+            return False
+        async with asyncio.timeout(PATIENCE):
+            while not (await machine.evaluate()).success:  # noqa: ASYNC110 - nothing tells when a shell is done
+                await asyncio.sleep(0.5)
+    except TimeoutError:
+        return False
+    finally:
+        await host.close()
+    return True
