@@ -1,0 +1,48 @@
+"""A web process that drives an episode is killed behind nginx: the other goes on with it, and no step is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.parts.failover import NGINX, STEPS, counted, deaths
+from benchmarks.parts.pilots import Pilot
+from vocabulary.actions import Click
+
+PILOTS = 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+@pytest.mark.parametrize(
+    "hosts", [pytest.param(("web", "web"), id="one host"), pytest.param(("web-1", "web-2"), id="two hosts")]
+)
+def test_an_episode_goes_on_in_the_other_process(tmp_path: Path, hosts: tuple[str, str]) -> None:
+    """The killed process is started again only when every pilot has done a step without it."""
+    figures = deaths(tmp_path / "deaths", hosts=hosts, rounds=1, pilots=PILOTS)
+    assert figures["deaths"] >= 1
+    assert figures["steps"] >= PILOTS * STEPS + figures["deaths"]
+    assert (figures["lost_steps"], figures["doubled_steps"]) == (0, 0)
+
+
+def flown(*stored: tuple[str, int], done: list[str]) -> Pilot:
+    """A pilot whose browser heard of `done`, and whose commands are stored with where they clicked."""
+    steps = [{"command_id": name, "action": {"x": x, "y": 0}} for name, x in stored]
+    return Pilot("e", "s", 0, "nowhere", done=done, stored=steps, steered=[0.1], acted=[0.1])
+
+
+@pytest.mark.parametrize(
+    ("stored", "acts", "lost", "doubled"),
+    [
+        ((("a", 1), ("b", 2)), (1, 2), 0, 0),
+        ((("a", 1),), (1, 2), 1, 0),
+        ((("a", 1), ("b", 2)), (1,), 1, 0),
+        ((("a", 1), ("b", 2), ("b", 2)), (1, 2), 0, 1),
+        ((("a", 1), ("b", 2)), (1, 2, 2), 0, 1),
+    ],
+)
+def test_what_is_lost_or_done_twice_is_counted(
+    stored: tuple[tuple[str, int], ...], acts: tuple[int, ...], lost: int, doubled: int
+) -> None:
+    figures = counted([flown(*stored, done=["a", "b"])], [[Click(x=x, y=0) for x in acts]])
+    assert (figures["lost_steps"], figures["doubled_steps"]) == (lost, doubled)
