@@ -6,13 +6,16 @@ reviews, judgements. Written by the services that write real work, at invented t
 
 import io
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest import mock
 from uuid import UUID
 
+from django.apps import apps
 from django.conf import settings
+from django.utils import timezone
 from PIL import Image, ImageDraw
 
 from annotation_app.accounts.models import Group, User
@@ -103,10 +106,21 @@ class Clock:
         return self.now
 
 
+@contextmanager
+def at_times_of(clock: Clock) -> Iterator[None]:
+    """Rows are made at invented times, also where a model's default was bound to the real clock when it was read."""
+    fields = [field for model in apps.get_models() for field in model._meta.fields if field.default is timezone.now]
+    with ExitStack() as patches:
+        patches.enter_context(mock.patch("django.utils.timezone.now", clock))
+        for field in fields:
+            patches.enter_context(mock.patch.object(field, "_get_default", clock))
+        yield
+
+
 def history_load(count: int = 200, *, seed: int = 7, days: int = 20) -> None:
     """So many attempts over the last days."""
     draw, clock = random.Random(seed), Clock(datetime.now(UTC) - timedelta(days=days))
-    with mock.patch("django.utils.timezone.now", clock):
+    with at_times_of(clock):
         history = History(draw, clock)
         history.world_make()
         for place in range(count):
@@ -337,7 +351,7 @@ def picture(stage: int, title: str) -> tuple[BlobRef, bytes]:
 def twins_load() -> None:
     """One task done under both revisions, the second time with a step less."""
     draw, clock = random.Random(11), Clock(datetime.now(UTC) - timedelta(days=2))
-    with mock.patch("django.utils.timezone.now", clock):
+    with at_times_of(clock):
         history = History(draw, clock)
         history.world_make()
         pool = history.pools[2]
