@@ -39,7 +39,7 @@ SOURCES = tuple(
 """What runs in a virtual machine beside the guest."""
 WAITING = "waiting"
 """The state in which the guest waits to be told how large the screen is to be."""
-REST_SECONDS = 180.0
+REST_SECONDS = 900.0
 DISK_MIB = 192
 
 
