@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,9 +50,16 @@ def checkpoint_load(path: Path, *, dtype: str = "float32", device: str = "cpu") 
 
 
 def checkpoint_make(
-    folder: Path, *, config: Qwen2_5_VLConfig, tokenizer: Any, images: Mapping[str, Any], seed: int
+    folder: Path,
+    *,
+    config: Qwen2_5_VLConfig,
+    tokenizer: Any,
+    images: Mapping[str, Any],
+    seed: int,
+    order: Callable[[Any], None] = lambda model: None,
 ) -> Path:
-    """A model that has learned nothing, written beside `folder` and renamed; the same seed gives the same weights."""
+    """A model that has learned nothing, written beside `folder` and renamed; the same seed gives the same weights.
+    `order` may change weights before they are written."""
     making = folder.with_name(folder.name + ".making")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
@@ -61,6 +68,7 @@ def checkpoint_make(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = Qwen2_5_VLForConditionalGeneration(config)
+        order(model)
     model.generation_config.eos_token_id = config.text_config.eos_token_id
     model.generation_config.pad_token_id = config.text_config.pad_token_id
     model.save_pretrained(making)

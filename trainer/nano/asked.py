@@ -14,7 +14,7 @@ from trainer.nano.asking import clicking, conversation
 from trainer.nano.heads import Read, read_of
 from trainer.nano.screens import Screen
 from trainer.nano.sentences import DOING, PLACES, asked
-from trainer.nano.targets import CELL, NOWHERE, Seen, seen_of
+from trainer.nano.targets import BUCKETS, CELL, NOWHERE, Seen, pairs_of, seen_of
 from trainer.nano.tokenizer import ACROSS
 from vocabulary.dialect import ChatMessage, TextPart
 
@@ -43,6 +43,10 @@ class Decision:
     """What is known of the screen."""
     chosen: int = NOWHERE
     """The number of the widget that is meant."""
+    sentence: range = range(0)
+    """Where in `before` the instruction stands, if it is known which of its letters are the label."""
+    pairs: tuple[tuple[int, int], ...] = ()
+    """Which pairs of letters of the label meet at which token of `before`."""
 
 
 class Speller:
@@ -65,6 +69,14 @@ class Speller:
         place = ids.index(self.picture)
         return tuple(ids[:place]), tuple(ids[place + 1 :])
 
+    def found(self, text: str, before: Ids) -> range:
+        """Where a text stands last; nowhere if it is spelled otherwise there."""
+        ids = self._tokenizer.encode(text, add_special_tokens=False)
+        for begin in range(len(before) - len(ids), -1, -1):
+            if before[begin : begin + len(ids)] == tuple(ids):
+                return range(begin, begin + len(ids))
+        return range(0)
+
     def reply(self, text: str) -> Ids:
         """A turn, and its end."""
         return (*self._tokenizer.encode(text, add_special_tokens=False), self.end)
@@ -78,7 +90,10 @@ def decision_draw(speller: Speller, random: Random, screen: Screen) -> Decision:
     """Something is asked for on a drawn screen."""
     number = random.randrange(len(screen.widgets))
     widget, size = screen.widgets[number], screen.image.size
-    before, after = speller.around(conversation(asked(random, widget), size))
+    request = asked(random, widget)
+    before, after = speller.around(conversation(request.sentence, size))
+    sentence = speller.found(request.sentence, before)
+    bytewise = len(sentence) == len(request.sentence)
     x, y = map(round, widget.point)
     return Decision(
         pixels=np.asarray(screen.image),
@@ -89,6 +104,8 @@ def decision_draw(speller: Speller, random: Random, screen: Screen) -> Decision:
         target=widget.target,
         seen=seen_of(screen),
         chosen=number,
+        sentence=sentence if bytewise else range(0),
+        pairs=_asked_pairs(widget.label, sentence.start + request.label_at) if bytewise else (),
     )
 
 
@@ -118,6 +135,10 @@ class Batch:
     """Of which decisions it is known what is to be read, by their numbers; shape (K,)."""
     read: Read | None
     """What is to be read in those; None where there are none."""
+    told_at: torch.Tensor
+    """Which tokens, of B * L, are of an instruction whose label is known; shape (N,)."""
+    told: torch.Tensor
+    """Which pairs of letters of the label meet there; shape (N, BUCKETS)."""
 
 
 def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
@@ -155,7 +176,24 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
         points=torch.from_numpy(points),
         known=torch.tensor(list(seen), dtype=torch.long),
         read=read_of(list(seen.values())) if seen else None,
+        **_told(decisions, length),
     )
+
+
+def _asked_pairs(label: str, begin: int) -> tuple[tuple[int, int], ...]:
+    """The pairs of a label that begins at a token, each where its second letter stands."""
+    return tuple((begin + place, pair) for place, pair in pairs_of(label))
+
+
+def _told(decisions: Sequence[Decision], length: int) -> dict[str, torch.Tensor]:
+    at = [number * length + place for number, one in enumerate(decisions) for place in one.sentence]
+    told = torch.zeros(len(at), BUCKETS)
+    rows = {place: row for row, place in enumerate(at)}
+    for number, one in enumerate(decisions):
+        for place, pair in one.pairs:
+            if (row := rows.get(number * length + place)) is not None:
+                told[row, pair] = 1.0
+    return {"told_at": torch.tensor(at, dtype=torch.long), "told": told}
 
 
 @cache

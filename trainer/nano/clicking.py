@@ -19,15 +19,24 @@ from trainer.nano.learning import Learning, run_open
 from trainer.nano.screens import PAGES, Screen, screen_draw
 from trainer.nano.shown import Shown
 from trainer.nano.targets import CELL, NOWHERE
+from trainer.nano.tokenizer import ACROSS
 from trainer.trajectories import folder_open
 from vocabulary.exports import TRAJECTORIES
 from vocabulary.resize import smart_resize
 
 MIDDLE = 3
 """The layer of the decoder after which cells are asked; the instruction stands before them, so that they know it."""
+FIRST = 1
+"""The layer after which an instruction's letters are asked, by the head that asks cells for theirs: what is to be
+found and where it may be found are then said in the same words."""
+SECOND = 2
+"""The layer after which each cell is asked for its own column and row. Nothing in the tower tells a cell where it is;
+the decoder's turns do, and columns only by them, since cells come row by row."""
 BIN = 4
 """Pixels that a cell's heads do not tell apart."""
 BINS = 88
+MOST = ACROSS // CELL + 1
+"""Columns and rows that a picture may have."""
 
 
 class Config(Learning):
@@ -36,6 +45,8 @@ class Config(Learning):
     tower: bool = True
     """Whether the tower's blocks go on learning. Without them an update costs half, and a decoder that has learned
     nothing yet cannot spoil what they read."""
+    tower_rate: float = Field(default=1.0, gt=0, le=1)
+    """What the rates of the tower are multiplied by."""
     dense: float = Field(default=0.25, ge=0, le=1)
     """The share of drawn screens that are full of writing."""
     folders: tuple[Path, ...] = ()
@@ -49,7 +60,13 @@ def run(config: Config) -> Path:
     """Click until all updates are done. Returns the last checkpoint's folder."""
     folders = [folder_open(folder) for folder in config.folders]
     data = " ".join(file.sha256 for folder in folders for file in folder.manifest.files if file.path == TRAJECTORIES)
-    stage = run_open(config, heads_make, learns=partial(_learns, config.tower), data=data or "drawn")
+    stage = run_open(
+        config,
+        heads_make,
+        learns=partial(_learns, config.tower),
+        share_of=lambda name: config.tower_rate if "visual." in name else 1.0,
+        data=data or "drawn",
+    )
     speller, began = Speller(stage.checkpoint.tokenizer), time.process_time()
     shown = Shown(folders, speller)
     with curves_open(config.out, stage.state.update) as curves:
@@ -73,7 +90,7 @@ def heads_make(model: Any) -> nn.ModuleDict:
     """The heads of the first stage, and what the decoder is asked of each cell: whether it is meant, and where its
     widget is clicked. All are drawn anew."""
     heads, text = reading_heads(model), model.config.text_config.hidden_size
-    for name, width in (("meant", 1), ("across", BINS), ("down", BINS)):
+    for name, width in (("meant", 1), ("across", BINS), ("down", BINS), ("column", MOST), ("row", MOST)):
         heads[name] = nn.Linear(text, width)
     return heads
 
@@ -83,24 +100,34 @@ def clicking_loss(
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """How wrong replies and heads are, and figures of it."""
     with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-        patches, cells, logits, middle = passed(model, batch)
+        patches, cells, logits, first, second, middle = passed(model, batch)
     said, figures = _said_loss(logits.float(), batch, speller)
     told, more = _cells_loss(heads, middle.float(), batch)
     loss, figures = said + told, figures | more
+    placed, more = _places_loss(heads, second.float(), batch)
+    loss, figures = loss + placed, figures | more
+    if len(batch.told_at):
+        spelled, more = _spelled_loss(heads, first.float(), batch)
+        loss, figures = loss + spelled, figures | more
     if batch.read is not None:
         read, reading = reading_loss(heads, patches[batch.known], cells[batch.known], batch.read)
         loss, figures = loss + read, figures | reading
     return loss, figures
 
 
-def passed(model: Any, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What the tower makes of patches and cells, the logits of what is said, and the cells after the middle layer."""
+def passed(model: Any, batch: Batch) -> tuple[torch.Tensor, ...]:
+    """What the tower makes of patches and cells, the logits of what is said, an instruction's letters after the first
+    layer, and the cells after the second and the middle one."""
     _, height, width, _ = batch.pixels.shape
     patches, cells = looked(model, patches_of(batch.pixels), turns_of(model, height // CELL, width // CELL))
     words = model.model.language_model.embed_tokens(batch.ids)
     where = (batch.begins[:, None] + torch.arange(cells.shape[1]))[..., None].expand(-1, -1, words.shape[-1])
-    ended, between = thought(model, words.scatter(1, where, cells.to(words.dtype)), batch.places, MIDDLE)
-    return patches, cells, model.lm_head(ended.flatten(0, 1)[batch.said_at]), between.gather(1, where)
+    ended, (first, *later) = thought(
+        model, words.scatter(1, where, cells.to(words.dtype)), batch.places, (FIRST, SECOND, MIDDLE)
+    )
+    logits = model.lm_head(ended.flatten(0, 1)[batch.said_at])
+    second, middle = (layer.gather(1, where) for layer in later)
+    return patches, cells, logits, first.flatten(0, 1)[batch.told_at], second, middle
 
 
 def _decisions(config: Config, update: int, shown: Shown, speller: Speller) -> list[Decision]:
@@ -157,6 +184,25 @@ def _cells_loss(heads: nn.ModuleDict, middle: torch.Tensor, batch: Batch) -> tup
     right = (batch.targets.gather(1, meant.argmax(-1, keepdim=True)) > 0).float().mean()
     figures = {"meant": found.item(), "meant_right": right.item(), "across": across.item(), "down": down.item()}
     return found + 0.5 * (across + down), figures
+
+
+def _places_loss(heads: nn.ModuleDict, cells: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+    count, columns = cells.shape[1], batch.pixels.shape[2] // CELL
+    numbers, loss, figures = torch.arange(count), torch.zeros(()), {}
+    for name, wanted in (("row", numbers // columns), ("column", numbers % columns)):
+        told = heads[name](cells)
+        loss = loss + functional.cross_entropy(told.flatten(0, 1), wanted.repeat(len(cells)))
+        figures[f"{name}_right"] = (told.argmax(-1) == wanted).float().mean().item()
+    return 0.5 * loss, figures
+
+
+def _spelled_loss(heads: nn.ModuleDict, letters: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+    told = heads["pairs"](letters)
+    loss = functional.binary_cross_entropy_with_logits(told, batch.told, reduction="sum")
+    loss = loss / batch.told.sum().clamp(min=1)
+    believed, asked = told > 0, batch.told > 0
+    found = (believed & asked).sum() * 2 / (believed.sum() + asked.sum()).clamp(min=1)
+    return 0.3 * loss, {"spelled": loss.item(), "spelled_f1": found.item()}
 
 
 def soft_bins(bins: torch.Tensor) -> torch.Tensor:

@@ -4,6 +4,7 @@ transformers computes attention of pictures one by one and keeps a mask for text
 the same size neither is needed, and torch can compile all of it.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -51,14 +52,16 @@ def looked(
     return x, merger.mlp(_normed(merger.ln_q, x).reshape(count, places // 4, -1))
 
 
-def thought(model: Any, words: torch.Tensor, places: torch.Tensor, middle: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the decoder makes of embedded words (B, L, text) at these places (3, B, L): at its end, and after layer
-    `middle`. Nothing is masked but what comes later, so that padding stands at the end."""
+def thought(
+    model: Any, words: torch.Tensor, places: torch.Tensor, between: Sequence[int]
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """What the decoder makes of embedded words (B, L, text) at these places (3, B, L): at its end, and after the layers
+    `between`. Nothing is masked but what comes later, so that padding stands at the end."""
     decoder, shape = model.model.language_model, model.config.text_config
     count, length, _ = words.shape
     heads, kept = shape.num_attention_heads, shape.num_key_value_heads
     cosines, sines = (turn[:, None].to(words.dtype) for turn in decoder.rotary_emb(words, places))
-    x = between = words
+    x, kept_back = words, list[torch.Tensor]()
     for number, layer in enumerate(decoder.layers, start=1):
         normed, attention = _normed(layer.input_layernorm, x), layer.self_attn
         query = attention.q_proj(normed).view(count, length, heads, -1).transpose(1, 2)
@@ -69,9 +72,9 @@ def thought(model: Any, words: torch.Tensor, places: torch.Tensor, middle: int) 
         attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
         x = x + attention.o_proj(attended.transpose(1, 2).reshape(count, length, -1))
         x = x + _gated(layer.mlp, _normed(layer.post_attention_layernorm, x))
-        if number == middle:
-            between = x
-    return _normed(decoder.norm, x), between
+        if number in between:
+            kept_back.append(x)
+    return _normed(decoder.norm, x), kept_back
 
 
 def _normed(norm: Any, x: torch.Tensor) -> torch.Tensor:

@@ -5,6 +5,7 @@ Muon moves the matrices, AdamW everything else; on models of this size that is s
 
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,7 +72,7 @@ class Optimisers:
             raise TrainingDiverged(f"the gradient of update {update} is {float(norm)}")
         for one, rate in both:
             for group in one.param_groups:
-                group["lr"] = rate * pace(update, config)
+                group["lr"] = rate * pace(update, config) * group["share"]
             one.step()
             one.zero_grad()
         return float(norm)
@@ -86,16 +87,34 @@ class Optimisers:
         self.adam.load_state_dict(state["adam"])
 
 
-def optimisers_of(model: torch.nn.Module, heads: torch.nn.ModuleDict, config: Learning) -> Optimisers:
-    """Those of a model's weights and its heads'; weights that want no gradient stay as they are."""
-    matrices, others = list[torch.nn.Parameter](), list(heads.parameters())
+def optimisers_of(
+    model: torch.nn.Module,
+    heads: torch.nn.ModuleDict,
+    config: Learning,
+    share_of: Callable[[str], float] = lambda name: 1.0,
+) -> Optimisers:
+    """Those of a model's weights and its heads'; `share_of` says how much of the rates a weight learns at, by its name.
+    Weights that want no gradient stay as they are."""
+    matrices, others = _Shares(), _Shares()
+    others[1.0] = list(heads.parameters())
     for name, weight in model.named_parameters():
         if weight.requires_grad:
-            (matrices if weight.ndim == 2 and "embed" not in name else others).append(weight)
+            (matrices if weight.ndim == 2 and "embed" not in name else others)[share_of(name)].append(weight)
     return Optimisers(
-        torch.optim.Muon(matrices, lr=config.muon_rate, momentum=0.95, weight_decay=0.01),
-        torch.optim.AdamW(others, lr=config.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
+        torch.optim.Muon(matrices.groups(), lr=config.muon_rate, momentum=0.95, weight_decay=0.01),
+        torch.optim.AdamW(others.groups(), lr=config.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
     )
+
+
+class _Shares(defaultdict[float, list[torch.nn.Parameter]]):
+    """Weights by how much of the rates they learn at."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+
+    def groups(self) -> list[dict[str, Any]]:
+        """As optimisers take them."""
+        return [{"params": weights, "share": share} for share, weights in self.items()]
 
 
 def pace(update: int, config: Learning) -> float:
@@ -149,6 +168,7 @@ def run_open(
     heads_of: Callable[[Any], torch.nn.ModuleDict],
     *,
     learns: Callable[[str], bool] = lambda name: True,
+    share_of: Callable[[str], float] = lambda name: 1.0,
     data: str = "drawn",
 ) -> Run:
     """Begin a stage, or go on with it; its heads take over what the stage before had of them. `data` tells what it
@@ -165,7 +185,7 @@ def run_open(
     heads = heads_of(checkpoint.model)
     if (known := (newest or config.checkpoint) / HEADS).is_file():
         _heads_take(heads, torch.load(known, weights_only=True))
-    optimisers = optimisers_of(checkpoint.model, heads, config)
+    optimisers = optimisers_of(checkpoint.model, heads, config, share_of)
     state = State(data=data, config=config.model_dump(mode="json", exclude=MAY_CHANGE))
     if newest is not None:
         earlier = State.model_validate_json((newest / STATE).read_bytes())

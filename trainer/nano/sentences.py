@@ -1,6 +1,7 @@
 """What is asked for on a drawn screen, and what the policy says before it acts."""
 
 from random import Random
+from typing import NamedTuple
 
 from trainer.nano.screens import Kind, Widget
 from vocabulary.actions import Action, Click, DoubleClick, Drag, RightClick
@@ -31,9 +32,17 @@ DOING = {
 }
 
 
-def asked(random: Random, widget: Widget) -> str:
+class Request(NamedTuple):
+    """A sentence, and where in it the label begins that is asked for."""
+
+    sentence: str
+    label_at: int
+
+
+def asked(random: Random, widget: Widget) -> Request:
     """A sentence that asks for a widget."""
-    return random.choice(ASKED[widget.kind]).format(widget.label)
+    form = random.choice(ASKED[widget.kind])
+    return Request(form.format(widget.label), form.index("{}"))
 
 
 def thought(action: Action, size: tuple[int, int]) -> str:

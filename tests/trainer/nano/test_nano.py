@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from trainer.checkpoints import Checkpoint
+from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.errors import CheckpointMismatched
 from trainer.nano import clicking, reading
 from trainer.nano.asked import Decision, Speller, batch_of, decision_draw
@@ -20,6 +20,7 @@ from trainer.nano.checkpoint import start_make
 from trainer.nano.clicking import passed
 from trainer.nano.forward import patches_of
 from trainer.nano.screens import screen_draw
+from trainer.nano.targets import pairs_of
 from trainer.nano.tokenizer import phrases
 from trainer.serve.protocol import Message
 from trainer.serve.reader import Reader
@@ -82,7 +83,7 @@ def test_the_batched_forward_pass_is_that_of_transformers(nano: Checkpoint) -> N
     batch = batch_of(_decisions(nano, 3), speller)
     _, height, width, _ = batch.pixels.shape
     with torch.no_grad():
-        *_, logits, _ = passed(model, batch)
+        logits = passed(model, batch)[2]
         whole = model(
             input_ids=batch.ids,
             attention_mask=torch.ones_like(batch.ids),
@@ -121,6 +122,49 @@ def test_a_tower_that_does_not_learn_stays_as_it_is(start: Path, tmp_path: Path)
     assert any("visual.blocks" in name for name in before)
 
 
+def test_a_tower_may_learn_at_a_share_of_the_rates(start: Path, tmp_path: Path) -> None:
+    told = {"checkpoint": start, "batch": 2, "warmup": 1, "updates": 1, "ahead": 0}
+    before = load_file(start / "model.safetensors")
+    moved = []
+    for share in (1.0, 0.1):
+        made = clicking.run(clicking.Config(**told, out=tmp_path / f"run-{share}", tower_rate=share))
+        after = load_file(made / "model.safetensors")
+        moved.append({name: float((after[name] - before[name]).norm()) for name in before})
+    whole, part = moved
+    matrices = [name for name in before if "visual.blocks" in name and before[name].ndim == 2]
+    assert matrices
+    assert all(part[name] == pytest.approx(0.1 * whole[name], rel=0.02) for name in matrices)
+    others = [name for name in before if "layers" in name and before[name].ndim == 2]
+    assert all(part[name] == pytest.approx(whole[name], rel=0.02) for name in others)
+
+
+def test_pixels_next_to_each_other_begin_alike(start: Path) -> None:
+    checkpoint = checkpoint_load(start)
+    words, speller = checkpoint.model.get_input_embeddings().weight.detach(), Speller(checkpoint.tokenizer)
+    for axis in (words[speller.across], words[speller.down]):
+        alike = torch.nn.functional.cosine_similarity(axis[100:101], axis)
+        assert alike[101] > 0.9
+        assert alike[101] > alike[104] > alike[112] > alike[160]
+
+
+def test_it_is_told_which_letters_of_an_instruction_are_the_label(nano: Checkpoint) -> None:
+    speller = Speller(nano.tokenizer)
+    for seed in range(4, 12):
+        screen = screen_draw(Random(seed), page=(320, 240), dense=True)
+        one = decision_draw(speller, Random(seed), screen)
+        label = screen.widgets[one.chosen].label
+        begin = one.pairs[0][0]
+        spelled = nano.tokenizer.decode(list(one.before[begin : begin + len(label)]))
+        assert spelled == label
+        assert [pair for _, pair in one.pairs] == [pair for _, pair in pairs_of(label)]
+        batch = batch_of([one], speller)
+        assert len(batch.told_at) == len(one.sentence) >= len(label)
+        assert {int(batch.ids[0, place]) for place in batch.told_at} == set(
+            one.before[one.sentence.start : one.sentence.stop]
+        )
+        assert float(batch.told.sum()) == len(one.pairs)
+
+
 def test_the_same_seed_gives_the_same_weights(start: Path, tmp_path: Path) -> None:
     again = start_make(tmp_path / "again", seed=0)
     assert (again / "model.safetensors").read_bytes() == (start / "model.safetensors").read_bytes()
@@ -139,7 +183,9 @@ def _asked(seed: int) -> tuple:  # type: ignore[type-arg]
     from trainer.nano.sentences import asked
 
     screen, random = screen_draw(Random(seed), page=(320, 240), dense=True), Random(seed)
-    return conversation(asked(random, screen.widgets[random.randrange(len(screen.widgets))]), screen.image.size)
+    return conversation(
+        asked(random, screen.widgets[random.randrange(len(screen.widgets))]).sentence, screen.image.size
+    )
 
 
 def _part(part: object, link: str) -> dict[str, object]:
