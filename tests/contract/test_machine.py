@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from tests.contract.notes import AddressNotes, FileNotes, Notes
 from tests.integration.osworld.guests import REVERT, simulated_guest
+from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.errors import (
     CannotRestore,
@@ -42,6 +43,8 @@ from vocabulary.actions import (
 from vocabulary.blobs import BlobRef
 from vocabulary.tasks import Task
 
+IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm"}
+"""Images that are called otherwise than the driver."""
 TASK = Task(id="task-1", instruction="Do something.")
 commands = (f"command-{number:04}" for number in itertools.count())
 
@@ -58,8 +61,10 @@ def guest(data: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=["fake", "computer", "phone", "browser", "osworld"])
+@pytest.fixture(params=["fake", "computer", "phone", "browser", "osworld", pytest.param("qemu", marks=VIRTUAL)])
 def driver(request: pytest.FixtureRequest) -> str:
+    if request.param == "qemu":
+        need_virtual()
     needed = {"phone": "adb", "browser": "chromium-headless-shell", "osworld": "Xtigervnc"}.get(request.param)
     if needed and shutil.which(needed) is None:
         pytest.skip(f"needs {needed}")
@@ -81,6 +86,8 @@ async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> Async
             host = BrowserHost(data / "browsers")
         case "osworld":
             host = GuestHost(data, [request.getfixturevalue("guest")], REVERT)
+        case "qemu":
+            host = virtual_host(data)
         case _:
             host = PhoneHost(LocalHost(data), data)
     yield host
@@ -89,7 +96,7 @@ async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> Async
 
 @pytest_asyncio.fixture
 async def sandbox(host: Host, driver: str) -> Sandbox:
-    return await host.create(driver if driver in ("phone", "browser", "osworld") else "desktop")
+    return await host.create(IMAGES.get(driver, driver))
 
 
 @pytest.fixture
