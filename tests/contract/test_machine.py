@@ -1,15 +1,20 @@
 """What every machine keeps, whatever drives it: one suite, every driver."""
 
 import asyncio
+import inspect
 import itertools
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 import pytest_asyncio
 
 from tests.contract.notes import AddressNotes, FileNotes, Notes
+from tests.integration.cluster.leasing import LeasingHost
+from tests.integration.cluster.placing import MARKS
+from tests.integration.cluster.placing import placed as placed
 from tests.integration.osworld.guests import REVERT, simulated_guest
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from vm_bridge.drivers.fake import FakeHost
@@ -43,7 +48,7 @@ from vocabulary.actions import (
 from vocabulary.blobs import BlobRef
 from vocabulary.tasks import Task
 
-IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm"}
+IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm", "placed": "desktop"}
 """Images that are called otherwise than the driver."""
 TASK = Task(id="task-1", instruction="Do something.")
 commands = (f"command-{number:04}" for number in itertools.count())
@@ -61,8 +66,17 @@ def guest(data: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=["fake", "computer", "phone", "browser", "osworld", pytest.param("qemu", marks=VIRTUAL)])
+DRIVERS = (
+    *("fake", "computer", "phone", "browser", "osworld"),
+    pytest.param("qemu", marks=VIRTUAL),
+    pytest.param("placed", marks=MARKS),
+)
+
+
+@pytest.fixture(params=DRIVERS)
 def driver(request: pytest.FixtureRequest) -> str:
+    if request.param == "placed" and "sandbox" in inspect.signature(request.function).parameters:
+        pytest.skip("of a machine that Ray placed one has a lease and no more")
     if request.param == "qemu":
         need_virtual()
     needed = {"phone": "adb", "browser": "chromium-headless-shell", "osworld": "Xtigervnc"}.get(request.param)
@@ -86,6 +100,9 @@ async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> Async
             host = BrowserHost(data / "browsers")
         case "osworld":
             host = GuestHost(data, [request.getfixturevalue("guest")], REVERT)
+        case "placed":
+            fleet = request.getfixturevalue("placed").fleet
+            host = cast(Host, LeasingHost(fleet.url, fleet.secret))
         case "qemu":
             host = virtual_host(data)
         case _:
