@@ -186,12 +186,12 @@ describe("what can be taken back", () => {
     await waitFor(() => expect(screen.queryByRole("button", { name: /^Undo/ })).toBeNull(), soon);
   });
 
-  it("is undone by a key, the latest first", async () => {
-    const quotas = ["ada", "ben"].map((name) => ({ scope: "user", name, limit: 2, held: 0 }) as const);
+  it("is undone by a key, the latest first, three at most", async () => {
+    const quotas = ["ada", "ben", "cai", "dora"].map((name) => ({ scope: "user", name, limit: 2, held: 0 }) as const);
     const user = show(<QuotaTable quotas={quotas} />);
     for (const { name } of quotas) await user.click(await screen.findByRole("button", { name: `Lift the limit of ${name}` }, soon));
-    await waitFor(() => expect(screen.getAllByRole("button", { name: /^Undo/ })).toHaveLength(2), soon);
+    await waitFor(() => expect(screen.getAllByRole("button", { name: /^Undo/ })).toHaveLength(3), soon);
     await user.keyboard("{Alt>}z{/Alt}");
-    await waitFor(() => expect(sent.at(-1)).toMatchObject({ body: { name: "ben", limit: 2 } }), soon);
+    await waitFor(() => expect(sent.at(-1)).toMatchObject({ body: { name: "dora", limit: 2 } }), soon);
   });
 });

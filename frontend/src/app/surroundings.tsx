@@ -25,7 +25,7 @@ function Dressed({ children }: { children: ReactNode }) {
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme={preferences.theme}>
         <ThemeFromPreferences />
         <CommandsProvider all={ALL_COMMANDS} keyMap={preferences.keys}>
-          <Notifications position="bottom-left" limit={3} />
+          <Notifications position="bottom-left" limit={5} />
           {children}
         </CommandsProvider>
       </MantineProvider>

@@ -1,7 +1,8 @@
 /** The pools page: people put into pools by keys, what differs is sent, a changed pool is said, files looked at first. */
 import { MantineProvider } from "@mantine/core";
+import { cleanNotifications, Notifications } from "@mantine/notifications";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -77,6 +78,7 @@ function shown(answers: Record<string, { status?: number; body: unknown }> = {},
     <MantineProvider env="test">
       <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
         <I18nProvider language={language}>
+          <Notifications />
           <MemoryRouter>
             <TopBarProvider>
               <PoolsPage />
@@ -89,7 +91,10 @@ function shown(answers: Record<string, { status?: number; body: unknown }> = {},
   return { user: userEvent.setup(), sent };
 }
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  cleanNotifications();
+  vi.unstubAllGlobals();
+});
 
 describe("the pools page", () => {
   it("puts somebody into a pool by keys", async () => {
@@ -112,6 +117,28 @@ describe("the pools page", () => {
     await user.click(within(dialog).getByRole("button", { name: "Save" }));
     expect((await within(dialog).findByRole("alert")).textContent).toContain("priority");
     expect(sent[0]?.body).toEqual({ pools: [{ id: 7, version: 3 }], changes: { paused: true } });
+  });
+
+  it("gives several pools what was touched, says in what they differ, and each what it had by an undo", async () => {
+    const other: PoolRow = { ...POOL, id: 8, version: 5, settings: { ...POOL.settings, name: "Phones", max_steps: 30 } };
+    const { user, sent } = shown({ "GET /api/pools/board": { body: { ...BOARD, pools: [POOL, other] } } });
+    await user.click(await screen.findByRole("checkbox", { name: "Choose Office" }));
+    await user.click(screen.getByRole("button", { name: "All" }));
+    await user.click(screen.getByRole("button", { name: "Settings…" }));
+    const dialog = await screen.findByRole("dialog", { name: "Settings of 2 pools" });
+    expect(dialog.textContent).toContain("They differ in: Most steps.");
+    const steps = within(dialog).getByRole("textbox", { name: "Most steps" });
+    fireEvent.change(steps, { target: { value: "55" } });
+    await user.click(within(dialog).getByRole("button", { name: "Save" }));
+    await user.click(await screen.findByRole("button", { name: /^Undo/ }));
+    const seen = [{ id: 7, version: 3 }, { id: 8, version: 5 }];
+    await waitFor(() =>
+      expect(sent.map(({ body }) => body)).toEqual([
+        { pools: seen, changes: { max_steps: 55 } },
+        { pools: [{ id: 7, version: 4 }], changes: { max_steps: 100 } },
+        { pools: [{ id: 8, version: 6 }], changes: { max_steps: 30 } },
+      ]),
+    );
   });
 
   it("asks why before a pool is stopped", async () => {

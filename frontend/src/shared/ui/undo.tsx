@@ -14,6 +14,10 @@ import { Problem } from "./problem";
 /** Long enough to read it and to reach for it; the pointer over it stops the clock. */
 export const OFFERED_MS = 10_000;
 
+/** As many are offered at once; with one more the oldest goes, for one that waited to be shown could not be undone by its key. */
+const MOST = 3;
+const offered = new Set<string>();
+
 export type Undoable = {
   /** A refusal is shown by whose mutation this is. */
   readonly act: () => Promise<unknown>;
@@ -28,13 +32,20 @@ export function useUndoable(): (undoable: Undoable) => void {
   const count = useRef(0);
   return ({ act, done, undo }) => {
     const id = `${place} ${count.current++}`;
-    const offer = () =>
+    const offer = () => {
+      for (const oldest of [...offered].slice(0, Math.max(0, offered.size + 1 - MOST))) {
+        offered.delete(oldest);
+        notifications.hide(oldest);
+      }
+      offered.add(id);
       notifications.show({
         id,
         message: <Offer done={done} undo={undo} onDone={() => notifications.hide(id)} />,
         autoClose: OFFERED_MS,
+        onClose: () => void offered.delete(id),
         closeButtonProps: { "aria-label": t("common.close") },
       });
+    };
     void act().then(offer, () => undefined);
   };
 }
