@@ -143,7 +143,7 @@ class Task(models.Model):
     round's assignments; a task that was reopened begins another. One with `gold`, an episode that shows how it is done
     well, is given to people to see how they do, and never waits."""
 
-    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="tasks")
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="tasks", db_index=False)  # task_listed is one
     key = models.CharField(max_length=200, help_text="The definition's id, unique in its pool")
     definition: DocumentField[vocabulary.tasks.Task] = DocumentField(vocabulary.tasks.Task)
     state = models.CharField(max_length=8, choices=TaskState.choices, default=TaskState.WAITING)
@@ -162,7 +162,7 @@ class Task(models.Model):
         ordering = ("position", "id")
         constraints = [models.UniqueConstraint(fields=("pool", "key"), name="task_once_in_pool")]
         indexes = [
-            models.Index(fields=("pool", "state", "position", "id"), name="task_next"),
+            models.Index(fields=("pool", "position", "id"), condition=Q(state="waiting"), name="task_waiting"),
             models.Index(fields=("pool", "position", "id"), name="task_listed"),
             models.Index(fields=("pool",), condition=Q(gold__isnull=False), name="task_gold"),
             GinIndex(SearchVector("definition", config="simple"), name="task_words"),

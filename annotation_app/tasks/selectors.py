@@ -58,7 +58,7 @@ def pools_giving(user: User, *, pool_id: int | None, practice: bool) -> list[Poo
     now = timezone.now()
     return [
         pool
-        for pool in found.annotate(agreed=_agreed(user)).order_by("-priority", "id")
+        for pool in found.annotate(agreed=_agreed(user)).select_related("policy", "canary").order_by("-priority", "id")
         if pool.hours is None or opens_at(pool.hours, now) <= now
     ]
 
@@ -87,8 +87,9 @@ def tasks_open_in(pool: Pool, user: User) -> QuerySet[Task]:
     if not pool.practice:
         since = Q(task__reopened_at__isnull=True) | Q(created_at__gt=F("task__reopened_at"))
         met |= since & Q(state__in=(AssignmentState.DONE, AssignmentState.SKIPPED))
-    # A list of their own tasks, made once: the rest is read in order from the index, as far as the first that fits.
-    theirs = Assignment.objects.filter(met, annotator=user, task__pool=pool)
+    # A list of their own tasks, made once: the rest is read in order from the index, as far as the first that fits. It
+    # names no pool: of one just filled the database knows no statistics, and would read the whole for each of theirs.
+    theirs = Assignment.objects.filter(met, annotator=user)
     return Task.objects.filter(state=TaskState.WAITING, pool=pool).exclude(pk__in=theirs.values("task_id"))
 
 
