@@ -56,6 +56,7 @@ class Delivery(models.Model):
         indexes = [
             models.Index(fields=("next_at",), condition=Q(state="pending"), name="delivery_due"),
             models.Index(fields=("webhook", "-created_at", "-id"), name="delivery_newest"),
+            models.Index(fields=("created_at",), name="delivery_kept"),
         ]
 
     def __str__(self) -> str:
