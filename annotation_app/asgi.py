@@ -5,19 +5,20 @@ import os
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
-from django.core.asgi import get_asgi_application
+from django import setup
 from django.urls import path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")
-django = get_asgi_application()
+setup(set_prefix=False)
 
 from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402  # needs the apps loaded
+from annotation_app.web.handler import RequestHandler  # noqa: E402  # needs the settings
 
 routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # type: ignore[arg-type]  # as documented
 
 application = ProtocolTypeRouter(
     {
-        "http": django,
+        "http": RequestHandler(),
         "websocket": AllowedHostsOriginValidator(
             AuthMiddlewareStack(URLRouter(routes))  # type: ignore[arg-type]  # as documented
         ),
