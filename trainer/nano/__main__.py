@@ -1,4 +1,5 @@
-"""The recipe: `python -m trainer.nano start FOLDER`, then `reading` and `clicking`; `measuring` tells how far."""
+"""The recipe: `python -m trainer.nano start FOLDER`, then `reading` and `clicking`; `measuring` tells how far, and
+`bundle CHECKPOINT FOLDER` writes what is kept of it."""
 
 import argparse
 import sys
@@ -21,6 +22,9 @@ def main(arguments: list[str] | None = None) -> int:
     start = commands.add_parser("start", help="a policy that has learned nothing")
     start.add_argument("folder", type=Path)
     start.add_argument("--seed", type=int, default=0)
+    bundle = commands.add_parser("bundle", help="a checkpoint in half the bytes, to be served and to learn on")
+    bundle.add_argument("checkpoint", type=Path)
+    bundle.add_argument("folder", type=Path, help="it is replaced")
     for name in STAGES:
         module = import_module(f"trainer.nano.{name}")
         stage = commands.add_parser(
@@ -37,6 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
             from trainer.nano.checkpoint import start_make
 
             print(start_make(given.folder, seed=given.seed))
+        elif given.command == "bundle":
+            from trainer.nano.bundling import bundle as bundled
+
+            print(bundled(given.checkpoint, given.folder))
         else:
             module = import_module(f"trainer.nano.{given.command}")
             print(module.run(config_read(module.Config, given.config, given.set)))

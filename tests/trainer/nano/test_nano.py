@@ -16,9 +16,11 @@ from trainer.errors import CheckpointMismatched
 from trainer.nano import clicking, reading
 from trainer.nano.asked import Decision, Speller, batch_of, decision_draw
 from trainer.nano.asking import conversation, dialect
+from trainer.nano.bundling import bundle
 from trainer.nano.checkpoint import start_make
 from trainer.nano.clicking import passed
 from trainer.nano.forward import patches_of
+from trainer.nano.learning import HEADS
 from trainer.nano.screens import screen_draw
 from trainer.nano.targets import pairs_of
 from trainer.nano.tokenizer import phrases
@@ -169,6 +171,20 @@ def test_the_same_seed_gives_the_same_weights(start: Path, tmp_path: Path) -> No
     again = start_make(tmp_path / "again", seed=0)
     assert (again / "model.safetensors").read_bytes() == (start / "model.safetensors").read_bytes()
     assert sum(file.stat().st_size for file in again.iterdir()) < 30e6
+
+
+def test_a_bundle_is_half_as_large_and_learns_on(start: Path, tmp_path: Path) -> None:
+    told = {"batch": 2, "warmup": 1, "ahead": 0}
+    made = clicking.run(clicking.Config(**told, checkpoint=start, out=tmp_path / "run", updates=1))
+    kept = bundle(made, tmp_path / "bundle")
+    assert bundle(made, kept) == kept
+    assert (kept / "model.safetensors").stat().st_size < 0.51 * (made / "model.safetensors").stat().st_size
+    assert not list(kept.glob("optimisers*"))
+    before, after = (checkpoint_load(folder).model.state_dict() for folder in (made, kept))
+    assert all(torch.equal(after[name], value.bfloat16().float()) for name, value in before.items())
+    again = clicking.run(clicking.Config(**told, checkpoint=kept, out=tmp_path / "again", updates=1))
+    heads = [torch.load(folder / HEADS, weights_only=True)["letters.weight"] for folder in (kept, again)]
+    assert (heads[0].float() - heads[1]).abs().max() < 0.01  # taken over, not drawn anew
 
 
 def _decisions(nano: Checkpoint, count: int) -> list[Decision]:

@@ -1,0 +1,25 @@
+"""What the repository keeps of a policy: weights in half the bytes, and the heads, so that it can go on learning."""
+
+import os
+import shutil
+from pathlib import Path
+
+import torch
+
+from trainer.checkpoints import checkpoint_load
+from trainer.nano.learning import HEADS
+
+
+def bundle(checkpoint: Path, folder: Path) -> Path:
+    """Write a stage's checkpoint in bfloat16, in place of what is there. Raises CheckpointUnusable."""
+    loaded = checkpoint_load(checkpoint, dtype="bfloat16")
+    making = folder.with_name(folder.name + ".making")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir(parents=True)
+    loaded.write(making)
+    if (checkpoint / HEADS).is_file():
+        heads = torch.load(checkpoint / HEADS, weights_only=True)
+        torch.save({name: value.to(torch.bfloat16) for name, value in heads.items()}, making / HEADS)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.rename(making, folder)
+    return folder
