@@ -76,9 +76,7 @@ class Episode(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
     emptied_at = models.DateTimeField(null=True, help_text="When a rule of retention deleted its pictures")
-    catalogued = models.IntegerField(
-        default=-1, editable=False, help_text="Which version the catalogue shows; -1: none"
-    )
+    catalogued = models.IntegerField(default=-1, editable=False, help_text="The version the catalogue shows; -1: none")
 
     pending = models.OneToOneField("Command", null=True, on_delete=models.PROTECT, related_name="+")
 

@@ -135,7 +135,7 @@ describe("what cannot be taken back", () => {
     expect(sent).toEqual([]);
     await user.click(open);
     const again = await screen.findByRole("dialog", { name: button }, soon);
-    await user.click(within(again).getByRole("button", { name: open.textContent ?? "" }));
+    await user.click(within(again).getByRole("button", { name: open.textContent }));
     await waitFor(() => expect(sent).toMatchObject([sends]), soon);
   });
 });
