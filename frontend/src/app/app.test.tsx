@@ -238,7 +238,7 @@ describe("machines", () => {
     expect(screen.getByRole("button", { name: "Watch desktop-9b20e1d4" }).hasAttribute("disabled")).toBe(false);
     expect(screen.getByRole("button", { name: "Watch terminal-0d41b5a9" }).hasAttribute("disabled")).toBe(true);
     await user.click(screen.getByRole("button", { name: "Manage" }));
-    expect((await screen.findByRole("menuitem", { name: /^Machines/ })).getAttribute("aria-current")).toBe("page");
+    expect((await screen.findByRole("menuitem", { name: /^Machines/ }, soon)).getAttribute("aria-current")).toBe("page");
   });
 
   it("are taken back with a reason", async () => {
