@@ -65,7 +65,7 @@ def measured(checkpoint: Path, python: Path) -> dict[str, object]:
 
 def _clicking(checkpoint: Path, python: Path, out: Path) -> dict[str, Any]:
     told = {"checkpoint": checkpoint, "out": out, "screens": SCREENS, "threads": os.cpu_count() or 1}
-    words = [word for name, value in told.items() for word in ("--set", f"{name}={value}")]
+    words = [word for name, value in told.items() for word in ("--set", f"{name}={value}")] + ["--set", "trained=false"]
     subprocess.run([python, "-m", "trainer.nano", "measuring", *words], check=True, cwd=ROOT)
     found: dict[str, Any] = json.loads(out.read_text())
     return found

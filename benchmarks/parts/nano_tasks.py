@@ -1,9 +1,11 @@
 """Tasks of MiniWoB++ on live pages, from pixels: what a policy solves, what it solves blind, and what clicks at random
 come to. Nothing of a page but its picture and its instruction is shown to it."""
 
+import asyncio
 import io
 import uuid
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -42,9 +44,12 @@ STEPWISE = (
 )
 """Done by several acts."""
 SIZE = (160, 210)
-SEEDS = 20
-MOST = 10
-"""Acts an attempt may have."""
+SEEDS, CONTROLS = 20, 10
+"""Attempts at a task by the policy; and of those so many blind and at random, which use up all their acts."""
+MOST = {"pointing": 2, "stepwise": 8}
+"""Acts an attempt may have: an expert needs one, and up to six."""
+PAGES = 4
+"""Attempts at a time."""
 TOKENS = 64
 """A reply may have: a click has eight, and what is typed is spelled."""
 PATIENCE = 120.0
@@ -81,9 +86,9 @@ async def measure(folder: Path, server: str, *, seeds: int = SEEDS) -> dict[str,
     )
     tasks = dict[str, Figures]()
     try:
-        async with machines(folder, 1) as (sandbox,):
+        async with machines(folder, PAGES) as sandboxes:
             for name in (*POINTING, *STEPWISE):
-                tasks[name] = await _task(sandbox, policy, name, seeds)
+                tasks[name] = await _task(sandboxes, policy, name, seeds)
                 say(f"{name}: {tasks[name]}")
     finally:
         await policy.aclose()
@@ -98,17 +103,26 @@ async def measure(folder: Path, server: str, *, seeds: int = SEEDS) -> dict[str,
     }
 
 
-async def _task(sandbox: BrowserSandbox, policy: OpenAIPolicy, name: str, seeds: int) -> Figures:
-    wins = [
-        [await attempt(sandbox, decide, name, seed) for seed in range(seeds)]
-        for decide in (_Asked(policy, blind=False), _Asked(policy, blind=True), at_random(Random(name)))
-    ]
-    rate, (_, blind, chance) = rate_of(sum(wins[0]), seeds), (sum(each) / seeds for each in wins)
+async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, name: str, seeds: int) -> Figures:
+    controls = range(min(seeds, CONTROLS))
+    todo = deque[tuple[list[bool], Decide, int]]()
+    wins, blind, chance = list[bool](), list[bool](), list[bool]()
+    todo.extend((wins, _Asked(policy, blind=False), seed) for seed in range(seeds))
+    todo.extend((blind, _Asked(policy, blind=True), seed) for seed in controls)
+    todo.extend((chance, at_random(Random(f"{name} {seed}")), seed) for seed in controls)
+
+    async def play(sandbox: BrowserSandbox) -> None:
+        while todo:
+            into, decide, seed = todo.popleft()
+            into.append(await attempt(sandbox, decide, name, seed))
+
+    await asyncio.gather(*map(play, sandboxes))
+    rate = rate_of(sum(wins), seeds)
     return {
         "success_rate": round(rate.rate, 3),
         "ci95": (round(rate.low, 3), round(rate.high, 3)),
-        "random": round(chance, 3),
-        "blind": round(blind, 3),
+        "random": round(sum(chance) / len(chance), 3),
+        "blind": round(sum(blind) / len(blind), 3),
     }
 
 
@@ -118,7 +132,8 @@ async def attempt(sandbox: BrowserSandbox, decide: Decide, name: str, seed: int)
     task = MiniWob().make(name, seed=seed, size=SIZE)
     seen = await view.prepare(task)
     task = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})
-    while len(steps) < MOST and not (seen.page is not None and seen.page.over):
+    most = MOST["pointing" if name in POINTING else "stepwise"]
+    while len(steps) < most and not (seen.page is not None and seen.page.over):
         began = datetime.now(UTC)
         thought, action = await decide(view, task, tuple(steps), seen)
         if action is None or action.kind not in view.capabilities.kinds or isinstance(action, Finish):

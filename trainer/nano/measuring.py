@@ -46,6 +46,8 @@ class Config(Settings):
     """Of the first."""
     threads: int = Field(default=1, ge=1)
     """Of the processor."""
+    trained: bool = True
+    """Whether words of training are measured beside those kept away from it."""
     click: bool = True
     """Whether clicks are measured; a policy that was only taught to read has none."""
 
@@ -55,7 +57,7 @@ def run(config: Config) -> Path:
     torch.set_num_threads(config.threads)
     checkpoint, began = checkpoint_load(config.checkpoint), time.process_time()
     figures: dict[str, object] = {"checkpoint": config.checkpoint.name, "screens": config.screens, "seed": config.seed}
-    for kept in (False, True):
+    for kept in (False, True) if config.trained else (True,):
         words = "words_unseen" if kept else "words_trained"
         if (config.checkpoint / HEADS).is_file():
             figures[f"reading_{words}"] = reading_figures(checkpoint, config, kept=kept)
