@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from django.conf import settings
 from django.db import transaction
@@ -18,6 +19,7 @@ TASKS_FILE = Path(__file__).with_name("tasks.json")
 PHONE_FILE = Path(__file__).with_name("phone.json")
 TERMINAL_FILE = Path(__file__).with_name("terminal.json")
 BROWSER_FILE = Path(__file__).with_name("browser.json")
+SMALL_FILE = Path(__file__).with_name("small.json")
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
 BROWSER_POOLS = (
     ("Browser games", "Small games whose time stands still until you act.", "games"),
@@ -72,8 +74,16 @@ class DemoPool:
     tasks: list[Task]
     image: str = "desktop"
     practice: bool = False
-    expert: bool = False
-    """Whether the machine's own scripted expert proposes, not the scripts of the policy server."""
+    policy: Literal["scripted", "expert", "nano"] = "scripted"
+    """Who proposes: the scripts of a server, the machine's own scripted expert, or the bundled model."""
+    priority: int = 0
+
+
+def _small_screens() -> DemoPool:
+    """What the bundled policy was taught, with seeds it was not taught: the first pool people see."""
+    tasks = list(TASKS.validate_json(SMALL_FILE.read_bytes()))
+    told = "Small web tasks for the bundled model, which proposes from pixels alone and is often wrong."
+    return DemoPool("Small screens", told, tasks, image="browser", policy="nano", priority=1)
 
 
 def parted(tasks: tuple[Task, ...]) -> tuple[list[Task], list[Task]]:
@@ -145,10 +155,22 @@ def demo_load(*, exposed: bool = False) -> int:
             image="terminal",
         ),
         *(
-            DemoPool(name, told, [task for task in browser if task.suite == suite], image="browser", expert=True)
+            DemoPool(name, told, [task for task in browser if task.suite == suite], image="browser", policy="expert")
             for name, told, suite in BROWSER_POOLS
         ),
     )
+    policies = {"scripted": policy, "expert": expert}
+    if settings.ENV.nano_url:
+        policies["nano"] = policy_ensure(
+            name="nano",
+            revision="1",
+            dialect="ui_tars_1_5",
+            base_url=settings.ENV.nano_url,
+            model="nano",
+            sampling={"temperature": 0.7, "max_tokens": 64},
+            memory={"images": 1, "stride": 1},
+        )
+        pools = (_small_screens(), *pools)
     new = 0
     for each in pools:
         pool = pool_ensure(
@@ -156,7 +178,8 @@ def demo_load(*, exposed: bool = False) -> int:
             members=members,
             description=each.description,
             instructions=INSTRUCTIONS,
-            policy=expert if each.expert else policy,
+            policy=policies[each.policy],
+            priority=each.priority,
             image=each.image,
             platform=each.tasks[0].platform,
             practice=each.practice,

@@ -48,6 +48,11 @@ def main(words: list[str] | None = None) -> int:
 
 def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_setup(Purpose.RUN, console)
+    try:
+        ensure_trainer(console)
+        arguments.nano = True
+    except OperationsError as error:
+        console.say(f"  The bundled policy is left out, the scripts propose alone: {error}")
     return _serve(arguments, rest, console)
 
 
@@ -58,7 +63,10 @@ def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
             demo.reset(arguments.data, console, sure=arguments.yes)
         if arguments.port != demo.ANY_PORT:
             starting.enter_context(start_lock())
-        stack = demo.stack_of(arguments.data, host=arguments.host, port=arguments.port, console=console)
+        trainer = ensure_trainer(console) if arguments.nano else None
+        stack = demo.stack_of(
+            arguments.data, host=arguments.host, port=arguments.port, console=console, trainer=trainer
+        )
         demo.run_until_stopped(stack, console, storage_only=arguments.storage_only, started=starting.close)
     return 0
 
@@ -153,6 +161,7 @@ def _parser() -> argparse.ArgumentParser:
         each.add_argument("--reset", action="store_true", help="wipe the data first, after asking")
         each.add_argument("--yes", action="store_true", help="do not ask")
         each.add_argument("--storage-only", action="store_true", help="only PostgreSQL and Redis")
+        each.add_argument("--nano", action="store_true", help="the bundled policy too, which the demo always tries")
     test = add("test", _test, "all checks and tests; with pytest arguments only those tests", takes_rest=True)
     test.add_argument("--quick", action="store_true", help="only what needs no servers")
     add("setup", _setup, "install what running and developing need")

@@ -27,9 +27,10 @@ ANY_PORT = 0
 EVERYWHERE = ("0.0.0.0", "::")
 
 
-def stack_of(data: Path, *, host: str, port: int | None, console: Console) -> Stack:
-    """The stack of this folder. `port` is the web's: None takes the first free one from 8000 on, 0 takes any free
-    ports for all programs (tests), another number that one or nothing (OperationsError)."""
+def stack_of(data: Path, *, host: str, port: int | None, console: Console, trainer: Path | None = None) -> Stack:
+    """The stack of this folder; `trainer` is the interpreter that serves the bundled policy. `port` is the web's: None
+    takes the first free one from 8000 on, 0 takes any free ports for all programs (tests), another number that one or
+    nothing (OperationsError)."""
     if host in EVERYWHERE:
         raise OperationsError(f"{host} is no address a browser can open.", hint="Name the one that people will use.")
     data.mkdir(parents=True, exist_ok=True)
@@ -43,7 +44,9 @@ def stack_of(data: Path, *, host: str, port: int | None, console: Console) -> St
         }
         if port:
             chosen["web"] = exact_port("web", port)
-    return Stack(data=data, host=host, ports=Ports(**chosen), secrets=Secrets.kept_in(data / "secrets.json"))
+    return Stack(
+        data=data, host=host, ports=Ports(**chosen), secrets=Secrets.kept_in(data / "secrets.json"), trainer=trainer
+    )
 
 
 async def serve(stack: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
@@ -64,7 +67,8 @@ def _load(stack: Stack, console: Console) -> None:
     """Tables and demo contents, when the code that makes them has changed since they were last made."""
     sources = [path for pattern in LOADED for path in ROOT.glob(pattern)]
     exposed = ("--exposed",) if stack.host != LOOPBACK else ()
-    digest = digest_of(sources, salt=" ".join((stack.environment()["PILOTHOUSE_SCRIPTED_URL"], *exposed)))
+    served = [stack.environment()[name] for name in ("PILOTHOUSE_SCRIPTED_URL", "PILOTHOUSE_NANO_URL")]
+    digest = digest_of(sources, salt=" ".join((*served, *exposed)))
     done = stack.data / "loaded.stamp"
     if is_fresh(done, digest):
         return

@@ -51,12 +51,12 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(data: Path, *, storage_only: bool = False) -> Iterator[Running]:
-    """The whole platform, or only its PostgreSQL and Redis, in `data` and on free ports; stopped on leaving.
-    StartFailed with its last lines when it does not come up."""
+def running(data: Path, *, storage_only: bool = False, nano: bool = False) -> Iterator[Running]:
+    """The whole platform, with the bundled policy (`nano`) or without, or only its PostgreSQL and Redis, in `data` and
+    on free ports; stopped on leaving. StartFailed with its last lines when it does not come up."""
     data.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "annotation_app.operations", "serve", "--data", str(data), "--port", str(ANY_PORT)]
-    only = ["--storage-only"] if storage_only else []
+    only = [*(["--storage-only"] if storage_only else []), *(["--nano"] if nano else [])]
     with (data / "platform.log").open("wb") as log:
         process = subprocess.Popen([*command, *only], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:

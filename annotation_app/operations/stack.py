@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LOOPBACK = "127.0.0.1"
 TOOLS = ROOT / ".data" / "tools"
 """What all desktops of this installation have at /image/tools; its folders are named after what they are made of."""
+NANO = ROOT / "trainer" / "nano" / "checkpoint"
+"""The bundled policy: a small model that works small screens from pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Ports:
     vnc: int = 8011
     redis: int = 8012
     model: int = 8091
+    nano: int = 8092
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Stack:
     """The one address that browsers reach; the other programs stay on the loopback interface."""
     ports: Ports
     secrets: Secrets
+    trainer: Path | None = None
+    """The interpreter that serves the bundled policy; None: nobody does."""
 
     @property
     def url(self) -> str:
@@ -72,6 +77,7 @@ class Stack:
             "PILOTHOUSE_BRIDGE_PUBLIC_URL": f"http://{{host}}:{ports.bridge}",
             "PILOTHOUSE_VNC_PUBLIC_URL": f"ws://{{host}}:{ports.vnc}",
             "PILOTHOUSE_SCRIPTED_URL": f"http://{LOOPBACK}:{ports.model}/v1",
+            "PILOTHOUSE_NANO_URL": "" if self.trainer is None else f"http://{LOOPBACK}:{ports.nano}/v1",
             "PILOTHOUSE_WARM": os.environ.get("PILOTHOUSE_WARM", '{"desktop": 1}'),
             "PILOTHOUSE_WEB_ORIGINS": ",".join(f"http://{name}:{ports.web}" for name in names),
             "PILOTHOUSE_ALLOWED_HOSTS": ",".join(names),
@@ -88,6 +94,7 @@ class Stack:
         host, ports = self.host, self.ports
         celery = ("-m", "celery", "-A", "annotation_app")
         return (
+            *self._nano(),
             self._python(
                 "web", "-m", "daphne", "-b", host, "-p", str(ports.web), "annotation_app.serving:application",
                 ready=Answers(f"http://{host}:{ports.web}/api/health"),
@@ -114,6 +121,20 @@ class Stack:
                 ready=Says("beat: Starting"),
             ),
         )  # fmt: skip
+
+    def _nano(self) -> tuple[Program, ...]:
+        """The bundled policy's server, which has an environment of its own."""
+        if self.trainer is None:
+            return ()
+        served = ("--served-model-name", "nano", "--host", LOOPBACK, "--port", str(self.ports.nano), "--threads", "1")
+        return (
+            Program(
+                name="nano",
+                command=(str(self.trainer), "-m", "trainer.serve", str(NANO), *served),
+                ready=Listens(LOOPBACK, self.ports.nano),
+                environment={"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+            ),
+        )
 
     def note(self) -> str:
         """What tests and tools need to find a running platform, as JSON. Holds the secrets."""

@@ -58,6 +58,8 @@ class Environment(BaseModel):
     ice_servers: Annotated[str, AfterValidator(_json_list)] = "[]"
     """STUN and TURN servers, as the bridge reads them; browsers get passes made from their secrets."""
     scripted_url: str = "http://127.0.0.1:8091/v1"
+    nano_url: str = ""
+    """Where the bundled policy is served. Empty: nowhere, and the demo has no pool for it."""
     policy_api_key: str = ""
     """Sent to policy servers that ask for one."""
     pseudonym_key: str = ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.running import Running
+from annotation_app.operations.running import Running, running
 from annotation_app.operations.stack import ROOT
 from tests.waiting import wait_until
 
@@ -58,6 +58,21 @@ def test_it_works_a_task_to_its_end(platform: Running, tmp_path: Path, policy: s
     assert steps > 0
     assert [done[other] for other in COUNTS if other != does] == [0, 0]
     assert decisions(platform, pool) == [stored] * steps
+
+
+@pytest.mark.slow
+def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
+    """How often it is right is measured by `bench nano`; here that what it draws comes to the desk and is stored."""
+    with running(tmp_path / "platform", nano=True) as whole:
+        log = tmp_path / "log"
+        program = annotating(whole, "Small screens", "--episodes", "2", log=log)
+        assert program.wait(timeout=WITHIN) == 0, log.read_text()
+        done = told(log)
+        assert [one["ended"] for one in done] == ["success", "success"], log.read_text()
+        assert not any(one["shown"] for one in done), "candidates were there at every step"
+        offered = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 1'))"
+        words = f"from annotation_app.episodes.models import Proposal; print({offered})"
+        assert int(whole.manage("shell", "-v", "0", "-c", words)) > 0
 
 
 def test_killed_and_started_again_it_goes_on_where_the_desk_stands(platform: Running, tmp_path: Path) -> None:

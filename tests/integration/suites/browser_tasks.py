@@ -11,6 +11,14 @@ from vocabulary.tasks import Task
 
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
 DEMO = Path(annotation_app.demo.__file__).with_name("browser.json")
+NANO = DEMO.with_name("small.json")
+NANO_TASKS = (
+    *("click-test-2", "click-button", "click-dialog-2", "click-tab", "click-collapsible", "focus-text"),
+    *("circle-center", "click-widget", "click-option", "click-checkboxes", "identify-shape", "enter-text"),
+)
+"""What the bundled policy was taught, well or not."""
+NANO_SIZE, NANO_SEEDS = (160, 210), (1, 2, 3, 4)
+"""MiniWoB++'s own size; none of the policy's training."""
 SMALL_SIZE = (320, 240)
 SMALL = ("2048", "snake", "sokoban", "sliding", "minesweeper", "lights", "memory", "maze", "pipes", "tubes")
 """Games that are offered at a small screen too; all of them say that they fit."""
@@ -27,5 +35,12 @@ def tasks() -> tuple[Task, ...]:
     return (*GAMES.tasks, *SITES.tasks, *own, *small, *files, *WEB_SUITES["miniwob"].tasks)
 
 
+def nano_tasks() -> tuple[Task, ...]:
+    """The pool of the bundled policy, each task once before any comes again."""
+    suite = WEB_SUITES["miniwob"]
+    return tuple(suite.make(name, seed=seed, size=NANO_SIZE) for seed in NANO_SEEDS for name in NANO_TASKS)
+
+
 if __name__ == "__main__":
+    NANO.write_bytes(TASKS.dump_json(nano_tasks(), indent=1) + b"\n")
     DEMO.write_bytes(TASKS.dump_json(tasks(), indent=1) + b"\n")

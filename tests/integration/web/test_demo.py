@@ -7,7 +7,7 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 
 from annotation_app.accounts.models import User
-from annotation_app.demo.contents import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE, USERS
+from annotation_app.demo.contents import BROWSER_FILE, PHONE_FILE, SMALL_FILE, TASKS, TASKS_FILE, TERMINAL_FILE, USERS
 from annotation_app.episodes import services
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.tasks.models import Pool, Task
@@ -58,8 +58,21 @@ def test_a_model_server_that_moved_is_found_again(settings: Any) -> None:
     assert {pool.policy and pool.policy.base_url for pool in Pool.objects.filter(image="browser")} == {EXPERT_URL}
 
 
+@pytest.mark.django_db
+def test_the_bundled_policy_has_the_first_pool_where_it_is_served(settings: Any) -> None:
+    call_command("seed_demo")
+    assert not Pool.objects.filter(name="Small screens").exists()
+    settings.ENV = settings.ENV.model_copy(update={"nano_url": "http://127.0.0.1:9998/v1"})
+    call_command("seed_demo")
+    pool = Pool.objects.order_by("-priority", "id")[0]
+    assert (pool.name, str(pool.policy)) == ("Small screens", "nano 1")
+    assert pool.policy is not None
+    assert (pool.policy.base_url, pool.policy.scripted) == ("http://127.0.0.1:9998/v1", False)
+
+
 def test_the_tasks_are_those_of_the_bundled_suites() -> None:
     assert TASKS.validate_json(TASKS_FILE.read_bytes()) == DESKTOP.tasks
     assert TASKS.validate_json(PHONE_FILE.read_bytes()) == PhoneSuite().tasks
     assert TASKS.validate_json(TERMINAL_FILE.read_bytes()) == TERMINAL.tasks
     assert TASKS.validate_json(BROWSER_FILE.read_bytes()) == browser_tasks.tasks()
+    assert TASKS.validate_json(SMALL_FILE.read_bytes()) == browser_tasks.nano_tasks()
