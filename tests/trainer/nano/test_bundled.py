@@ -1,0 +1,24 @@
+"""The policy of the repository still clicks what it is asked for: prompts, tokens and pictures are those it learned."""
+
+from pathlib import Path
+
+from trainer.checkpoints import checkpoint_load
+from trainer.nano.checkpoint import start_make
+from trainer.nano.measuring import Config, clicking_figures
+
+BUNDLED = Path(__file__).parents[3] / "trainer" / "nano" / "checkpoint"
+
+
+def test_most_clicks_on_words_never_trained_on_hit_and_blind_hardly_any(tmp_path: Path) -> None:
+    config = Config(checkpoint=BUNDLED, out=tmp_path / "figures.json", screens=24)
+    figures = clicking_figures(checkpoint_load(BUNDLED), config, kept=True)
+    assert figures["screens"] == 24
+    assert float(str(figures["success_rate"])) >= 0.7  # 0.92 of 200 when it was bundled
+    assert float(str(figures["blind"])) <= 0.3
+
+
+def test_its_tokens_are_those_that_are_made_today(tmp_path: Path) -> None:
+    start = start_make(tmp_path / "start", seed=0)
+    for name in ("tokenizer.json", "chat_template.jinja", "preprocessor_config.json"):
+        assert (BUNDLED / name).read_bytes() == (start / name).read_bytes(), name
+    assert sum(file.stat().st_size for file in BUNDLED.iterdir()) < 30e6
