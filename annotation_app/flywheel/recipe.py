@@ -64,6 +64,8 @@ class Trials(Frozen):
 
     world: Literal["bridge", "toy"]
     suite: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]*$")] = ""
+    tasks: tuple[Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]+$")], ...] = ()
+    """Of the suite, by name; none: all of them."""
     first_seed: Annotated[int, Field(ge=0)] = 1_000_000
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 20
     parallel: Annotated[int, Field(ge=1, le=64)] = 1

@@ -101,10 +101,11 @@ def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision
         words = ["attempts", str(checkpoint), "--policy", turn.recipe.policy, *seeds]
         programs.run([trainer_python(), "-m", "trainer.toy", *words], log=log)
         return
-    size = ["--size", trials.size] if trials.size else []
+    what = ["--size", trials.size] if trials.size else []
+    what += [word for name in trials.tasks for word in ("--task", name)]
     with served(programs, checkpoint, name=turn.recipe.policy, log=out.with_suffix(".serve.log")) as url:
         words = ["--bridge", settings.ENV.bridge_url, "--suite", trials.suite, "--parallel", str(trials.parallel)]
-        words += ["--model-url", url, "--model", turn.recipe.policy, "--dialect", turn.recipe.dialect, *size, *seeds]
+        words += ["--model-url", url, "--model", turn.recipe.policy, "--dialect", turn.recipe.dialect, *what, *seeds]
         programs.run([platform_python(), "-m", "agent_backend.rollout", *words], log=log)
 
 

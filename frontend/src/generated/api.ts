@@ -2564,6 +2564,7 @@ export interface Reinforcement {
 export interface Trials {
   world: "bridge" | "toy";
   suite: string;
+  tasks: string[];
   first_seed: number;
   seeds: number;
   parallel: number;

@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.running import running
+from annotation_app.operations.stack import NANO, ROOT
 from tests.waiting import wait_until
+from vocabulary.evaluations import Evaluation
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3_000), pytest.mark.xdist_group("servers")]
 
 WITHIN = 1_500
 
@@ -41,9 +45,6 @@ def updates(folder: Path, phase: str) -> list[int]:
     return [json.loads(line)["update"] for line in lines if line.endswith("\n")]
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(WITHIN * 2)
-@pytest.mark.xdist_group("servers")
 def test_a_turn_that_was_killed_while_it_trained_goes_on_to_its_end(tmp_path: Path) -> None:
     first = wheel(tmp_path)
     try:
@@ -69,3 +70,50 @@ def test_a_turn_that_was_killed_while_it_trained_goes_on_to_its_end(tmp_path: Pa
     assert "gate passed" in last or "gate shut" in last
     assert updates(tmp_path, "sft") == list(range(1, 31)), "no update was learned twice, and none is missing"
     assert updates(tmp_path, "rl") in ([], [1, 2, 3, 4])
+
+
+def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path: Path) -> None:
+    """A whole turn over real browsers: what the desk stored is learned from, the candidate is served and tried beside
+    the active policy, and registered. How much better it gets is no matter of a test."""
+    recipe = {
+        "policy": "nano",
+        "start": str(NANO),
+        "sft": {
+            "updates": 3,
+            "shares": {"fresh": 1, "earlier": 0, "general": 0},
+            "settings": {"learning_rate": 1e-5, "vision": True},
+        },
+        "trials": {
+            "world": "bridge",
+            "suite": "miniwob",
+            "tasks": ["click-test-2", "focus-text"],
+            "first_seed": 100,
+            "seeds": 2,
+            "parallel": 2,
+            "size": "160x210",
+        },
+    }
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    with running(tmp_path / "platform", nano=True) as whole:
+        annotator = [sys.executable, "-m", "agent_backend.annotator", "--web", whole.url, "--user", "annotator"]
+        annotator += [
+            "--bridge",
+            whole.environment["PILOTHOUSE_BRIDGE_URL"],
+            "--pool",
+            "Small screens",
+            "--episodes",
+            "4",
+        ]
+        given = {**os.environ, **whole.environment, "PILOTHOUSE_PASSWORD": "annotator-demo"}
+        done = subprocess.run(annotator, cwd=ROOT, env=given, capture_output=True, text=True, timeout=WITHIN)
+        assert done.returncode == 0, done.stderr
+        whole.manage("set_wheel", "admin", "main", "--pool", "Small screens", "--recipe", str(tmp_path / "recipe.json"))
+        turn = [sys.executable, str(ROOT / "manage.py"), "turn_wheel", "main"]
+        told = subprocess.run(turn, cwd=ROOT, env=given, capture_output=True, text=True, timeout=WITHIN)
+        assert told.returncode == 0, told.stdout + told.stderr
+        folder = next((tmp_path / "platform" / "flywheel").iterdir())
+        report = Evaluation.model_validate_json((folder / "trials" / "report.json").read_bytes())
+        assert (report.attempts, {policy.revision for policy in report.policies}) == (4, {"main-0001"})
+        assert report.comparison is not None
+        assert {change.name for change in report.comparison.tasks} == {"click-test-2", "focus-text"}
+        assert "main-0001" in told.stdout.strip().splitlines()[-1]
