@@ -94,7 +94,7 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
         },
     }
     (tmp_path / "recipe.json").write_text(json.dumps(recipe))
-    with running(tmp_path / "platform", nano=True) as whole:
+    with running(tmp_path / "p", nano=True) as whole:
         annotator = [sys.executable, "-m", "agent_backend.annotator", "--web", whole.url, "--user", "annotator"]
         annotator += [
             "--bridge",
@@ -111,7 +111,7 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
         turn = [sys.executable, str(ROOT / "manage.py"), "turn_wheel", "main"]
         told = subprocess.run(turn, cwd=ROOT, env=given, capture_output=True, text=True, timeout=WITHIN)
         assert told.returncode == 0, told.stdout + told.stderr
-        folder = next((tmp_path / "platform" / "flywheel").iterdir())
+        folder = next((tmp_path / "p" / "flywheel").iterdir())
         report = Evaluation.model_validate_json((folder / "trials" / "report.json").read_bytes())
         assert (report.attempts, {policy.revision for policy in report.policies}) == (4, {"main-0001"})
         assert report.comparison is not None
