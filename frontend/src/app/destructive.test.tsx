@@ -19,9 +19,10 @@ import { RuleTable } from "@/features/retention/rule-table";
 import { SecondFactor } from "@/features/session/second-factor";
 import { Tokens } from "@/features/session/tokens";
 import { NodeForm } from "@/features/design/node-form";
+import { Wordings } from "@/features/design/wordings";
 import { Kept } from "@/features/trajectories/kept";
 import { WebhookTable } from "@/features/webhooks/webhook-table";
-import type { JudgeRow, PersonOut, PoolRow, SecurityOut, WebhookOut } from "@/generated/api";
+import type { JudgeRow, PersonOut, PlacedTask, PoolRow, SecurityOut, WebhookOut } from "@/generated/api";
 import { CommandsProvider } from "@/shared/commands/commands";
 import { globalCommands } from "@/shared/commands/global";
 import { I18nProvider } from "@/shared/i18n/i18n";
@@ -62,6 +63,20 @@ const RULE = {
   ...{ removed: 0, freed: 0, error: "", created_by: "alma" },
 };
 const NODE = { id: 9, name: "Mail", parent: null, importance: 1, weight: 1, cells: [] };
+
+const WORDED: PlacedTask = {
+  id: 10,
+  pool: "mail",
+  key: "mail/1",
+  instruction: "Send it.",
+  state: "waiting",
+  level: 1,
+  rubric: {},
+  guessed: true,
+  variant_of: null,
+  accepted: 0,
+  writing: { id: "w", writer: "Model", status: "done", error: "", suggestions: [{ id: 11, text: "Please send it." }] },
+};
 
 /** What pages ask for, by the end of its address. */
 const READ: Record<string, unknown> = {
@@ -121,6 +136,7 @@ const ASKS: readonly [button: string, page: ReactElement, sends: Sent][] = [
   ["Make another secret for https://a.example", <WebhookTable key="" rows={[HOOK]} onShow={none} onSecret={none} />, { method: "POST", path: "/webhooks/5/secret" }],
   ["Remove https://a.example", <WebhookTable key="" rows={[HOOK]} onShow={none} onSecret={none} />, { method: "DELETE", path: "/webhooks/5" }],
   ["Forget PASSWORD", <SecretsDialog key="" pool={POOL} onClose={none} />, { method: "DELETE", path: "/pools/7/credentials/PASSWORD" }],
+  ["Reject", <Wordings key="" task={WORDED} writers={[{ id: 1, name: "Model" }]} />, { method: "POST", path: "/suggestions/11/reject" }],
   ["Delete Mail", <NodeForm key="" node={NODE} onGone={none} />, { method: "DELETE", path: "/design/nodes/9" }],
 ];
 

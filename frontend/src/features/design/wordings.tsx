@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import type { DesignPage, PlacedTask, SuggestionOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { AskButton } from "@/shared/ui/ask-button";
 import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
@@ -93,9 +94,12 @@ function Suggestion({ suggestion: { id, text }, change }: { suggestion: Suggesti
       >
         {t(edited === text ? "design.accept" : "design.accept_edited")}
       </Button>
-      <Button size="compact-sm" variant="default" onClick={() => change.mutate({ do: "reject", suggestion: id })}>
-        {t("design.reject")}
-      </Button>
+      <AskButton
+        size="compact-sm"
+        label={t("design.reject")}
+        ask={t("design.reject.ask", { text })}
+        run={() => change.mutateAsync({ do: "reject", suggestion: id })}
+      />
     </li>
   );
 }

@@ -78,4 +78,5 @@ export const designMessages = {
   "design.accept": "Accept",
   "design.accept_edited": "Accept as edited",
   "design.reject": "Reject",
+  "design.reject.ask": "“{text}” is lost; asking again writes others.",
 } as const satisfies Record<string, Message>;

@@ -78,4 +78,5 @@ export const designMessages = {
   "design.accept": "接受",
   "design.accept_edited": "按编辑后接受",
   "design.reject": "拒绝",
+  "design.reject.ask": "“{text}”将丢失；再次请求会写出别的说法。",
 } as const satisfies Record<string, Message>;
