@@ -14,8 +14,8 @@ from vm_bridge.hosts.limits import groups_sweep
 from vm_bridge.hosts.localsandbox import LocalSandbox, sandbox_image
 from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.runtime import RuntimeFolder
-from vm_bridge.hosts.tree import Image, tree_end
-from vm_bridge.images.build import image_names, image_prepare
+from vm_bridge.hosts.tree import Image, LocalTrees, Trees
+from vm_bridge.images.build import image_prepare
 from vm_bridge.images.tools import INSTALLED, tools_prepare
 from vm_bridge.network.egress import Egress
 from vm_bridge.network.gate import Gate, MakeEgress
@@ -44,8 +44,11 @@ class LocalHost:
         *,
         tools: Path = INSTALLED,
         make_egress: MakeEgress = Egress,
+        trees: Trees | None = None,
     ) -> None:
-        self.images = image_names()
+        """`trees` says what walls there are, by default those of bubblewrap."""
+        self._trees: Trees = trees or LocalTrees()
+        self.images = tuple(self._trees.images)
         self._data = data
         self._tools = tools
         self._make_egress = make_egress
@@ -78,7 +81,7 @@ class LocalHost:
         kept = {sandbox.tree.folder for sandbox in self._made}
         for folder in opened.runtime.trees.iterdir():
             if folder not in kept:
-                await asyncio.to_thread(tree_end, folder)
+                await asyncio.to_thread(self._trees.end, folder)
         for folder in opened.runtime.machines.iterdir():
             if folder.name not in {sandbox.id for sandbox in adopted}:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -116,6 +119,8 @@ class LocalHost:
 
     async def _image(self, name: str) -> Image:
         """Raises NoMachine."""
+        if name not in self.images:
+            raise NoMachine(f"there is no image {name!r}; there are {', '.join(self.images)}")
         opened = await self._opened()
         async with self._preparing:
             if name not in self._ready:
@@ -123,15 +128,15 @@ class LocalHost:
         return self._ready[name]
 
     def _prepare(self, runtime: RuntimeFolder, name: str) -> Image:
-        folder = runtime.image(image_prepare(name, self._data))
+        folder = runtime.image(image_prepare(self._trees.images[name], self._data))
         return Image.read(name, folder, lambda: runtime.tools(tools_prepare(self._tools)))
 
     async def _opened(self) -> _Open:
         async with self._preparing:
             if self._open is None:
                 await asyncio.to_thread(groups_sweep)
-                runtime = await asyncio.to_thread(RuntimeFolder, self._data)
-                self._open = _Open(runtime, Nursery(runtime.trees))
+                runtime = await asyncio.to_thread(RuntimeFolder, self._data / self._trees.apart)
+                self._open = _Open(runtime, Nursery(runtime.trees, self._trees))
                 self._ready.clear()
             return self._open
 

@@ -16,7 +16,6 @@ from vm_bridge.drivers.history import History, Way
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.tree import Image, Tree, write_whole
-from vm_bridge.hosts.usage import usage_of
 from vm_bridge.machine import Capabilities, Machine, Snapshot
 from vm_bridge.network.gate import Gate
 from vm_bridge.sandbox import FrameSource, Usage
@@ -95,7 +94,7 @@ class LocalSandbox:
     async def adopt(self) -> None:
         """Go on with the tree an earlier host left. Raises MachineGone."""
         kept = _kept(self.folder)
-        await self._take(await Tree.adopt(self._nursery.folder / kept.tree), kept.task)
+        await self._take(await self._nursery.trees.adopt(self._nursery.folder / kept.tree), kept.task)
         self._computer.restored(kept.task)
 
     async def prepare(self, fencing_token: int, task: Task) -> None:
@@ -167,7 +166,7 @@ class LocalSandbox:
     async def usage(self) -> Usage:
         if self._tree is None:
             return Usage(pss=0, cpu_seconds=0.0, processes=0)
-        return await asyncio.to_thread(usage_of, self._tree.first.pid)
+        return await self._tree.usage()
 
     async def destroy(self) -> None:
         if self.destroyed:

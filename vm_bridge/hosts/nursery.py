@@ -6,14 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.tree import Image, Tree
+from vm_bridge.hosts.tree import Image, Tree, Trees
 
 
 class Nursery:
     """Keeps one tree of each image ready from its first use on; `folder` is where trees are made."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, trees: Trees) -> None:
+        self.folder, self.trees = folder, trees
         self._coming: dict[str, asyncio.Task[Tree]] = {}
 
     async def take(self, image: Image) -> Tree:
@@ -47,4 +47,4 @@ class Nursery:
         return None
 
     async def _spawn(self, image: Image) -> Tree:
-        return await Tree.spawn(image, self.folder / f"{image.name}-{secrets.token_hex(4)}")
+        return await self.trees.spawn(image, self.folder / f"{image.name}-{secrets.token_hex(4)}")

@@ -1,4 +1,4 @@
-"""One tree of processes in namespaces of its own: a guest, and the desktop it is told to start."""
+"""One tree of processes behind walls of its own: a guest, and the desktop it is told to start."""
 
 import asyncio
 import os
@@ -6,11 +6,11 @@ import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from pydantic import ValidationError
 
@@ -22,9 +22,12 @@ from vm_bridge.hosts.advice import PACKAGES, explain
 from vm_bridge.hosts.confine import Confinement, command
 from vm_bridge.hosts.firstprocess import FirstProcess
 from vm_bridge.hosts.limits import Groups, Limits
+from vm_bridge.hosts.usage import usage_of
+from vm_bridge.images.build import image_names
 from vm_bridge.images.manifest import Manifest, manifest_read
 from vm_bridge.images.tools import tools_services
 from vm_bridge.machine import Service
+from vm_bridge.sandbox import Usage
 from vocabulary.base import Frozen
 
 START_SECONDS = 30.0
@@ -92,7 +95,7 @@ class Tree:
         user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
         limits = Limits(image.manifest.cores, image.manifest.memory, image.manifest.processes)
         groups = Groups.create(folder.name, limits)
-        _make(folder, user)
+        folder_make(folder, user)
         told, tells = os.pipe()
         try:
             confined = Confinement(
@@ -109,9 +112,7 @@ class Tree:
             os.close(tells)
         tree = None
         try:
-            link, memory, greeting = await _reach(folder, START_SECONDS)
-            if greeting.home != image.home:
-                raise MachineGone("the machine did not start from its image's state")
+            link, memory = await reach_fresh(image, folder)
             tree = cls(folder, groups, FirstProcess.told(told), link, memory)
         except MachineGone as gone:
             raise MachineGone(f"{gone}: {await asyncio.to_thread(_last_words, keeper, folder)}") from gone
@@ -120,7 +121,7 @@ class Tree:
             if tree is None:
                 keeper.kill()
         tree._keeper = keeper
-        tree._note()
+        tree.note()
         return tree
 
     @classmethod
@@ -145,13 +146,17 @@ class Tree:
         try:
             await self.link.call("start", Nothing, timeout=START_SECONDS, fence=fence, width=width, height=height)
         except MachineGone as gone:
-            raise MachineGone(f"{gone}: {_words(self.folder)}") from gone
+            raise MachineGone(f"{gone}: {words(self.folder)}") from gone
         if width:
             self.screen = Screen(self._memory, width, height)
         self.fence = fence
         # From now on nobody inside can put something else in the place of the display's socket.
         if os.geteuid() == 0:
             os.chown(self.folder / "display", 0, 0)
+
+    async def usage(self) -> Usage:
+        """What it costs now."""
+        return await asyncio.to_thread(usage_of, self.first.pid)
 
     async def end(self) -> None:
         """Returns when no process is left. Idempotent. Raises MachineGone when they do not end."""
@@ -167,7 +172,8 @@ class Tree:
         self.groups.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _note(self) -> None:
+    def note(self) -> None:
+        """Write down what a later host needs to adopt or end it."""
         standing = Standing(
             pid=self.first.pid,
             began=self.first.began,
@@ -175,6 +181,45 @@ class Tree:
             missing=self.groups.missing,
         )
         write_whole(self.folder / STATE, standing.model_dump_json())
+
+
+class Trees(Protocol):
+    """The walls that one kind of host puts around its trees."""
+
+    images: Mapping[str, str]
+    """What its machines are called, and the prepared image that each begins from."""
+    apart: str
+    """Below its data folder: what keeps its trees apart from those of another kind."""
+
+    async def spawn(self, image: Image, folder: Path) -> Tree:
+        """See `Tree.spawn`."""
+        ...
+
+    async def adopt(self, folder: Path) -> Tree:
+        """See `Tree.adopt`."""
+        ...
+
+    def end(self, folder: Path) -> None:
+        """See `tree_end`."""
+        ...
+
+
+class LocalTrees:
+    """Namespaces made by bubblewrap."""
+
+    apart = ""
+
+    def __init__(self) -> None:
+        self.images: Mapping[str, str] = {name: name for name in image_names()}
+
+    async def spawn(self, image: Image, folder: Path) -> Tree:
+        return await Tree.spawn(image, folder)
+
+    async def adopt(self, folder: Path) -> Tree:
+        return await Tree.adopt(folder)
+
+    def end(self, folder: Path) -> None:
+        tree_end(folder)
 
 
 def tree_lives(folder: Path) -> bool:
@@ -210,7 +255,7 @@ def _standing(folder: Path) -> Standing:
         raise MachineGone(f"nothing is known of {folder.name}") from error
 
 
-def _make(folder: Path, user: int | None) -> None:
+def folder_make(folder: Path, user: int | None) -> None:
     """The folder of a new tree; the sandbox's user may pass through it and write to `display` alone."""
     for path, mode in ((folder, 0o711), (folder / "egress", 0o711), (folder / "display", 0o700)):
         path.mkdir()
@@ -219,14 +264,22 @@ def _make(folder: Path, user: int | None) -> None:
         os.chown(folder / "display", user, user)
 
 
+@contextmanager
+def inherited(folder: Path) -> Iterator[dict[str, int]]:
+    """What every guest starts with, as open descriptors: the sockets it listens on, and the memory for frames."""
+    memory = FrameMemory.make()
+    try:
+        with _listener(folder / "guest.sock") as guest, _listener(folder / "tunnel.sock") as tunnel:
+            yield {"listen": guest.fileno(), "tunnel": tunnel.fileno(), "memory": memory}
+    finally:
+        os.close(memory)
+
+
 def _launch(confined: Confinement, folder: Path, processes: int) -> "subprocess.Popen[bytes]":
     """Start the outermost process, with all it inherits. Raises MachineGone."""
-    guest, tunnel = _listener(folder / "guest.sock"), _listener(folder / "tunnel.sock")
-    memory = FrameMemory.make()
-    given = {"listen": guest.fileno(), "tunnel": tunnel.fileno(), "memory": memory}
-    arguments = given | {"processes": processes, "leash": LEASH_SECONDS}
     try:
-        with guest, tunnel, (folder / ERRORS).open("wb") as errors:
+        with inherited(folder) as given, (folder / ERRORS).open("wb") as errors:
+            arguments = given | {"processes": processes, "leash": LEASH_SECONDS}
             return subprocess.Popen(
                 command(confined, [f"--{name}={value}" for name, value in arguments.items()]),
                 pass_fds=(*given.values(), confined.info),
@@ -237,8 +290,6 @@ def _launch(confined: Confinement, folder: Path, processes: int) -> "subprocess.
             )
     except FileNotFoundError as error:
         raise MachineGone(f"{error.filename} is not installed; install {PACKAGES}") from error
-    finally:
-        os.close(memory)
 
 
 def _listener(path: Path) -> socket.socket:
@@ -248,6 +299,15 @@ def _listener(path: Path) -> socket.socket:
     path.chmod(0o600)
     listener.listen()
     return listener
+
+
+async def reach_fresh(image: Image, folder: Path) -> tuple[GuestLink, FrameMemory]:
+    """A link to a guest that has just been started, and its frames. Raises MachineGone."""
+    link, memory, greeting = await _reach(folder, START_SECONDS)
+    if greeting.home != image.home:
+        link.close()
+        raise MachineGone("the machine did not start from its image's state")
+    return link, memory
 
 
 async def _reach(folder: Path, seconds: float) -> tuple[GuestLink, FrameMemory, Greeting]:
@@ -265,8 +325,9 @@ def _last_words(keeper: "subprocess.Popen[bytes]", folder: Path) -> str:
     """What a sandbox that does not start said; for people."""
     keeper.kill()
     keeper.wait(STOP_SECONDS)
-    return _words(folder)
+    return words(folder)
 
 
-def _words(folder: Path) -> str:
+def words(folder: Path) -> str:
+    """What a guest said on its way; for people."""
     return explain((folder / ERRORS).read_text(encoding="utf-8", errors="replace"))
