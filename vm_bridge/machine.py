@@ -78,6 +78,8 @@ class Lease(Frozen):
     image: str
     host_url: str
     """Where the machine's calls go."""
+    host: str = ""
+    """The id of the bridge host that has it."""
     expires_at: datetime
     capabilities: Capabilities
 

@@ -99,7 +99,7 @@ def watch(*, user: User, machine_id: str, kind: StreamWanted, host: str) -> tupl
     )
     _note(user, "machine.watch", machine.id, session=machine.session)
     ticket = mint(settings.ENV.secret, claim, ttl=TICKET_TTL)
-    return ticket, stream_url(kind, ticket, host)
+    return ticket, stream_url(kind, ticket, host=host, bridge=machine.host)
 
 
 def reclaim(*, user: User, machine_id: str, reason: str) -> None:

@@ -26,6 +26,7 @@ from annotation_app.fleet.services import hosts_now
 from annotation_app.health import checks, history
 from annotation_app.health.checks import Answer, Queue
 from annotation_app.health.schemas import CheckKind
+from vm_bridge.public import public_url
 
 BOUND = 3.0
 """Seconds one check may take."""
@@ -166,10 +167,16 @@ def _backup() -> Answer:
 
 
 def _gateway() -> Answer:
-    """Whether the place viewers are sent to takes connections; where that is behind a proxy it may not be reached from
-    here, so it is no failure."""
-    bridge = urlsplit(settings.ENV.bridge_url).hostname or "localhost"
-    address = urlsplit(settings.ENV.vnc_public_url.replace("{host}", bridge))
+    """Whether the places viewers are sent to take connections; where these are behind a proxy they may not be reached
+    from here, so it is no failure."""
+    name, pattern = urlsplit(settings.ENV.bridge_url).hostname or "localhost", settings.ENV.vnc_public_url
+    bridges = [host.id for host in hosts_now(within=BOUND)] if "{bridge}" in pattern else [""]
+    answers = [_listens(public_url(pattern, host=name, bridge=bridge), name) for bridge in bridges]
+    return next((answer for answer in answers if answer.state != "ok"), Answer())
+
+
+def _listens(url: str, bridge: str) -> Answer:
+    address = urlsplit(url)
     port = address.port or (443 if address.scheme == "wss" else 80)
     try:
         with socket.create_connection((address.hostname or bridge, port), BOUND):

@@ -37,6 +37,7 @@ from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.ice import ICE_SERVERS, ice_passes
 from vm_bridge.machine import Advice, Lease, Machine
 from vm_bridge.machine import Snapshot as MachineSnapshot
+from vm_bridge.public import public_url
 from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
 from vocabulary.actions import Action
 from vocabulary.memory import Budget
@@ -64,7 +65,7 @@ def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> 
     if kind not in lease.capabilities.streams:
         raise Conflict(f"This machine has no {kind} picture.", code="no_stream")
     ticket = _ticket(kind, user, episode_id, lease)
-    return ticket, stream_url(kind, ticket, host)
+    return ticket, stream_url(kind, ticket, host=host, bridge=lease.host)
 
 
 def ice_servers(user: str) -> tuple[IceServerOut, ...]:
@@ -83,8 +84,12 @@ def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str
     """A ticket for the web programs of this episode's machine, and the address of one with it. Raises Conflict."""
     lease = _lease_of(episode_id)
     ticket = _ticket("proxy", user, episode_id, lease)
-    origin = (settings.ENV.preview_url or settings.ENV.bridge_public_url).replace("{host}", host)
-    origin = origin.replace("{machine}", lease.machine_id).rstrip("/")
+    origin = public_url(
+        settings.ENV.preview_url or settings.ENV.bridge_public_url,
+        host=host,
+        bridge=lease.host,
+        machine=lease.machine_id,
+    )
     page, _, query = path.lstrip("/").partition("?")
     given = f"{query}&" if query else ""
     address = f"{origin}{preview_path(lease.machine_id)}/{port}/{page}?{given}{PREVIEW_PARAMETER}={quote(ticket)}"
@@ -100,7 +105,7 @@ def cdp_mint(*, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
     if "navigate" not in lease.capabilities.kinds:
         raise Conflict("This machine is no browser.", code="no_browser")
     ticket = _ticket("cdp", user, episode_id, lease)
-    address = f"{stream_url('cdp', ticket, host)}?token={quote(ticket)}"
+    address = f"{stream_url('cdp', ticket, host=host, bridge=lease.host)}?token={quote(ticket)}"
     return ticket, address.replace("http", "ws", 1)
 
 
@@ -122,11 +127,11 @@ def _ticket(kind: StreamKind, user: str, episode_id: UUID, lease: Lease) -> str:
     return mint(settings.ENV.secret, claim, ttl=TICKET_TTL)
 
 
-def stream_url(kind: StreamKind, ticket: str, host: str) -> str:
-    """Where the browser finds a stream, under the host name it used for us."""
+def stream_url(kind: StreamKind, ticket: str, *, host: str, bridge: str) -> str:
+    """Where the browser finds a stream of a machine of this bridge host, under the host name it used for us."""
     if kind == "vnc":
-        return f"{settings.ENV.vnc_public_url.replace('{host}', host)}/?token={quote(ticket)}"
-    return f"{settings.ENV.bridge_public_url.replace('{host}', host)}/streams/{kind}"
+        return f"{public_url(settings.ENV.vnc_public_url, host=host, bridge=bridge)}/?token={quote(ticket)}"
+    return f"{public_url(settings.ENV.bridge_public_url, host=host, bridge=bridge)}/streams/{kind}"
 
 
 async def suite_tasks(suite: str) -> tuple[Task, ...]:

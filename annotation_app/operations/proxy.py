@@ -7,6 +7,8 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from vm_bridge.public import public_url
+
 UPLOADS = "4g"
 """Largest request body where files come in; the web app's own limits are below it."""
 BODY = "32m"
@@ -136,8 +138,12 @@ class Proxy:
     name: str
     """The host name people use."""
     web: tuple[str, ...]
-    bridge: str = ""
-    vnc: str = ""
+    bridges: tuple[str, ...] = ()
+    """Each an address, or `id=address` where there are several: by the host's id it is told from the others."""
+    gateways: tuple[str, ...] = ()
+    """The VNC gateways beside them, in the same way."""
+    bridge_name: str = ""
+    """The host name of a bridge host, `{bridge}` in it its id; empty: `name`."""
     listen: str = "443"
     bridge_listen: str = "8010"
     vnc_listen: str = "8011"
@@ -159,12 +165,14 @@ def nginx_of(proxy: Proxy) -> str:
     servers = [PAGES.format(listen=_port(proxy.listen, sure=sure), **listening)]
     if proxy.redirect:
         servers.append(REDIRECT.format(listen=proxy.redirect, name=proxy.name))
-    if proxy.bridge:
-        servers.append(
-            BRIDGE.format(listen=_port(proxy.bridge_listen, sure=sure), name=proxy.name, address=proxy.bridge)
-        )
-    if proxy.vnc:
-        servers.append(GATEWAY.format(listen=_port(proxy.vnc_listen, sure=sure), name=proxy.name, address=proxy.vnc))
+    for form, listen, places in (
+        (BRIDGE, proxy.bridge_listen, proxy.bridges),
+        (GATEWAY, proxy.vnc_listen, proxy.gateways),
+    ):
+        for place in places:
+            bridge, _, address = place.rpartition("=")
+            name = public_url(proxy.bridge_name or proxy.name, bridge=bridge)
+            servers.append(form.format(listen=_port(listen, sure=sure), name=name, address=address))
     return FRAME.format(
         folder=proxy.folder,
         log=proxy.log,
@@ -184,8 +192,18 @@ def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Print nginx's configuration for several web processes.")
     parser.add_argument("--name", required=True, help="the host name people use")
     parser.add_argument("--web", required=True, action="append", help="host:port of a web process; repeat for each")
-    parser.add_argument("--bridge", default="", help="host:port of the bridge")
-    parser.add_argument("--vnc", default="", help="host:port of the VNC gateway")
+    parser.add_argument(
+        "--bridge", default=[], action="append", dest="bridges",
+        help="host:port of the bridge; of several id=host:port each, the id being its PILOTHOUSE_HOST_ID",
+    )  # fmt: skip
+    parser.add_argument(
+        "--vnc", default=[], action="append", dest="gateways", help="host:port of the VNC gateway, in the same way"
+    )
+    parser.add_argument(
+        "--bridge-name",
+        default="",
+        help="host name of a bridge host, with {bridge} in it; for several",
+    )
     parser.add_argument("--listen", default="443")
     parser.add_argument("--bridge-listen", default="8010")
     parser.add_argument("--vnc-listen", default="8011")
@@ -196,7 +214,10 @@ def main(words: list[str] | None = None) -> None:
     given = vars(parser.parse_args(words))
     if (given["certificate"] is None) != (given["key"] is None):
         parser.error("--certificate and --key go together")
-    print(nginx_of(Proxy(**{**given, "web": tuple(given["web"])})), end="")
+    several = {name: tuple(given[name]) for name in ("web", "bridges", "gateways")}
+    if max(len(several["bridges"]), len(several["gateways"])) > 1 and "{bridge}" not in given["bridge_name"]:
+        parser.error("several bridges are told apart by --bridge-name '{bridge}.streams.example.org' and id=host:port")
+    print(nginx_of(Proxy(**{**given, **several})), end="")
 
 
 if __name__ == "__main__":

@@ -6,19 +6,22 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from annotation_app.web.middleware import middleware_of
+from vm_bridge.public import public_source
 
 
 def policy_for(host: str) -> str:
     """The content security policy for people who reach us under this host name (port included)."""
     name = urlsplit(f"//{host}").hostname or host
-    bridge, vnc = (url.replace("{host}", name) for url in (settings.ENV.bridge_public_url, settings.ENV.vnc_public_url))
+    bridge, vnc = (
+        public_source(url, host=name) for url in (settings.ENV.bridge_public_url, settings.ENV.vnc_public_url)
+    )
     streams = (bridge, bridge.replace("http", "ws", 1), vnc)
     connect = " ".join(["'self'", f"ws://{host}", f"wss://{host}", *streams])
     return "; ".join(
         (
             "default-src 'self'",
             f"connect-src {connect}",
-            f"frame-src {settings.ENV.preview_url.replace('{machine}', '*') or bridge}",
+            f"frame-src {public_source(settings.ENV.preview_url, host=name) if settings.ENV.preview_url else bridge}",
             "img-src 'self' data: blob:",
             "media-src 'self' blob:",
             "style-src 'self' 'unsafe-inline'",

@@ -76,7 +76,9 @@ class Leases:
         end, refusals = await self._renew([(machine_id, token)], ttl)
         if refusals:
             raise error_of(refusals[0])
-        known = await self._redis.hmget(f"{PREFIX}machine:{machine_id}", ["holder", "image", "url", "capabilities"])
+        known = await self._redis.hmget(
+            f"{PREFIX}machine:{machine_id}", ["holder", "image", "url", "capabilities", "host"]
+        )
         return _lease(machine_id, str(token), end, *cast("list[str]", known))
 
     async def _renew(self, leases: Sequence[tuple[str, int]], ttl: float) -> tuple[str, dict[int, str]]:
@@ -116,8 +118,8 @@ class Leases:
 def _given(answer: list[Any]) -> Lease | Waiting:
     """The lease or the place a script gives. Raises the error it speaks of."""
     match answer:
-        case ["leased", machine_id, token, ends, holder, image, url, capabilities]:
-            return _lease(machine_id, token, ends, holder, image, url, capabilities)
+        case ["leased", machine_id, token, ends, holder, image, url, capabilities, host]:
+            return _lease(machine_id, token, ends, holder, image, url, capabilities, host)
         case ["waiting", request, image, position, waiting, estimate, why]:
             return Waiting(
                 request_id=request,
@@ -131,13 +133,16 @@ def _given(answer: list[Any]) -> Lease | Waiting:
             raise error_of(answer[1])
 
 
-def _lease(machine_id: str, token: str, ends: str, holder: str, image: str, url: str, capabilities: str) -> Lease:
+def _lease(
+    machine_id: str, token: str, ends: str, holder: str, image: str, url: str, capabilities: str, host: str
+) -> Lease:
     return Lease(
         machine_id=machine_id,
         fencing_token=int(token),
         holder=holder,
         image=image,
         host_url=url,
+        host=host,
         expires_at=moment(ends),
         capabilities=capabilities_of(capabilities),
     )

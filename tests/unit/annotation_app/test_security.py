@@ -39,5 +39,28 @@ def test_scripts_come_from_us_only() -> None:
 
 
 def test_a_vnc_ticket_travels_in_the_address_and_others_do_not() -> None:
-    assert stream_url("vnc", "a.b", "desk") == "ws://desk:8011/?token=a.b"
-    assert stream_url("webrtc", "a.b", "desk") == "http://desk:8010/streams/webrtc"
+    assert stream_url("vnc", "a.b", host="desk", bridge="h1") == "ws://desk:8011/?token=a.b"
+    assert stream_url("webrtc", "a.b", host="desk", bridge="h1") == "http://desk:8010/streams/webrtc"
+
+
+def test_streams_of_several_bridge_hosts_are_each_at_its_own_name(settings: Any) -> None:
+    settings.ENV = settings.ENV.model_copy(
+        update={
+            "bridge_public_url": "https://{bridge}.streams.example.org:8010/",
+            "vnc_public_url": "wss://{bridge}.streams.example.org:8011",
+            "preview_url": "https://{machine}.{bridge}.preview.example.org",
+        }
+    )
+    assert stream_url("stills", "a.b", host="desk", bridge="h_2.x") == (
+        "https://h-2-x.streams.example.org:8010/streams/stills"
+    )
+    assert stream_url("vnc", "a.b", host="desk", bridge="h1") == "wss://h1.streams.example.org:8011/?token=a.b"
+    policy = policy_for("desk.example")
+    assert " https://*.streams.example.org:8010 " in policy
+    assert " wss://*.streams.example.org:8011;" in policy
+    assert "frame-src https://*.preview.example.org;" in policy
+
+
+def test_a_bridge_below_a_path_is_a_source_whatever_lies_below_it(settings: Any) -> None:
+    settings.ENV = settings.ENV.model_copy(update={"bridge_public_url": "https://{host}/bridge"})
+    assert " https://desk.example ws" in policy_for("desk.example:8443")

@@ -12,7 +12,7 @@ from annotation_app.operations.proxy import Proxy, main, nginx_of
 from annotation_app.operations.stack import ROOT
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-PROXY = Proxy(name="pilothouse.test", web=("a:8000", "b:8000"), bridge="c:8010", vnc="d:8011")
+PROXY = Proxy(name="pilothouse.test", web=("a:8000", "b:8000"), bridges=("c:8010",), gateways=("d:8011",))
 FOR_COMPOSE = (
     "--name _ --web web-1:8000 --web web-2:8000 --bridge bridge:8010 --vnc vnc:8011 --listen 8443 --redirect 8080 "
     "--certificate /etc/nginx/certificates/fullchain.pem --key /etc/nginx/certificates/privkey.pem"
@@ -54,6 +54,30 @@ def test_a_certificate_needs_its_key() -> None:
         main(["--name", "x", "--web", "a:1", "--certificate", "chain.pem"])
 
 
+def test_each_bridge_host_has_a_name_of_its_own() -> None:
+    several = replace(
+        PROXY,
+        bridges=("h1=c:8010", "ray-0.ab_1=e:8010"),
+        gateways=("h1=c:8011", "ray-0.ab_1=e:8011"),
+        bridge_name="{bridge}.streams.pilothouse.test",
+    )
+    blocks = nginx_of(several).split("server {")
+    at = {
+        words[words.index("server_name") + 1].rstrip(";"): words[words.index("proxy_pass") + 1].rstrip(";")
+        for words in (block.split() for block in blocks)
+        if "8010;" in words
+    }
+    assert at == {
+        "h1.streams.pilothouse.test": "http://c:8010",
+        "ray-0-ab-1.streams.pilothouse.test": "http://e:8010",
+    }
+
+
+def test_several_bridges_without_names_are_refused() -> None:
+    with pytest.raises(SystemExit):
+        main(["--name", "x", "--web", "a:1", "--bridge", "h1=c:1", "--bridge", "h2=d:1"])
+
+
 def test_the_compose_files_is_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     main(FOR_COMPOSE.split())
     assert capsys.readouterr().out == (ROOT / "docker" / "nginx.conf").read_text(), (
@@ -70,7 +94,9 @@ def test_nginx_takes_it(tmp_path: Path) -> None:
          "-subj", "/CN=pilothouse.test"], check=True, capture_output=True, timeout=60,
     )  # fmt: skip
     local = Proxy(
-        name="pilothouse.test", web=("127.0.0.1:1", "127.0.0.1:2"), bridge="127.0.0.1:3", vnc="127.0.0.1:4",
+        name="pilothouse.test", web=("127.0.0.1:1", "127.0.0.1:2"), bridges=("h1=127.0.0.1:3", "h2=127.0.0.1:5"),
+        gateways=("h1=127.0.0.1:4", "h2=127.0.0.1:6"),
+        bridge_name="{bridge}.streams.pilothouse.test",
         listen="127.0.0.1:8443", redirect="127.0.0.1:8080", certificate=chain, key=key, folder=tmp_path,
         log=str(tmp_path / "access.log"),
     )  # fmt: skip

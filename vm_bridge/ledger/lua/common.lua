@@ -51,9 +51,9 @@ local function blocked(user, pool)
 end
 
 local function lease_of(id)
-    local known = redis.call('HMGET', key('machine', id), 'holder', 'image', 'url', 'capabilities')
+    local known = redis.call('HMGET', key('machine', id), 'holder', 'image', 'url', 'capabilities', 'host')
     return {'leased', id, redis.call('HGET', TOKENS, id), redis.call('ZSCORE', LEASES, id),
-            known[1], known[2], known[3], known[4]}
+            known[1], known[2], known[3], known[4], known[5]}
 end
 
 -- ask = {request, holder, user, pool, session}
