@@ -81,8 +81,15 @@ async def keep(bridge: BridgeClient, lease: Lease) -> None:
 async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: PolicyOn, limits: Limits) -> Attempted:
     """One episode from a fresh machine to its verdict. Raises BridgeError when no machine can be had, PolicyUnavailable
     when the policy's server stays away."""
+    name = uuid.uuid4().hex
+    async with leased(bridge, image, name) as machine:
+        return await flown(machine, task, policy_on(machine), limits, name=name)
+
+
+async def flown(machine: Machine, task: Task, policy: Policy, limits: Limits, *, name: str = "") -> Attempted:
+    """One episode on a machine that is there. Raises PolicyUnavailable when the policy's server stays away."""
     start = EpisodeState(
-        id=uuid.uuid4().hex,
+        id=name or uuid.uuid4().hex,
         version=0,
         status="warming",
         task=task,
@@ -90,13 +97,11 @@ async def attempt(bridge: BridgeClient, image: str, task: Task, policy_on: Polic
         thought_required=False,  # a person is asked for one, a policy says what it says
         created_at=datetime.now(UTC),
     )
-    async with leased(bridge, image, start.id) as machine:
-        policy = policy_on(machine)
 
-        async def open_machine(state: EpisodeState) -> Machine:
-            return machine
+    async def open_machine(state: EpisodeState) -> Machine:
+        return machine
 
-        store = await fly(start, open_machine, lambda: policy, limits)
+    store = await fly(start, open_machine, lambda: policy, limits)
     if store.state.status != "finished":
         return Attempted(None, store.state.error, {})
     return Attempted(trajectory_of(store), "", store.blobs)

@@ -1,0 +1,109 @@
+"""Attempts of the nano policy at live pages with the weights that are served: drawn for the trainer, or to measure."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_backend.folders import FolderWriter
+from agent_backend.policy.completions import Waits
+from agent_backend.policy.openai import Endpoint, OpenAIPolicy
+from agent_backend.policy.reload import ModelServer
+from agent_backend.rollout.attempt import Attempted
+from agent_backend.rollout.pages import pages_attempted
+from benchmarks.parts.figures import say
+from vm_bridge.hosts.browser import BrowserSandbox
+from vm_bridge.suites.miniwob import MiniWob
+from vocabulary.memory import Budget
+from vocabulary.sampling import Sampling
+from vocabulary.tasks import Task
+
+SIZE = (160, 210)
+MODEL = "tiny"
+TOKENS = 64
+"""A reply may have: a click has eight."""
+PATIENCE = 300.0
+Take = Callable[[Attempted], None]
+TRIES = 3
+"""How often a page that fails is opened."""
+
+
+class PagesFailed(Exception):
+    """Pages failed again and again."""
+
+
+class Player:
+    """Plays on some machines, with a server whose weights are exchanged."""
+
+    def __init__(self, sandboxes: Sequence[BrowserSandbox], url: str, acts: int) -> None:
+        self._sandboxes, self._url, self._acts = sandboxes, url, acts
+        self._server = ModelServer(url)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._server.aclose()
+
+    async def weights(self, folder: Path, version: str) -> None:
+        """Play with these from now on. Raises PolicyError."""
+        await self._server.reload(str(folder), version)
+
+    def tasks(self, name: str, seeds: Sequence[int]) -> list[Task]:
+        """A task's pages, each as often as its seed comes."""
+        made = [MiniWob().make(name, seed=seed, size=SIZE) for seed in seeds]
+        return [task.model_copy(update={"max_steps": self._acts}) for task in made]
+
+    async def drawn(self, target: Path, tasks: Sequence[Task], version: str, temperature: float) -> None:
+        """A folder of attempts for the trainer; one that was begun is gone on with. Raises PagesFailed, PolicyError."""
+        folder = FolderWriter(target, {"origin": "rollout", "policy": version, "tasks": [task.id for task in tasks]})
+        for _ in range(TRIES):
+            left = Counter(task.id for task in tasks) - Counter(task.id for task in folder.kept.values())
+            todo = [task for task in {task.id: task for task in tasks}.values() for _ in range(left[task.id])]
+            if not todo:
+                folder.finish(at=datetime.now(UTC))
+                return
+            await self._attempted(todo, version, temperature, lambda made: _kept(folder, made))
+        raise PagesFailed(f"{len(todo)} attempts of {target.name} could not be made")
+
+    async def won(self, tasks: Sequence[Task], version: str) -> list[bool]:
+        """Which pages are solved by the likeliest replies, in order. Raises PagesFailed, PolicyError."""
+        known = dict[str, bool]()
+
+        def take(made: Attempted) -> None:
+            if made.trajectory is not None:
+                known[made.trajectory.task.id] = made.trajectory.verdict is not None and bool(
+                    made.trajectory.verdict.success
+                )
+
+        for _ in range(TRIES):
+            if todo := [task for task in tasks if task.id not in known]:
+                await self._attempted(todo, version, 0.0, take)
+        if todo := [task for task in tasks if task.id not in known]:
+            raise PagesFailed(f"{len(todo)} pages could not be played")
+        return [known[task.id] for task in tasks]
+
+    async def _attempted(self, tasks: Sequence[Task], version: str, temperature: float, take: Take) -> None:
+        policy = OpenAIPolicy(
+            Endpoint(
+                base_url=f"{self._url}/v1",
+                model=MODEL,
+                dialect="ui_tars_1_5",
+                name="nano",
+                revision=version,
+                sampling=Sampling(n=1, temperature=temperature, max_tokens=TOKENS),
+                waits=Waits(token=PATIENCE, total=PATIENCE),
+                budget=Budget(images=1, stride=1),
+            )
+        )
+        try:
+            await pages_attempted(self._sandboxes, tasks, lambda _: policy, take, _lost)
+        finally:
+            await policy.aclose()
+
+
+def _kept(folder: FolderWriter, made: Attempted) -> None:
+    assert made.trajectory is not None
+    folder.add(made.trajectory, made.blob)
+
+
+def _lost(task: Task, why: str) -> None:
+    say(f"{task.id} is played again: {why}")

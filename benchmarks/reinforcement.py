@@ -1,0 +1,257 @@
+"""Reinforcement of the nano policy on live pages: `./pilothouse bench reinforcement OUT --task identify-shape …`.
+
+PPO on each task, and GRPO beside it on one, from the same start, on the same pages, with as many attempts. Attempts are
+drawn in this process with the weights that `trainer.serve` has, and learned from by `trainer ppo` or `trainer grpo`
+beside it. Ended at any moment and given again it goes on: attempts that were made are kept, updates that were learned
+stay, runs that are done are only read. One JSON object is the last line.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.trainer import ensure_trainer
+from benchmarks.parts.browser_steps import machines
+from benchmarks.parts.figures import machine, say
+from benchmarks.parts.reinforcement_plan import Ledger, OtherPlan, Plan, Run, chance, table
+from benchmarks.parts.reinforcement_play import Player
+from tests.integration.servers.starting import ROOT, trainer_server
+from vm_bridge.hosts.usage import usage_of
+
+START = ROOT / "trainer" / "nano" / "checkpoint"
+TASKS = ("identify-shape", "click-color", "click-option")
+TRAINER: dict[str, JsonValue] = {"learning_rate": 1e-4, "warmup": 2, "vision": True, "tokens": 4096, "sequences": 8}
+PPO: dict[str, JsonValue] = {"value_updates": 2, "critic_learning_rate": 3e-4, "alpha": 0.5}
+HEADS = "heads.pt"
+LEARNING, LOOK_EVERY = 1800.0, 0.2
+"""How long an update may take on a machine with much else to do, and how often it is looked at (seconds)."""
+
+
+class TrainerFailed(Exception):
+    """The trainer ended, or made no checkpoint in time; the message has the end of its log."""
+
+
+class Trainer:
+    """A run's process of the trainer; it is started with the same words every time."""
+
+    def __init__(self, python: Path, folder: Path, algorithm: str, settings: dict[str, JsonValue]) -> None:
+        self.out, self._log = Path(str(settings["out"])), folder / "trainer.log"
+        (folder / "settings.json").write_text(json.dumps(settings, indent=1))
+        command: list[str | Path] = [python, "-m", "trainer", algorithm, "--config", folder / "settings.json"]
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment)
+
+    async def kept(self, update: int) -> Path:
+        """The checkpoint of this update, as soon as it is there. Raises TrainerFailed."""
+        folder = self.out / f"update-{update:06}"
+        try:
+            async with asyncio.timeout(LEARNING):
+                while not folder.exists():
+                    if self._process.poll() is not None and not folder.exists():
+                        raise TrainerFailed(self._log.read_text()[-3000:])
+                    await asyncio.sleep(LOOK_EVERY)
+        except TimeoutError:
+            raise TrainerFailed(f"no {folder.name} in time: {self._log.read_text()[-3000:]}") from None
+        return folder
+
+    @property
+    def cpu_seconds(self) -> float:
+        """What it has cost so far."""
+        return cpu_seconds(self._process.pid)
+
+    def end(self) -> None:
+        """It may be killed at any moment."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Processor seconds so far."""
+
+    all: float
+    """Of this process and all it started that still run: the player, browsers, the server, the trainer."""
+    trainer: float
+
+
+class Experiment:
+    """Every run of a plan, one after the other."""
+
+    def __init__(self, ledger: Ledger, start: Path, python: Path, player: Player) -> None:
+        self._ledger, self._plan, self._start, self._python = ledger, ledger.plan, start, python
+        self._player = player
+
+    async def all(self) -> None:
+        """What is not done yet. Raises TrainerFailed, PagesFailed, PolicyError."""
+        for task in self._plan.tasks:
+            if task not in self._ledger.before():
+                await self._player.weights(self._start, "start")
+                wins = await self._won(task, "start")
+                self._ledger.measured(task, wins)
+                say(f"{task}, before: {sum(wins)} of {len(wins)}")
+        for run in self._plan.runs:
+            if self._ledger.figures(run) is None:
+                await self._run(run)
+            say(f"{run.name}: {self._ledger.figures(run)}")
+
+    async def _run(self, run: Run) -> None:
+        folder = self._ledger.of(run)
+        out, inbox = folder / "run", folder / "inbox"
+        settings = self._plan.settings(run, start=self._start, out=out, inbox=inbox)
+        counted = Counted(cpu_seconds(), 0.0)
+        async with trained(self._python, folder, run.algorithm, settings) as trainer:
+            begin = max((int(one.name.removeprefix("update-")) for one in out.glob("update-??????")), default=0)
+            for update in range(begin, self._plan.updates):
+                counted = await self._update(run, trainer, await trainer.kept(update), update, counted)
+            newest = await trainer.kept(self._plan.updates)
+        await self._player.weights(newest, newest.name)
+        self._ledger.done(run, await self._won(run.task, newest.name))
+        bundled(self._python, newest, self._start, folder / "policy")
+
+    async def _update(self, run: Run, trainer: Trainer, weights: Path, update: int, before: Counted) -> Counted:
+        """Attempts with the weights of this update, and what is learned from them."""
+        target = self._ledger.of(run) / "inbox" / weights.name
+        if not target.exists():
+            await self._player.weights(weights, weights.name)
+            tasks = self._player.tasks(run.task, self._plan.seeds(run, update))
+            await self._player.drawn(target, tasks, weights.name, self._plan.temperature)
+        await trainer.kept(update + 1)
+        now = Counted(cpu_seconds(), trainer.cpu_seconds)
+        learned = now.trainer - before.trainer
+        cost = {"learn": round(learned, 2), "play": round(now.all - before.all - learned, 2)}
+        figures = logged(trainer.out, update + 1)
+        self._ledger.updated(run, figures | {"cpu_seconds": cost})
+        say(f"{run.name}, update {update + 1}: {figures['success']:.2f} of {figures['attempts']} drawn, {cost}")
+        return now
+
+    async def _won(self, task: str, version: str) -> list[bool]:
+        return await self._player.won(self._player.tasks(task, self._plan.evaluated()), version)
+
+
+@asynccontextmanager
+async def trained(python: Path, folder: Path, algorithm: str, settings: dict[str, JsonValue]) -> AsyncIterator[Trainer]:
+    """A trainer at work while the block runs."""
+    trainer = Trainer(python, folder, algorithm, settings)
+    try:
+        yield trainer
+    finally:
+        await asyncio.to_thread(trainer.end)
+
+
+def cpu_seconds(root: int | None = None) -> float:
+    """What a process and those it started have cost; by default this one."""
+    return usage_of(root or os.getpid()).cpu_seconds
+
+
+def logged(out: Path, update: int) -> dict[str, Any]:
+    """The trainer's own figures of an update; they are written before its checkpoint."""
+    lines = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
+    found: dict[str, Any] = next(line for line in lines if line["update"] == update)
+    return found
+
+
+def bundled(python: Path, checkpoint: Path, start: Path, folder: Path) -> None:
+    """The policy as the repository keeps one, with the heads of its start: they did not learn, and can go on."""
+    if (start / HEADS).is_file():
+        shutil.copy(start / HEADS, checkpoint / HEADS)
+    command: list[str | Path] = [python, "-m", "trainer.nano", "bundle", checkpoint, folder]
+    subprocess.run(command, check=True, cwd=ROOT, stdout=sys.stderr)
+
+
+def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="./pilothouse bench reinforcement", description=__doc__)
+    parser.add_argument("out", type=Path, help="the ledger's folder; what is in it is gone on with")
+    parser.add_argument("--start", type=Path, default=START, help="the policy; default: the bundled one")
+    parser.add_argument("--task", action="append", help="PPO learns it; may be given again")
+    parser.add_argument("--compare", help="the task that GRPO learns too")
+    parser.add_argument("--seeds", type=int, default=1, help="runs of each")
+    parser.add_argument("--updates", type=int, default=12)
+    parser.add_argument("--pages", type=int, default=8, help="of an update")
+    parser.add_argument("--group", type=int, default=4, help="attempts at each page")
+    parser.add_argument("--acts", type=int, default=4, help="of an attempt, at most")
+    parser.add_argument("--held-out", type=int, default=40, help="pages of the evaluation")
+    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument("--parallel", type=int, default=6, help="pages at a time")
+    parser.add_argument("--set", action="append", default=[], help="a setting of the trainer, FIELD=JSON")
+    parser.add_argument("--set-ppo", action="append", default=[], help="one of PPO alone")
+    return parser.parse_args(given)
+
+
+def plan_of(given: argparse.Namespace) -> Plan:
+    """Seed by seed, so that what was done first is of all tasks."""
+    tasks = given.task or list(TASKS)
+    runs = [
+        Run(task=task, algorithm=algorithm, seed=seed)
+        for seed in range(given.seeds)
+        for task in dict.fromkeys([*([given.compare] if given.compare else []), *tasks])
+        for algorithm in (("ppo", "grpo") if task == given.compare else ("ppo",))
+    ]
+    return Plan(
+        runs=tuple(runs),
+        updates=given.updates,
+        pages=given.pages,
+        group=given.group,
+        acts=given.acts,
+        held_out=given.held_out,
+        temperature=given.temperature,
+        trainer=TRAINER | said(given.set),
+        ppo=PPO | said(given.set_ppo),
+    )
+
+
+def said(words: Sequence[str]) -> dict[str, JsonValue]:
+    """Settings as they are written."""
+    return {name: json.loads(value) for name, _, value in (word.partition("=") for word in words)}
+
+
+async def experimented(ledger: Ledger, start: Path, parallel: int, acts: int) -> None:
+    """All of it, with a server and browsers for as long as it lasts."""
+    python = ensure_trainer(Console())
+    with trainer_server(start, ledger.folder) as server:
+        async with machines(ledger.folder / "browsers", parallel) as sandboxes:
+            player = Player(sandboxes, server.url, acts)
+            try:
+                await Experiment(ledger, start, python, player).all()
+            finally:
+                await player.aclose()
+
+
+def main() -> None:
+    given = parsed()
+    try:
+        ledger = Ledger(given.out.resolve(), plan_of(given))
+    except OtherPlan as error:
+        sys.exit(f"other_plan: {error}")
+    asyncio.run(experimented(ledger, given.start.resolve(), given.parallel, given.acts))
+    print(table(ledger), file=sys.stderr)
+    print(json.dumps({"benchmark": "reinforcement", "runs": told(ledger), "machine": machine()}))
+
+
+def told(ledger: Ledger) -> dict[str, Any]:
+    """Of each run, what it came from and what it came to."""
+    before = ledger.before()
+    found = ((run, ledger.figures(run)) for run in ledger.plan.runs)
+    return {
+        run.name: {"before": before[run.task], "after": after, "by_chance": chance(before[run.task], after)}
+        for run, after in found
+        if after is not None
+    }
+
+
+if __name__ == "__main__":
+    main()

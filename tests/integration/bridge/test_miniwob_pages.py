@@ -1,0 +1,44 @@
+"""Episodes at MiniWoB++'s pages without a bridge: in the page's own words, several at one page, each from its start."""
+
+from pathlib import Path
+
+from agent_backend.policy.expert import ExpertPolicy
+from agent_backend.rollout.attempt import Attempted
+from agent_backend.rollout.miniwob import REF, SUITE
+from agent_backend.rollout.pages import pages_attempted
+from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
+from vm_bridge.suites.miniwob.pages import instructions
+
+SEED = 50_000
+TIMES = 2
+
+
+async def test_episodes_begin_with_a_fresh_page_that_says_what_it_asks_for(tmp_path: Path) -> None:
+    assert len(instructions()["enter-text"]) <= SEED, "nobody noted what this page asks for"
+    task = SUITE.make("enter-text", seed=SEED, size=(160, 210)).model_copy(update={"max_steps": 5})
+    made, lost = list[Attempted](), list[str]()
+    host = BrowserHost(tmp_path, {"miniwob": SUITE})
+    try:
+        sandbox = await host.create(IMAGE)
+        assert isinstance(sandbox, BrowserSandbox)
+        await pages_attempted(
+            [sandbox],
+            [task] * TIMES,
+            lambda machine: ExpertPolicy(REF, machine.advise),
+            made.append,
+            lambda task, why: lost.append(why),
+        )
+    finally:
+        await host.close()
+    assert not lost
+    found = [one.trajectory for one in made if one.trajectory is not None]
+    assert len({one.id for one in found}) == TIMES
+    assert len({one.task.instruction for one in found}) == 1, "it is the same page"
+    for one in found:
+        (text,) = (step.action.text for step in one.steps if step.action.kind == "type_text")
+        assert f'"{text}"' in one.task.instruction
+        assert one.outcome == "success"
+        assert (one.terminated, one.truncated) == (True, False)
+        assert one.task.max_steps == task.max_steps
+    shown = [(one, step.before.screenshot) for one in made if one.trajectory for step in one.trajectory.steps]
+    assert all(ref is not None and one.blob(ref) for one, ref in shown)
