@@ -7,8 +7,6 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm_bridge.public import public_url
-
 UPLOADS = "4g"
 """Largest request body where files come in; the web app's own limits are below it."""
 BODY = "32m"
@@ -139,11 +137,11 @@ class Proxy:
     """The host name people use."""
     web: tuple[str, ...]
     bridges: tuple[str, ...] = ()
-    """Each an address, or `id=address` where there are several: by the host's id it is told from the others."""
+    """Each an address, or `label=address` where there are several: its id as a label of a host name."""
     gateways: tuple[str, ...] = ()
     """The VNC gateways beside them, in the same way."""
     bridge_name: str = ""
-    """The host name of a bridge host, `{bridge}` in it its id; empty: `name`."""
+    """The host name of a bridge host, `{bridge}` in it its label; empty: `name`."""
     listen: str = "443"
     bridge_listen: str = "8010"
     vnc_listen: str = "8011"
@@ -171,7 +169,7 @@ def nginx_of(proxy: Proxy) -> str:
     ):
         for place in places:
             bridge, _, address = place.rpartition("=")
-            name = public_url(proxy.bridge_name or proxy.name, bridge=bridge)
+            name = (proxy.bridge_name or proxy.name).replace("{bridge}", bridge)
             servers.append(form.format(listen=_port(listen, sure=sure), name=name, address=address))
     return FRAME.format(
         folder=proxy.folder,
@@ -194,7 +192,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--web", required=True, action="append", help="host:port of a web process; repeat for each")
     parser.add_argument(
         "--bridge", default=[], action="append", dest="bridges",
-        help="host:port of the bridge; of several id=host:port each, the id being its PILOTHOUSE_HOST_ID",
+        help="host:port of the bridge; of several label=host:port each (label: PILOTHOUSE_HOST_ID, as in docs/deploy.md)",
     )  # fmt: skip
     parser.add_argument(
         "--vnc", default=[], action="append", dest="gateways", help="host:port of the VNC gateway, in the same way"
@@ -216,7 +214,9 @@ def main(words: list[str] | None = None) -> None:
         parser.error("--certificate and --key go together")
     several = {name: tuple(given[name]) for name in ("web", "bridges", "gateways")}
     if max(len(several["bridges"]), len(several["gateways"])) > 1 and "{bridge}" not in given["bridge_name"]:
-        parser.error("several bridges are told apart by --bridge-name '{bridge}.streams.example.org' and id=host:port")
+        parser.error(
+            "several bridges are told apart by --bridge-name '{bridge}.streams.example.org' and label=host:port"
+        )
     print(nginx_of(Proxy(**{**given, **several})), end="")
 
 

@@ -57,8 +57,8 @@ def test_a_certificate_needs_its_key() -> None:
 def test_each_bridge_host_has_a_name_of_its_own() -> None:
     several = replace(
         PROXY,
-        bridges=("h1=c:8010", "ray-0.ab_1=e:8010"),
-        gateways=("h1=c:8011", "ray-0.ab_1=e:8011"),
+        bridges=("h1=c:8010", "ray-0-ab-1=e:8010"),
+        gateways=("h1=c:8011", "ray-0-ab-1=e:8011"),
         bridge_name="{bridge}.streams.pilothouse.test",
     )
     blocks = nginx_of(several).split("server {")
