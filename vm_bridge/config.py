@@ -75,8 +75,8 @@ class Config(Frozen):
     web_origins: Words = ("http://127.0.0.1:8000", "http://localhost:8000")
     """Pages that may open a stream."""
     preview_url: str = ""
-    """Origin under which alone browsers see the web programs of machines, `{machine}` in it the machine's name; empty,
-    they see them under every name the bridge has."""
+    """Origin under which alone browsers see the web programs of machines, `{machine}` in it the machine's name and
+    `{bridge}` this host's id; empty, they see them under every name the bridge has."""
     machines: Literal["local", "fake"] = "local"
     """What they are; `fake` paints pictures and needs nothing."""
     adb_devices: Words = ()
@@ -114,6 +114,11 @@ class Config(Frozen):
     stream_fps: float = Field(default=30, gt=0, le=60)
     stream_bitrate: int = Field(default=6_000_000, ge=200_000, le=100_000_000)
     """Ceiling of one WebRTC stream (bits per second)."""
+
+    @property
+    def preview_origin(self) -> str:
+        """`preview_url` of this host: its id as a label of a host name, as the web app writes it too."""
+        return self.preview_url.replace("{bridge}", re.sub(r"[^a-z0-9-]+", "-", self.host_id).strip("-"))
 
     @model_validator(mode="after")
     def _alone(self) -> Self:

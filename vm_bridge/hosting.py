@@ -27,7 +27,6 @@ from vm_bridge.ledger.shelves import Shelves
 from vm_bridge.network.passes import Passes
 from vm_bridge.network.previews import Previews
 from vm_bridge.pool import Pool
-from vm_bridge.public import bridge_label
 from vm_bridge.recording.recorder import Recorder
 from vm_bridge.recording.routes import recording_routes
 from vm_bridge.sandbox import Host, Sandbox
@@ -78,7 +77,7 @@ class Hosting:
             passes=self._passes,
             sandbox_of=self.pool.sandbox,
             framed_by=self._config.web_origins,
-            origin=self._config.preview_url.replace("{bridge}", bridge_label(self._config.host_id)),
+            origin=self._config.preview_origin,
         )
 
     @asynccontextmanager

@@ -26,7 +26,7 @@ from annotation_app.fleet.services import hosts_now
 from annotation_app.health import checks, history
 from annotation_app.health.checks import Answer, Queue
 from annotation_app.health.schemas import CheckKind
-from vm_bridge.public import public_url
+from annotation_app.web.public import public_url
 
 BOUND = 3.0
 """Seconds one check may take."""

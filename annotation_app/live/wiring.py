@@ -32,12 +32,12 @@ from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_note
 from annotation_app.tasks.secret_words import concealed, concealed_error, revealed
 from annotation_app.tasks.selectors import credentials_of
+from annotation_app.web.public import public_url
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.ice import ICE_SERVERS, ice_passes
 from vm_bridge.machine import Advice, Lease, Machine
 from vm_bridge.machine import Snapshot as MachineSnapshot
-from vm_bridge.public import public_url
 from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
 from vocabulary.actions import Action
 from vocabulary.memory import Budget

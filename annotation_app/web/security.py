@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from annotation_app.web.middleware import middleware_of
-from vm_bridge.public import public_source
+from annotation_app.web.public import public_source
 
 
 def policy_for(host: str) -> str:

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from annotation_app.live.wiring import stream_url
+from annotation_app.web.public import public_url
 from annotation_app.web.security import policy_for
+from vm_bridge.config import Config
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +61,12 @@ def test_streams_of_several_bridge_hosts_are_each_at_its_own_name(settings: Any)
     assert " https://*.streams.example.org:8010 " in policy
     assert " wss://*.streams.example.org:8011;" in policy
     assert "frame-src https://*.preview.example.org;" in policy
+
+
+def test_web_app_and_bridge_write_a_host_the_same_way() -> None:
+    config = Config(secret="s" * 16, host_id="ray-0.ab_1", preview_url="https://{machine}.{bridge}.example.org")
+    assert config.preview_origin == "https://{machine}.ray-0-ab-1.example.org"
+    assert public_url("https://{bridge}.example.org", bridge=config.host_id) == "https://ray-0-ab-1.example.org"
 
 
 def test_a_bridge_below_a_path_is_a_source_whatever_lies_below_it(settings: Any) -> None:
