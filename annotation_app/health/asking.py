@@ -20,13 +20,13 @@ from django.utils import timezone
 from redis import Redis
 from redis.exceptions import RedisError
 
+from annotation_app.addresses import public_url
 from annotation_app.celery import QUEUED_HEADER
 from annotation_app.errors import ApplicationError
 from annotation_app.fleet.services import hosts_now
 from annotation_app.health import checks, history
 from annotation_app.health.checks import Answer, Queue
 from annotation_app.health.schemas import CheckKind
-from annotation_app.web.public import public_url
 
 BOUND = 3.0
 """Seconds one check may take."""

@@ -21,6 +21,7 @@ from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.ports import Emit, EpisodeCommand, Policy
 from agent_backend.runner import EpisodeRunner
+from annotation_app.addresses import public_url
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.publish import publish_live
 from annotation_app.errors import Conflict, NotFound
@@ -32,7 +33,6 @@ from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_note
 from annotation_app.tasks.secret_words import concealed, concealed_error, revealed
 from annotation_app.tasks.selectors import credentials_of
-from annotation_app.web.public import public_url
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.ice import ICE_SERVERS, ice_passes

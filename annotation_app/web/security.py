@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from annotation_app.addresses import public_source
 from annotation_app.web.middleware import middleware_of
-from annotation_app.web.public import public_source
 
 
 def policy_for(host: str) -> str:
