@@ -91,6 +91,10 @@ class Config(Frozen):
     """Whether there are virtual machines too, of the image `desktop-vm`."""
     qemu_memory: int = Field(default=1024, ge=256, le=65_536)
     """Memory of each (MiB)."""
+    docker: bool = False
+    """Whether there are containers too, of the image `desktop-container`."""
+    docker_image: str = "pilothouse-sandbox"
+    """The container engine's image that they see."""
     disks: Path = Path(".data/disks")
     """Where what they boot from is made, once for all hosts of this machine."""
     browsers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1) // 2), ge=1, le=256)

@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from vm_bridge.config import Config
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.hosts.browser import BrowserHost
+from vm_bridge.hosts.docker import DockerHost
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.osworld import GuestHost
 from vm_bridge.hosts.phone import PhoneHost
@@ -135,4 +136,6 @@ def host_of(config: Config) -> Host:
         hosts.append(GuestHost(config.data, config.osworld, config.osworld_revert))
     if config.qemu:
         hosts.append(QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory))
+    if config.docker:
+        hosts.append(DockerHost(config.data, SUITES, tools=config.tools, system=config.docker_image))
     return SeveralHosts(hosts)

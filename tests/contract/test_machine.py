@@ -15,6 +15,7 @@ from tests.contract.notes import AddressNotes, FileNotes, Notes
 from tests.integration.cluster.leasing import LeasingHost
 from tests.integration.cluster.placing import MARKS
 from tests.integration.cluster.placing import placed as placed
+from tests.integration.docker.machines import CONTAINER, docker_host, need_engine
 from tests.integration.osworld.guests import REVERT, simulated_guest
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from vm_bridge.drivers.fake import FakeHost
@@ -48,7 +49,7 @@ from vocabulary.actions import (
 from vocabulary.blobs import BlobRef
 from vocabulary.tasks import Task
 
-IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm", "placed": "desktop"}
+IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm", "docker": CONTAINER, "placed": "desktop"}
 """Images that are called otherwise than the driver."""
 TASK = Task(id="task-1", instruction="Do something.")
 commands = (f"command-{number:04}" for number in itertools.count())
@@ -67,7 +68,7 @@ def guest(data: Path) -> Iterator[str]:
 
 
 DRIVERS = (
-    *("fake", "computer", "phone", "browser", "osworld"),
+    *("fake", "computer", "phone", "browser", "osworld", "docker"),
     pytest.param("qemu", marks=VIRTUAL),
     pytest.param("placed", marks=MARKS),
 )
@@ -79,6 +80,8 @@ def driver(request: pytest.FixtureRequest) -> str:
         pytest.skip("of a machine that Ray placed one has a lease and no more")
     if request.param == "qemu":
         need_virtual()
+    if request.param == "docker":
+        need_engine()
     needed = {"phone": "adb", "browser": "chromium-headless-shell", "osworld": "Xtigervnc"}.get(request.param)
     if needed and shutil.which(needed) is None:
         pytest.skip(f"needs {needed}")
@@ -105,6 +108,8 @@ async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> Async
             host = cast(Host, LeasingHost(fleet.url, fleet.secret))
         case "qemu":
             host = virtual_host(data)
+        case "docker":
+            host = docker_host(data)
         case _:
             host = PhoneHost(LocalHost(data), data)
     yield host

@@ -1,0 +1,220 @@
+"""One container with a sandbox inside: the same guest over the same sockets, behind an engine's walls."""
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import select
+import shutil
+import socket
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from vm_bridge.drivers.computer_frames import FrameMemory
+from vm_bridge.drivers.computer_link import GuestLink
+from vm_bridge.errors import MachineGone
+from vm_bridge.hosts.confine import ENVIRONMENT, HOME, USER_ID, WRITABLE
+from vm_bridge.hosts.docker_engine import LABEL, Engine
+from vm_bridge.hosts.firstprocess import FirstProcess
+from vm_bridge.hosts.limits import Groups
+from vm_bridge.hosts.tree import (
+    ERRORS,
+    FIRST_USER,
+    LEASH_SECONDS,
+    START_SECONDS,
+    USERS,
+    Image,
+    Tree,
+    folder_make,
+    inherited,
+    reach_fresh,
+    tree_end,
+    words,
+)
+from vm_bridge.images.build import open_to_all
+from vm_bridge.sandbox import Usage
+
+IMAGE = "desktop-container"
+SYSTEM = "pilothouse-sandbox"
+"""The engine's image that docker/sandbox/Dockerfile makes."""
+PREFIX = "pilothouse-"
+COMMAND = ["/usr/bin/python3", "-s", "-m", "vm_bridge.guest.contained"]
+START = "start"
+"""The folder through which the first process is given what it needs; empty from then on."""
+NAMES = ("passwd", "group")
+"""Files of the image's /etc with the user's number in them."""
+BROWSER = "chromium.d/container"
+UNWALLED = 'export CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"\n'
+"""The engine's walls do not let a browser build walls of its own within them."""
+MODES = {HOME: "0700", "/tmp": "1777", "/run": "0755", "/var/tmp": "1777"}
+"""What can be written, in memory; /dev/shm too, which the engine makes."""
+
+
+class DockerTrees:
+    """Containers made by an engine on this machine, of its image `system`."""
+
+    images: Mapping[str, str] = {IMAGE: "desktop"}
+    apart = "containers"
+
+    def __init__(self, engine: Engine, system: str = SYSTEM) -> None:
+        self._engine, self._system = engine, system
+
+    async def spawn(self, image: Image, folder: Path) -> Tree:
+        return await Container.begun(self._engine, self._system, image, folder)
+
+    async def adopt(self, folder: Path) -> Tree:
+        container = await Container.adopt(folder)
+        container.engine = self._engine
+        return container
+
+    def end(self, folder: Path) -> None:
+        """End the container an earlier host left there, if it still lives; its folder goes too. Raises MachineGone."""
+        self._engine.remove(PREFIX + folder.name)
+        tree_end(folder)
+
+
+class Container(Tree):
+    """A tree whose walls, bounds and end are the engine's."""
+
+    engine: Engine
+
+    @classmethod
+    async def begun(cls, engine: Engine, system: str, image: Image, folder: Path) -> Self:
+        """See `Tree.spawn`."""
+        user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else os.geteuid()
+        await asyncio.to_thread(_folders, image, folder, user)
+        try:
+            first = await asyncio.to_thread(_launch, engine, system, image, folder, user)
+            link, memory = await _reached(image, folder, first)
+            missing = await asyncio.to_thread(engine.missing)
+        except MachineGone as gone:
+            await asyncio.to_thread(engine.remove, PREFIX + folder.name)
+            said = words(folder) if (folder / ERRORS).exists() else ""
+            shutil.rmtree(folder, ignore_errors=True)
+            raise MachineGone(f"{gone}: {said}" if said else str(gone)) from gone
+        container = cls(folder, Groups((), missing), first, link, memory)
+        container.engine = engine
+        container.note()
+        return container
+
+    @property
+    def name(self) -> str:
+        """As the engine knows it."""
+        return PREFIX + self.folder.name
+
+    async def usage(self) -> Usage:
+        """Memory is what the engine counts, which every user may ask for; the rest every user may see."""
+        memory, usage = await asyncio.gather(asyncio.to_thread(self.engine.memory, self.name), super().usage())
+        return replace(usage, pss=memory)
+
+    def _end(self) -> None:
+        try:
+            self.engine.remove(self.name)
+        finally:
+            try:
+                super()._end()
+            except PermissionError as error:
+                raise MachineGone("processes of the sandbox do not end") from error
+
+
+def _folders(image: Image, folder: Path, user: int) -> None:
+    folder_make(folder, user if os.geteuid() == 0 else None)
+    (folder / START).mkdir()
+    (folder / START).chmod(0o711)
+    etc = folder / "etc"
+    shutil.copytree(image.folder / "etc", etc)
+    for name in NAMES:
+        named = (etc / name).read_text(encoding="utf-8")
+        (etc / name).write_text(re.sub(rf"\b{USER_ID}\b", str(user), named), encoding="utf-8")
+    (etc / BROWSER).write_text(UNWALLED, encoding="utf-8")
+    open_to_all(etc)
+
+
+async def _reached(image: Image, folder: Path, first: FirstProcess) -> tuple[GuestLink, FrameMemory]:
+    try:
+        return await reach_fresh(image, folder)
+    except MachineGone:
+        first.close()
+        raise
+
+
+def _launch(engine: Engine, system: str, image: Image, folder: Path, user: int) -> FirstProcess:
+    """Start the container and give its first process what it needs. Raises MachineGone."""
+    with socket.socket(socket.AF_UNIX) as door, inherited(folder) as given, (folder / ERRORS).open("wb") as errors:
+        start = folder / START / "start.sock"
+        door.bind(str(start))
+        start.chmod(0o666)  # the sandbox is another user; nobody else finds the folder
+        door.listen(1)
+        pid = engine.start(PREFIX + folder.name, plan(system, image, folder, user))
+        first = FirstProcess(pid)
+        try:
+            _give(door, pid, [*given.values(), errors.fileno()])
+        except MachineGone:
+            first.close()
+            raise
+        finally:
+            start.unlink()
+    return first
+
+
+def _give(door: socket.socket, pid: int, descriptors: list[int]) -> None:
+    """Raises MachineGone when the first process ends, or does not come."""
+    try:
+        process = os.pidfd_open(pid)
+        try:
+            ready, _, _ = select.select([door.fileno(), process], [], [], START_SECONDS)
+        finally:
+            os.close(process)
+        if door.fileno() not in ready:
+            raise MachineGone("the container ended as it started" if ready else "the container did not start")
+        come, _ = door.accept()
+        with come:
+            socket.send_fds(come, [json.dumps({"leash": LEASH_SECONDS}).encode()], descriptors)
+    except OSError as error:
+        raise MachineGone("the container ended as it started") from error
+
+
+def plan(system: str, image: Image, folder: Path, user: int) -> dict[str, Any]:
+    """One container as the engine is told of it: who it is, what it sees, what it may do."""
+    manifest = image.manifest
+    seen = {
+        image.folder: "/image",
+        folder / START: "/run/host",
+        folder / "egress": "/run/egress",
+        **{path: f"/etc/{path.name}" for path in sorted((folder / "etc").iterdir())},
+        **({image.tools: "/image/tools"} if image.tools is not None else {}),
+    }
+    return {
+        "Image": system,
+        "Cmd": COMMAND,
+        "User": f"{user}:{user}",
+        "Hostname": "desktop",
+        "WorkingDir": HOME,
+        "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()],
+        # By this a later bridge finds what one that was killed left.
+        "Labels": {LABEL: str(folder.parent.parent)},
+        "HostConfig": {
+            "NetworkMode": "none",
+            "IpcMode": "private",
+            "ReadonlyRootfs": True,
+            "CapDrop": ["ALL"],
+            "SecurityOpt": ["no-new-privileges:true"],
+            "AutoRemove": True,
+            "LogConfig": {"Type": "none"},
+            "NanoCpus": round(manifest.cores * 1e9),
+            "Memory": manifest.memory,
+            "MemorySwap": manifest.memory,
+            "PidsLimit": manifest.processes,
+            "ShmSize": WRITABLE["/dev/shm"],
+            "Tmpfs": {path: _tmpfs(path, mode, user) for path, mode in MODES.items()},
+            "Binds": [*(f"{path}:{where}:ro" for path, where in seen.items()), f"{folder / 'display'}:/run/vnc:rw"],
+        },
+    }
+
+
+def _tmpfs(path: str, mode: str, user: int) -> str:
+    size = WRITABLE[path] if path in WRITABLE else WRITABLE["/var"]
+    return f"rw,exec,nosuid,nodev,size={size},mode={mode},uid={user},gid={user}"
