@@ -1,10 +1,21 @@
-"""Carries bytes between two connections."""
+"""Carries bytes between two connections, and listens for them."""
 
 import asyncio
+import socket
 from collections.abc import Callable
+from pathlib import Path
 
 CHUNK = 65_536
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+def listener_at(path: Path) -> socket.socket:
+    """A new socket that only its maker's user may connect to."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    path.chmod(0o600)
+    listener.listen()
+    return listener
 
 
 def _uncounted(_: int) -> None:

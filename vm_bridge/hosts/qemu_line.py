@@ -13,6 +13,7 @@ from vm_bridge.virtual.greeting import HERE, host_says
 
 NOTICE_SECONDS = 3.0
 """How long the machine may take to notice that a host has come; it is called again then."""
+AGAIN_SECONDS = 0.1
 DOORS = ("guest", "tunnel", "rfb")
 """What listens inside, and here in the folder as NAME.sock."""
 
@@ -63,13 +64,15 @@ class Line:
     async def _greeted(self) -> Ends:
         """A line on which the machine has said that it knows of us. Raises MachineGone when there is none."""
         while True:
-            try:
-                reader, writer = await asyncio.open_unix_connection(self._folder / "line.sock", limit=CHUNK)
-            except OSError as error:
-                raise MachineGone("the virtual machine has ended") from error
-            if await _noticed(reader):
-                return reader, writer
-            writer.close()
+            with suppress(BlockingIOError):  # QEMU has not come to take those that called before
+                try:
+                    reader, writer = await asyncio.open_unix_connection(self._folder / "line.sock", limit=CHUNK)
+                except (FileNotFoundError, ConnectionError) as error:
+                    raise MachineGone("the virtual machine has ended") from error
+                if await _noticed(reader):
+                    return reader, writer
+                writer.close()
+            await asyncio.sleep(AGAIN_SECONDS)
 
     def _leading(self, name: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
         async def came(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -85,8 +88,11 @@ class Line:
 
 
 async def _noticed(reader: asyncio.StreamReader) -> bool:
-    """Whether the machine greets in time, before anything else: what it still says to a host before is no greeting."""
-    with suppress(TimeoutError, asyncio.IncompleteReadError):
+    """Whether the machine greets in time, before anything else: what it still says to a host before is no greeting.
+
+    A call that QEMU was too busy to take counts as taken until it is read from.
+    """
+    with suppress(TimeoutError, asyncio.IncompleteReadError, OSError):
         async with asyncio.timeout(NOTICE_SECONDS):
             return await reader.readexactly(len(HERE)) == HERE
     return False

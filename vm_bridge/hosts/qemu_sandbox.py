@@ -14,7 +14,7 @@ from vm_bridge.drivers.computer_task import screen_of
 from vm_bridge.drivers.history import History, Moment
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.qemu_process import REACH_SECONDS, VirtualMachine
-from vm_bridge.hosts.qemu_states import WAITING, Ready, rested, size_named
+from vm_bridge.hosts.qemu_states import WAITING, Ready, size_named
 from vm_bridge.hosts.usage import usage_of
 from vm_bridge.machine import Capabilities, Machine, Snapshot
 from vm_bridge.network.gate import Gate
@@ -156,7 +156,6 @@ class QemuSandbox:
             await self.machine.load(WAITING)
             await self.machine.reach(REACH_SECONDS)
             await self.machine.begin(fence=1, width=width, height=height)
-            await rested(self.machine)
             await self.machine.save(state)
             await self._reached()
         await self._gate.attach(self.folder, task.network if task is not None else ())

@@ -8,7 +8,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm_bridge.drivers.computer import Seen
 from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.guest.digest import tree_digest
 from vm_bridge.hosts.qemu_process import (
@@ -39,7 +38,6 @@ SOURCES = tuple(
 """What runs in a virtual machine beside the guest."""
 WAITING = "waiting"
 """The state in which the guest waits to be told how large the screen is to be."""
-REST_SECONDS = 900.0
 DISK_MIB = 192
 
 
@@ -99,16 +97,10 @@ async def _boot(ready: Ready) -> None:
                 raise MachineGone("the machine did not start from its image's state")
             await machine.save(WAITING)
             await machine.begin(fence=1, width=manifest.width, height=manifest.height)
-            await rested(machine)
             await machine.save(size_named(manifest.width, manifest.height))
         finally:
             await machine.end()
         await asyncio.to_thread(_keep, folder / "states.qcow2", ready.states)
-
-
-async def rested(machine: VirtualMachine) -> None:
-    """Returns when the desktop has come to rest. Raises MachineGone."""
-    await machine.link.call("observe", Seen, timeout=REST_SECONDS, fence=machine.fence, settle=True)
 
 
 def _keep(made: Path, states: Path) -> None:

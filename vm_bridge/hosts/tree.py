@@ -4,7 +4,6 @@ import asyncio
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from vm_bridge.drivers.computer_frames import FrameMemory, Screen
 from vm_bridge.drivers.computer_link import Greeting, GuestLink, Nothing
 from vm_bridge.errors import MachineGone
 from vm_bridge.guest.digest import tree_digest
+from vm_bridge.guest.relay import listener_at
 from vm_bridge.hosts.advice import PACKAGES, explain
 from vm_bridge.hosts.confine import Confinement, command
 from vm_bridge.hosts.firstprocess import FirstProcess
@@ -269,7 +269,7 @@ def inherited(folder: Path) -> Iterator[dict[str, int]]:
     """What every guest starts with, as open descriptors: the sockets it listens on, and the memory for frames."""
     memory = FrameMemory.make()
     try:
-        with _listener(folder / "guest.sock") as guest, _listener(folder / "tunnel.sock") as tunnel:
+        with listener_at(folder / "guest.sock") as guest, listener_at(folder / "tunnel.sock") as tunnel:
             yield {"listen": guest.fileno(), "tunnel": tunnel.fileno(), "memory": memory}
     finally:
         os.close(memory)
@@ -290,15 +290,6 @@ def _launch(confined: Confinement, folder: Path, processes: int) -> "subprocess.
             )
     except FileNotFoundError as error:
         raise MachineGone(f"{error.filename} is not installed; install {PACKAGES}") from error
-
-
-def _listener(path: Path) -> socket.socket:
-    """A socket that listens in the tree's folder, which cannot be seen from inside."""
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
-    path.chmod(0o600)
-    listener.listen()
-    return listener
 
 
 async def reach_fresh(image: Image, folder: Path) -> tuple[GuestLink, FrameMemory]:

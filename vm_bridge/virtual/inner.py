@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from vm_bridge.guest.relay import CHUNK, Ends
+from vm_bridge.guest.relay import CHUNK, Ends, listener_at
 from vm_bridge.guest.wire import GREETING
 from vm_bridge.hosts.confine import Confinement, command
 from vm_bridge.virtual.channels import Channels
@@ -59,7 +59,7 @@ def end_with(guest: "subprocess.Popen[bytes]", told: int) -> None:
 
 def start(tells: int) -> "subprocess.Popen[bytes]":
     """The sandbox, with all it inherits; `tells` is its own from now on."""
-    listeners = {name: _listener(RUNTIME / f"{name}.sock") for name in ("guest", "tunnel")}
+    listeners = {name: listener_at(RUNTIME / f"{name}.sock") for name in ("guest", "tunnel")}
     memory = os.open(memory_path(), os.O_RDWR | os.O_CLOEXEC)
     given = {"listen": listeners["guest"].fileno(), "tunnel": listeners["tunnel"].fileno(), "memory": memory}
     arguments = given | {"processes": PROCESSES, "leash": LEASH_SECONDS}
@@ -182,14 +182,6 @@ def _greeted(end: socket.socket) -> None:
     _, descriptors, _, _ = socket.recv_fds(end, len(GREETING), 1)
     for descriptor in descriptors:
         os.close(descriptor)
-
-
-def _listener(path: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
-    path.chmod(0o600)
-    listener.listen()
-    return listener
 
 
 if __name__ == "__main__":

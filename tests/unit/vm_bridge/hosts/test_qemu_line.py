@@ -83,3 +83,21 @@ async def test_behind_a_line_that_is_down_every_door_is_shut(line: Line, tmp_pat
 async def test_without_a_machine_there_is_no_line(tmp_path: Path) -> None:
     with pytest.raises(MachineGone):
         await Line(tmp_path).connect(5)
+
+
+async def test_a_qemu_that_is_too_busy_to_take_a_call_is_called_again(tmp_path: Path) -> None:
+    machine = FakeMachine(HERE)
+    with socket.socket(socket.AF_UNIX) as busy, socket.socket(socket.AF_UNIX) as first:
+        busy.bind(str(tmp_path / "line.sock"))
+        busy.listen(0)
+        first.connect(str(tmp_path / "line.sock"))  # more than one is not kept waiting
+        line = Line(tmp_path)
+        calling = asyncio.create_task(line.connect(20))
+        await asyncio.sleep(0)
+        taken, _ = busy.accept()
+        taken.close()
+        async with await asyncio.start_unix_server(machine.serve, sock=busy):
+            await calling
+            await line.hang_up()
+            await asyncio.wait_for(machine.left.wait(), 20)
+    assert machine.heard

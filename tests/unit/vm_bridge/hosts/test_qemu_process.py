@@ -1,12 +1,21 @@
 """Virtual machines as processes: what they are given, and that what a dead bridge left is ended."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from vm_bridge.hosts.firstprocess import FirstProcess
-from vm_bridge.hosts.qemu_process import STANDING, Accelerator, Hardware, Standing, command, machine_end
+from vm_bridge.hosts.qemu_process import (
+    STANDING,
+    Accelerator,
+    Hardware,
+    Standing,
+    accelerators,
+    command,
+    machine_end,
+)
 from vm_bridge.virtual.base import Base
 
 
@@ -35,6 +44,18 @@ def test_only_the_disk_of_states_is_written_to(accelerator: Accelerator) -> None
 def test_an_emulated_machine_goes_by_its_own_time() -> None:
     assert "-icount" in words("tcg")
     assert "-icount" not in words("kvm")
+
+
+def test_a_kvm_that_is_not_of_the_processor_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "kvm").mkdir()
+    (tmp_path / "kvm_pvm").mkdir()
+    assert accelerators(tmp_path) == ("tcg",)
+
+
+@pytest.mark.skipif(not os.access("/dev/kvm", os.R_OK | os.W_OK), reason="needs /dev/kvm")
+def test_a_kvm_of_the_processor_is_tried_first(tmp_path: Path) -> None:
+    (tmp_path / "kvm_amd").mkdir()
+    assert accelerators(tmp_path) == ("kvm", "tcg")
 
 
 def test_a_machine_that_was_left_is_ended(tmp_path: Path) -> None:
