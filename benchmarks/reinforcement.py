@@ -25,16 +25,22 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import machine, say
-from benchmarks.parts.reinforcement_plan import Ledger, OtherPlan, Plan, Run, chance, table
-from benchmarks.parts.reinforcement_play import Player
-from tests.integration.servers.starting import ROOT, trainer_server
+from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, chance, table
+from benchmarks.parts.reinforcement_play import MODEL, Player
+from tests.integration.servers.starting import ROOT, free_port, started
 from vm_bridge.hosts.usage import usage_of
 
 START = ROOT / "trainer" / "nano" / "checkpoint"
-TASKS = ("identify-shape", "click-color", "click-option")
-TRAINER: dict[str, JsonValue] = {"learning_rate": 1e-4, "warmup": 2, "vision": True, "tokens": 4096, "sequences": 8}
-PPO: dict[str, JsonValue] = {"value_updates": 2, "critic_learning_rate": 3e-4, "alpha": 0.5}
+TASKS = ("click-color", "identify-shape", "click-option")
+TRAINER: dict[str, JsonValue] = {"learning_rate": 1e-4, "warmup": 4, "tokens": 2048, "sequences": 3}
+"""About three steps an update, over four million weights: at three times the rate the first of them undid a policy."""
+PPO: dict[str, JsonValue] = {"value_updates": 2, "critic_learning_rate": 5e-4, "alpha": 2.0}
+"""Replies of eight tokens: with `alpha` 2 credit reaches back over all of them."""
 HEADS = "heads.pt"
+WITH_US: tuple[str | Path, ...] = ("setpriv", "--pdeathsig", "KILL")
+"""What is started so is gone with this process: two trainers of one run would take each other's attempts."""
+CONTEXT = 2048
+"""Tokens of a prompt and its reply."""
 LEARNING, LOOK_EVERY = 1800.0, 0.2
 """How long an update may take on a machine with much else to do, and how often it is looked at (seconds)."""
 
@@ -49,7 +55,7 @@ class Trainer:
     def __init__(self, python: Path, folder: Path, algorithm: str, settings: dict[str, JsonValue]) -> None:
         self.out, self._log = Path(str(settings["out"])), folder / "trainer.log"
         (folder / "settings.json").write_text(json.dumps(settings, indent=1))
-        command: list[str | Path] = [python, "-m", "trainer", algorithm, "--config", folder / "settings.json"]
+        command = [*WITH_US, python, "-m", "trainer", algorithm, "--config", folder / "settings.json"]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment)
@@ -115,6 +121,8 @@ class Experiment:
         counted = Counted(cpu_seconds(), 0.0)
         async with trained(self._python, folder, run.algorithm, settings) as trainer:
             begin = max((int(one.name.removeprefix("update-")) for one in out.glob("update-??????")), default=0)
+            for update in range(begin):  # it may have been ended between learning and noting; the cost is not known
+                self._ledger.updated(run, logged(out, update + 1) | {"cpu_seconds": {}})
             for update in range(begin, self._plan.updates):
                 counted = await self._update(run, trainer, await trainer.kept(update), update, counted)
             newest = await trainer.kept(self._plan.updates)
@@ -179,12 +187,12 @@ def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--start", type=Path, default=START, help="the policy; default: the bundled one")
     parser.add_argument("--task", action="append", help="PPO learns it; may be given again")
     parser.add_argument("--compare", help="the task that GRPO learns too")
-    parser.add_argument("--seeds", type=int, default=1, help="runs of each")
+    parser.add_argument("--seed", type=int, action="append", help="a run of each; may be given again; default: 0")
     parser.add_argument("--updates", type=int, default=12)
     parser.add_argument("--pages", type=int, default=8, help="of an update")
     parser.add_argument("--group", type=int, default=4, help="attempts at each page")
     parser.add_argument("--acts", type=int, default=4, help="of an attempt, at most")
-    parser.add_argument("--held-out", type=int, default=40, help="pages of the evaluation")
+    parser.add_argument("--held-out", type=int, default=60, help="pages of the evaluation")
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--parallel", type=int, default=6, help="pages at a time")
     parser.add_argument("--set", action="append", default=[], help="a setting of the trainer, FIELD=JSON")
@@ -197,7 +205,7 @@ def plan_of(given: argparse.Namespace) -> Plan:
     tasks = given.task or list(TASKS)
     runs = [
         Run(task=task, algorithm=algorithm, seed=seed)
-        for seed in range(given.seeds)
+        for seed in dict.fromkeys(given.seed or [0])
         for task in dict.fromkeys([*([given.compare] if given.compare else []), *tasks])
         for algorithm in (("ppo", "grpo") if task == given.compare else ("ppo",))
     ]
@@ -219,12 +227,24 @@ def said(words: Sequence[str]) -> dict[str, JsonValue]:
     return {name: json.loads(value) for name, _, value in (word.partition("=") for word in words)}
 
 
-async def experimented(ledger: Ledger, start: Path, parallel: int, acts: int) -> None:
+async def experimented(ledger: Ledger, start: Path, parallel: int) -> None:
     """All of it, with a server and browsers for as long as it lasts."""
-    python = ensure_trainer(Console())
-    with trainer_server(start, ledger.folder) as server:
+    python, port = ensure_trainer(Console()), free_port()
+    words = [
+        "--served-model-name",
+        MODEL,
+        "--port",
+        str(port),
+        "--max-model-len",
+        str(CONTEXT),
+        "--threads",
+        "1",
+        "--dev",
+    ]
+    command = [*WITH_US, python, "-m", "trainer.serve", start, *words]
+    with started(command, ledger.folder, environment=dict(os.environ), workdir=ROOT, port=port) as url:
         async with machines(ledger.folder / "browsers", parallel) as sandboxes:
-            player = Player(sandboxes, server.url, acts)
+            player = Player(sandboxes, url, ledger.plan.acts)
             try:
                 await Experiment(ledger, start, python, player).all()
             finally:
@@ -237,7 +257,11 @@ def main() -> None:
         ledger = Ledger(given.out.resolve(), plan_of(given))
     except OtherPlan as error:
         sys.exit(f"other_plan: {error}")
-    asyncio.run(experimented(ledger, given.start.resolve(), given.parallel, given.acts))
+    try:
+        with ledger.alone():
+            asyncio.run(experimented(ledger, given.start.resolve(), given.parallel))
+    except LedgerBusy as error:
+        sys.exit(f"ledger_busy: {error}")
     print(table(ledger), file=sys.stderr)
     print(json.dumps({"benchmark": "reinforcement", "runs": told(ledger), "machine": machine()}))
 

@@ -4,8 +4,10 @@ A ledger is a folder: the plan, what was measured before, and of every run a lin
 All of it is written whole or not at all, so whatever is killed goes on.
 """
 
+import fcntl
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
@@ -19,6 +21,7 @@ from vocabulary.statistics import rate_of, signs
 
 Algorithm = Literal["ppo", "grpo"]
 PLAN, BEFORE, UPDATES, FIGURES = "plan.json", "before.json", "updates.jsonl", "figures.json"
+LOCK = ".lock"
 HELD_OUT = 100
 """Seed of the first page of the evaluation; those of 0 to 19 are the benchmark's."""
 FIRST, APART = 50_000, 10_000
@@ -29,6 +32,10 @@ LAST = 3
 
 class OtherPlan(Exception):
     """The folder is of another plan."""
+
+
+class LedgerBusy(Exception):
+    """Somebody else goes on with it."""
 
 
 class Run(Frozen):
@@ -95,6 +102,16 @@ class Ledger:
         if kept.is_file() and common(json.loads(kept.read_bytes())) != common(plan.model_dump(mode="json")):
             raise OtherPlan(f"{folder} is of another plan: {PLAN} says which")
         whole_write(kept, plan.model_dump_json(indent=1).encode())
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else goes on with it while the block runs. Raises LedgerBusy."""
+        with (self.folder / LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LedgerBusy(f"another process goes on with {self.folder}") from None
+            yield
 
     def of(self, run: Run) -> Path:
         """A run's folder."""

@@ -19,7 +19,7 @@ from vocabulary.sampling import Sampling
 from vocabulary.tasks import Task
 
 SIZE = (160, 210)
-MODEL = "tiny"
+MODEL = "nano"
 TOKENS = 64
 """A reply may have: a click has eight."""
 PATIENCE = 300.0

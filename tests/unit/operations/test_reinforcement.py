@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.parts.reinforcement_plan import Ledger, OtherPlan, Plan, Run, table
+from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, table
 from benchmarks.reinforcement import parsed, plan_of, told
 
 WORDS = ("--task", "click-color", "--task", "click-option", "--compare", "identify-shape")
@@ -20,7 +20,7 @@ def line(update: int, success: float = 0.5) -> dict[str, Any]:
 
 
 def test_each_seed_has_every_task_and_both_algorithms_where_they_are_compared() -> None:
-    runs = planned("--seeds", "2").runs
+    runs = planned("--seed", "0", "--seed", "1").runs
     assert [run.name for run in runs[: len(runs) // 2]] == [
         *("identify-shape-ppo-0", "identify-shape-grpo-0", "click-color-ppo-0", "click-option-ppo-0"),
     ]
@@ -58,7 +58,7 @@ def test_a_ledger_is_gone_on_with_and_an_update_counts_once(tmp_path: Path) -> N
     ledger.measured(run.task, [True, False, False, False])
     for update in (1, 2):
         ledger.updated(run, line(update, update / 4))
-    again = Ledger(tmp_path, planned("--seeds", "3"))
+    again = Ledger(tmp_path, planned("--seed", "0", "--seed", "2"))
     again.updated(run, line(2, 1.0))
     again.updated(run, line(3, 0.75))
     assert [(one["update"], one["success"]) for one in again.updates(run)] == [(1, 0.25), (2, 0.5), (3, 0.75)]
@@ -76,11 +76,19 @@ def test_a_ledger_is_gone_on_with_and_an_update_counts_once(tmp_path: Path) -> N
     assert len(table(again).splitlines()) == 3, "what is not done is not told"
 
 
-@pytest.mark.parametrize("words", [("--updates", "13"), ("--set", "epochs=2"), ("--held-out", "20")])
+@pytest.mark.parametrize("words", [("--updates", "13"), ("--set", "epochs=2"), ("--held-out", "61")])
 def test_another_plan_is_refused(tmp_path: Path, words: tuple[str, ...]) -> None:
     Ledger(tmp_path, planned())
     with pytest.raises(OtherPlan, match=r"plan\.json"):
         Ledger(tmp_path, planned(*words))
+
+
+def test_a_ledger_is_gone_on_with_by_one_at_a_time(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, planned())
+    with ledger.alone(), pytest.raises(LedgerBusy), Ledger(tmp_path, planned()).alone():
+        pass
+    with ledger.alone():
+        pass
 
 
 def test_a_run_is_called_by_what_tells_it_apart() -> None:
