@@ -31,11 +31,20 @@ class MixShares(Frozen):
 class Likelihood(Frozen):
     """One training by likelihood: how long, of which mix, and the trainer's other settings."""
 
+    by: Literal["ct", "nano"] = "ct"
+    """The trainer's command: `ct` learns the words of whoever acted; `nano`, the bundled policy's own stage, learns the
+    acts and says what that policy says of them, beside screens that it draws itself."""
     updates: Annotated[int, Field(ge=1, le=1_000_000)]
     shares: MixShares
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
     """In every which turn it is done."""
     settings: dict[str, JsonValue] = {}
+
+    @model_validator(mode="after")
+    def _mixable(self) -> "Likelihood":
+        if self.by == "nano" and self.shares.general > 0:
+            raise ValueError("the nano policy's own stage mixes no general data in: its share is 0")
+        return self
 
 
 class Reinforcement(Frozen):

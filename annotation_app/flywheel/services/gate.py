@@ -40,8 +40,11 @@ def gate(turn: Turn, programs: Programs) -> dict[str, Any]:
     _tried(turn, programs, Path(found_at(candidate.path)), folder / "candidate", name_of(turn))
     active = turn.active
     if active is not None and active.name == turn.recipe.policy:
-        _tried(turn, programs, Path(found_at(start_of(turn))), folder / "active", active.revision)
-        words += ["--against", str(folder / "active")]
+        before = _tried_before(turn)
+        if before is None:
+            before = folder / "active"
+            _tried(turn, programs, Path(found_at(start_of(turn))), before, active.revision)
+        words += ["--against", str(before)]
     if not report.exists():
         programs.run(words, log=folder / "report.log")
     found = Evaluation.model_validate_json(report.read_bytes())
@@ -88,6 +91,16 @@ def refresh(turn: Turn, programs: Programs) -> dict[str, Any]:
     if Pool.objects.filter(pk=turn.wheel.pool_id).exclude(policy=candidate.revision).exists():
         policy_activate(user=turn.requested_by, pool_id=turn.wheel.pool_id, revision_id=candidate.revision.pk)
     return {"active": str(candidate.revision), "reloaded": bool(turn.recipe.server)}
+
+
+def _tried_before(turn: Turn) -> Path | None:
+    """What the active revision did as a candidate of this wheel, where it would do the very same once more: greedy, at
+    the same tasks. Attempts that are drawn are drawn anew, or what passed by luck would go on being lucky."""
+    made = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, revision=turn.active).select_related("turn").first()
+    if made is None or made.turn.recipe.trials != turn.recipe.trials or turn.recipe.trials.temperature > 0:
+        return None
+    folder = turn_folder(made.turn) / "trials" / "candidate"
+    return folder if folder.exists() else None
 
 
 def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision: str) -> None:

@@ -148,26 +148,32 @@ def _phase(turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, p
         **plan.settings,
     }
     if isinstance(plan, Likelihood):
-        command, sources = "ct", json.loads((folder / f"{phase}-sources.json").read_text())
+        sources = json.loads((folder / f"{phase}-sources.json").read_text())
         if not sources:
             return None
-        told |= {"sources": sources, "dialect": turn.recipe.dialect}
+        command, more = _learning(plan, sources, turn.recipe.dialect)
+        told |= more
     else:
-        command, kinds = (
-            plan.algorithm,
-            list(Played.objects.filter(turn=turn, chosen=True).values_list("kind", flat=True)),
-        )
+        command = ("trainer", plan.algorithm)
+        kinds = list(Played.objects.filter(turn=turn, chosen=True).values_list("kind", flat=True))
         if not kinds:
             return None
         _file_write(folder / "rl-tasks.json", kinds)
         told |= {"inbox": str(folder / "train" / "rl-inbox"), "dialect": turn.recipe.dialect}
     config = folder / "train" / f"{phase}.json"
     _file_write(config, told)
-    words = [trainer_python(), "-m", "trainer", command, "--config", str(config)]
+    words = [trainer_python(), "-m", *command, "--config", str(config)]
     made = Path(programs.run(words, log=folder / "train" / f"{phase}.log"))
     if not made.is_dir():
         raise ProgramFailed(f"The trainer named no checkpoint: {str(made)[:200]!r}")
     return _checkpoint_keep(turn, phase, made, begun_with, parent)
+
+
+def _learning(plan: Likelihood, sources: dict[str, Any], dialect: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The command that learns from these sources, and what it is told of them."""
+    if plan.by == "nano":
+        return ("trainer.nano", "clicking"), {"folders": [path for one in sources.values() for path in one["paths"]]}
+    return ("trainer", "ct"), {"sources": sources, "dialect": dialect}
 
 
 @transaction.atomic(durable=True)

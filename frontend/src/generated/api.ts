@@ -2501,6 +2501,7 @@ export interface General {
  * One training by likelihood: how long, of which mix, and the trainer's other settings.
  */
 export interface Likelihood {
+  by: "ct" | "nano";
   updates: number;
   shares: MixShares;
   every: number;

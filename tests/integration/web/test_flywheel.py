@@ -1,9 +1,10 @@
 """A wheel over real rows and folders: what it takes in, where it goes, and what follows a turner that died."""
 
+import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +17,21 @@ from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Checkpoint, Sample, Stage, Turn, Use, Wheel
 from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
 from annotation_app.flywheel.selectors import lineage, turns
-from annotation_app.flywheel.services import ledger, samples, training
+from annotation_app.flywheel.services import gate, ledger, samples, training
 from annotation_app.flywheel.services.clock import turns_due
 from annotation_app.imports.services import import_folder_take
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.promotions.services import evaluation_add
 from annotation_app.settings.base import ROOT
+from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import World
 from tests.unit.annotation_app.test_gate import report
 from tests.waiting import wait_until
 from trainer.toy.folders import folder_write
 from trainer.toy.lights import NAMES
 from trainer.toy.playing import Play, Said
-from vocabulary.evaluations import Comparison, Overall, TaskChange
+from vocabulary.evaluations import Comparison, Evaluation, Overall, TaskChange
 from vocabulary.statistics import rate_of
 
 GATE = 900
@@ -142,6 +144,66 @@ def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
     back = lineage.checkpoint_lineage(user=admin, checkpoint_id=sft.pk, after=0)
     assert [one.id for one in back.ancestors] == [ct.pk]
     assert {one.sample.reason for one in back.uses} == {"passes"}
+
+
+@pytest.mark.usefixtures("trainer")
+def test_the_nano_policys_own_stage_is_given_the_folders_themselves(
+    wheel: Wheel, admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "train")
+    plan = Likelihood(by="nano", updates=3, shares=MixShares(fresh=1, earlier=1, general=0), settings={"shown": 1.0})
+    recipe = wheel.recipe.model_copy(update={"sft": plan, "ct": None})
+    ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    turned(wheel, admin)
+    attempts_come(tmp_path / "second", {10: True})
+    turn = turned(wheel, admin)
+    folder = training.turn_folder(turn)
+    told = json.loads((folder / "train" / "sft.json").read_text())
+    copies = folder / training.COPIES
+    assert told["folders"] == [str(copies / "sft-fresh"), str(copies / "sft-earlier")]
+    assert (told["updates"], told["shown"]) == (3, 1.0)
+    assert not {"sources", "dialect"} & told.keys(), "that stage has no such settings"
+    (checkpoint,) = Checkpoint.objects.filter(turn=turn)
+    assert sorted(checkpoint.uses.values_list("source", flat=True)) == ["earlier"] * 4 + ["fresh"]
+
+
+class Noting(programs.Programs):
+    """Begins nothing: notes the evaluation that was asked for, and writes its report."""
+
+    def __init__(self, found: Evaluation) -> None:
+        super().__init__(0, lambda: True, {})
+        self.found, self.words = found, list[str]()
+
+    def run(self, command: Sequence[str], *, log: Path) -> str:
+        self.words = list(command)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        Path(command[command.index("--out") + 1]).write_text(self.found.model_dump_json())
+        return ""
+
+
+@pytest.mark.usefixtures("trainer")
+@pytest.mark.parametrize(("temperature", "again"), [(0.0, False), (1.0, True)])
+def test_what_the_active_revision_did_greedily_as_a_candidate_is_not_tried_again(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch, temperature: float, again: bool
+) -> None:
+    tried = list[str]()
+    monkeypatch.setattr(gate, "_tried", lambda turn, programs, weights, out, revision: tried.append(revision))
+    stages_to(monkeypatch, "train")
+    trials = wheel.recipe.trials.model_copy(update={"temperature": temperature})
+    recipe = wheel.recipe.model_copy(update={"trials": trials})
+    ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    first = turned(wheel, admin)
+    made = PolicyRevision.objects.create(name="toy", revision="main-0001", base_url="https://models.example/v1")
+    Checkpoint.objects.filter(turn=first).update(revision=made)
+    Pool.objects.filter(pk=wheel.pool_id).update(policy=made)
+    known = training.turn_folder(first) / "trials" / "candidate"
+    known.mkdir(parents=True)
+    second = turned(Wheel.objects.get(pk=wheel.pk), admin)
+    noting = Noting(report(policy_of(made), {"toy/lights": (1, 2)}))
+    gate.gate(second, noting)
+    against = training.turn_folder(second) / "trials" / "active" if again else known
+    assert noting.words[-2:] == ["--against", str(against)]
+    assert tried == ["main-0002", *(["main-0001"] if again else [])]
 
 
 @pytest.mark.usefixtures("trainer")

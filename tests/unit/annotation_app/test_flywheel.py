@@ -101,3 +101,10 @@ def test_the_gates_own_tasks_are_known_by_their_seeds() -> None:
     assert [trials.holds("sites", seed) for seed in (99, 100, 109, 110, None)] == [False, True, True, False, False]
     assert not trials.holds("games", 100)
     assert Trials(world="toy", first_seed=5, seeds=1).holds("toy", 5)
+
+
+def test_the_nano_policys_own_stage_takes_no_general_data() -> None:
+    plan = {"by": "nano", "updates": 1, "shares": {"fresh": 0.5, "earlier": 0.5, "general": 0}}
+    assert recipe(sft=plan).sft is not None
+    with pytest.raises(ValidationError, match="no general data"):
+        recipe(sft={**plan, "shares": {"fresh": 0.5, "earlier": 0.4, "general": 0.1}})

@@ -1,0 +1,192 @@
+"""The wheel turned by simulated annotators at the desk, against demonstrations: `python -m benchmarks.turns OUT`.
+
+Every arm has a pool and a wheel of its own, every seed a platform, all in OUT: seeds may be turned by programs beside
+each other. Ended at any moment and started again it goes on: turns that are done are only read. The table, printed
+after every turn, is of all that is in OUT.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_backend.annotator.annotator import Annotated
+from annotation_app.operations.children import child
+from annotation_app.operations.console import Console
+from annotation_app.operations.ports import free_port
+from annotation_app.operations.programs import answers
+from annotation_app.operations.running import Running
+from annotation_app.operations.stack import LOOPBACK, NANO, ROOT
+from annotation_app.operations.trainer import ensure_trainer
+from benchmarks.turns.given import SIZE, block_recorded, demonstrated, tasks_written
+from benchmarks.turns.plan import ARMS, TASKS, TRIED, Arm, Cell, Figures, Ledger, Sizes, cells, table
+from benchmarks.turns.site import POLICY, Site, platform_up, signed_in
+from vocabulary.evaluations import Evaluation
+
+AIM = 10
+"""How near the expert's click a candidate is taken (pixels): lines of these small pages are twenty apart."""
+READY = 300.0
+POLL = 0.2
+LEARNING = {
+    **{"shown": 1.0, "batch": 8, "warmup": 5, "bfloat16": True, "keep_every": 1_000},
+    **{"muon_rate": 0.004, "adam_rate": 0.0004, "tower_rate": 0.2},
+}
+"""As the specialists were taught (docs/experiments.md), with half of the decisions an update."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything a turn needs."""
+
+    out: Path
+    start: Path
+    python: Path
+    sizes: Sizes
+    ledger: Ledger
+
+    def turned(self, platform: Running, site: Site, cell: Cell) -> Figures:
+        """A cell's figures, of a turn that is begun or gone on with."""
+        began = time.monotonic()
+        server = self._address(cell) if cell.arm == "desk" else ""
+        # A gate tries the active revision beside its own policy's candidate; the start need not be tried by each arm.
+        policy = POLICY if cell.arm == "desk" else "start"
+        site.pool(cell.wheel, start=self.start, server=server, policy=policy)
+        site.wheel(cell.wheel, self._recipe(cell, server), self.out)
+        block = block_recorded(self.out, cell, self.sizes)
+        if cell.arm == "desk":
+            with self._serving(site.weights(cell.wheel), server):
+                done = self._annotated(platform, cell, block)
+                folder = site.turned(cell.wheel, cell.turn)
+            episodes, own, accepted = len(done), sum(one.labels for one in done), sum(one.accepted for one in done)
+        else:
+            steps, accepted = self._as_many(cell), 0
+            shown = self.out / f"{cell.name}.shown"
+            episodes, own = demonstrated(block, shown, steps)
+            platform.manage("import_trajectories", str(shown), "--pool", cell.wheel)
+            folder = site.turned(cell.wheel, cell.turn)
+        report = Evaluation.model_validate_json((folder / "trials" / "report.json").read_bytes())
+        compared = report.comparison.tasks if report.comparison is not None else ()
+        return Figures(
+            cell=cell,
+            episodes=episodes,
+            own=own,
+            accepted=accepted,
+            before={one.name: (one.before.successes, one.before.attempts) for one in compared} or None,
+            after={one.name: (one.successes.successes, one.successes.attempts) for one in report.tasks},
+            seconds=time.monotonic() - began,
+        )
+
+    def _as_many(self, cell: Cell) -> int:
+        """The steps that an arm without a policy is given: by hand as at the desk, or as many as were judged there."""
+        desk = self.ledger.known(cell.model_copy(update={"arm": "desk"}))
+        if desk is None:
+            raise SystemExit(f"{cell.name} follows the desk's turn, which is not done: name the arm `desk` too")
+        return desk.own + (desk.accepted if cell.arm == "paired" else 0)
+
+    def _annotated(self, platform: Running, cell: Cell, block: Path) -> list[Annotated]:
+        """What a simulated annotator did: so many steps by hand, or all tasks of the block."""
+        log = self.out / f"{cell.name}.annotated.jsonl"
+        platform.manage("load_tasks", cell.wheel, str(tasks_written(block, self.out / f"{cell.name}.tasks.jsonl")))
+        left = self.sizes.labels - sum(one.labels for one in _told(log))
+        if left > 0:
+            words = ["--web", platform.url, "--bridge", platform.environment["PILOTHOUSE_BRIDGE_URL"]]
+            words += ["--user", "annotator", "--pool", cell.wheel, "--labels", str(left), "--aim", str(AIM)]
+            environment = {**os.environ, **platform.environment, "PILOTHOUSE_PASSWORD": "annotator-demo"}
+            with log.open("ab") as lines:
+                command = [sys.executable, "-m", "agent_backend.annotator", *words]
+                subprocess.run(command, cwd=ROOT, env=environment, stdout=lines, check=True)
+        return _told(log)
+
+    def _address(self, cell: Cell) -> str:
+        """Where the desk's policy is served: the same after a restart, since revisions name it."""
+        kept = self.out / f"{cell.wheel}.port"
+        if not kept.exists():
+            kept.write_text(str(free_port()))
+        return f"http://{LOOPBACK}:{kept.read_text()}"
+
+    @contextmanager
+    def _serving(self, weights: Path, address: str) -> Iterator[None]:
+        words = ["-m", "trainer.serve", str(weights), "--served-model-name", POLICY, "--dev", "--threads", "1"]
+        environment = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        port = address.rsplit(":", 1)[1]
+        with (
+            (self.out / "served.log").open("ab") as log,
+            child([str(self.python), *words, "--port", port], environment=environment, said=log, told=log) as process,
+        ):
+            deadline = time.monotonic() + READY
+            while not answers(f"{address}/v1/models"):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"the policy's server did not begin: {log.name}")
+                time.sleep(POLL)
+            yield
+
+    def _recipe(self, cell: Cell, server: str) -> dict[str, Any]:
+        updates = self.sizes.updates
+        learning = {**LEARNING, "settle": updates * 3 // 4, "seed": cell.seed}
+        return {
+            "policy": POLICY,
+            "start": str(self.start),
+            "server": server,
+            "sft": {
+                "by": "nano",
+                "updates": updates,
+                "shares": {"fresh": 0.5, "earlier": 0.5, "general": 0},
+                "settings": learning,
+            },
+            "trials": {
+                **{"world": "bridge", "suite": "miniwob", "tasks": TASKS, "size": SIZE, "temperature": 0.0},
+                **{"first_seed": TRIED, "seeds": self.sizes.trials, "parallel": 2},
+            },
+        }
+
+
+def _told(log: Path) -> list[Annotated]:
+    """What an annotator has said of its episodes."""
+    if not log.exists():
+        return []
+    return [Annotated.model_validate_json(line) for line in log.read_text().splitlines() if line.startswith("{")]
+
+
+def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.turns", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("out", type=Path, help="everything of it; given again, it goes on")
+    parser.add_argument("--start", type=Path, default=NANO, help="the policy all begin with; default: the bundled one")
+    parser.add_argument("--seed", type=int, action="append", help="may be given again; default: 0, 1 and 2")
+    parser.add_argument("--arm", choices=ARMS, action="append", help="may be given again; default: all")
+    for name, field in Sizes.model_fields.items():
+        parser.add_argument(f"--{name}", type=int, default=field.default, help="default: %(default)s")
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Turn what is not turned yet, and print the table."""
+    arguments = parsed(given)
+    seeds, arms = arguments.seed or [0, 1, 2], list[Arm](arguments.arm or ARMS)
+    sizes = Sizes(**{name: getattr(arguments, name) for name in Sizes.model_fields})
+    out = arguments.out.absolute()
+    ledger, python = Ledger(out, sizes), ensure_trainer(Console())
+    experiment = Experiment(out, arguments.start.absolute(), python, sizes, ledger)
+    os.environ.setdefault("PILOTHOUSE_WARM", json.dumps({"browser": 2}))
+    for seed in seeds:
+        left = [cell for cell in cells(sizes, [seed], arms) if ledger.known(cell) is None]
+        if left:
+            with platform_up(out / f"platform-{seed}") as platform, signed_in(platform) as site:
+                for cell in left:
+                    ledger.keep(experiment.turned(platform, site, cell))
+                    print(f"{cell.name}\n{table(ledger.all())}", file=sys.stderr, flush=True)
+    print(table(ledger.all()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

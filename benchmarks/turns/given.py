@@ -1,0 +1,67 @@
+"""What both sides are given: experts' attempts at a block of tasks, and the first of them as demonstrations."""
+
+import subprocess
+import sys
+import uuid
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from agent_backend.folders import FolderWriter, blob_read, trajectories_read, whole_write
+from annotation_app.operations.stack import ROOT
+from benchmarks.turns.plan import TASKS, Cell, Sizes
+from vocabulary.trajectories import Trajectory
+
+SIZE = "160x210"
+PARALLEL = 3
+
+
+def block_recorded(out: Path, cell: Cell, sizes: Sizes) -> Path:
+    """The folder of the experts' attempts at a cell's tasks, which ask in the page's own words; made where it is not
+    there. Raises CalledProcessError."""
+    folder = out / f"block-{cell.seed}-{cell.turn}"
+    if not folder.exists():
+        words = [word for name in TASKS for word in ("--task", name)]
+        words += ["--size", SIZE, "--first-seed", str(cell.first_seed), "--seeds", str(sizes.tasks)]
+        command = [sys.executable, "-m", "agent_backend.rollout.miniwob", *words, "--parallel", str(PARALLEL)]
+        subprocess.run([*command, "--out", str(folder)], cwd=ROOT, check=True, stdout=sys.stderr)
+    return folder
+
+
+def solved(folder: Path) -> list[Trajectory]:
+    """What the experts solved, seed by seed. Raises FolderUnusable."""
+    found = [one for _, one in trajectories_read([folder]) if one.verdict is not None and one.verdict.success]
+    return sorted(found, key=lambda one: (one.task.seed or 0, TASKS.index(one.task.name or "")))
+
+
+def tasks_written(folder: Path, target: Path) -> Path:
+    """The tasks of those attempts, one a line, as pools take them."""
+    lines = "".join(one.task.model_dump_json() + "\n" for one in solved(folder))
+    whole_write(target, lines.encode())
+    return target
+
+
+def first_steps(attempts: list[Trajectory], steps: int) -> list[Trajectory]:
+    """The first of them that have so many steps together, or as few more as whole attempts allow."""
+    taken, count = list[Trajectory](), 0
+    for one in attempts:
+        if count >= steps:
+            break
+        taken.append(one)
+        count += len(one.steps)
+    return taken
+
+
+def demonstrated(folder: Path, target: Path, steps: int) -> tuple[int, int]:
+    """How many attempts and steps of a block are in `target`, which is made where it is not there: with names of their
+    own, since the same attempt may be shown to two."""
+    if not target.exists():
+        writer = FolderWriter(target, {"origin": "demonstrations", "of": folder.name, "steps": steps})
+        writer_names = uuid.uuid5(uuid.NAMESPACE_URL, target.name)
+        for one in first_steps(solved(folder), steps):
+            name = uuid.uuid5(writer_names, one.id).hex
+            if name not in writer.kept:
+                writer.add(one.model_copy(update={"id": name}), partial(blob_read, folder))
+        writer.finish(at=datetime.now(UTC))
+    shown = [one for _, one in trajectories_read([target])]
+    return len(shown), sum(len(one.steps) for one in shown)

@@ -1,0 +1,156 @@
+"""What is tried, in which order, and what came of it: the ledger of the experiment, and its table. No platform here."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from agent_backend.folders import whole_write
+from vocabulary.base import Frozen
+
+TASKS = ("identify-shape", "click-color", "click-option", "click-checkboxes")
+"""Of MiniWoB++: those of the bundled policy's lessons that it is weakest at and a click can do."""
+Arm = Literal["desk", "shown", "paired"]
+ARMS: tuple[Arm, ...] = ("desk", "shown", "paired")
+"""`desk`: the policy proposes at the desk, and a simulated annotator takes what is right and does the rest. `shown`: as
+many steps as the annotator did by hand, demonstrated at the first of the same tasks. `paired`: as many as it judged,
+by hand or by taking."""
+FIRST_SEED, BLOCK = 50_000, 100
+"""Of the tasks people see: a block for each seed and turn, far from what the policy was taught with and tried at."""
+TRIED = 100
+"""The first seed of what every turn is tried at."""
+SETTINGS = "settings.json"
+
+
+class Sizes(Frozen):
+    """How much of everything."""
+
+    turns: int = 3
+    labels: int = 24
+    """Steps a turn that the annotator does by hand; fewer where the block's tasks are used up before."""
+    tasks: int = 16
+    """Seeds in a block, each with every task."""
+    updates: int = 60
+    """Of a training."""
+    trials: int = 12
+    """Attempts at each task after each turn, greedy."""
+
+
+class Cell(Frozen):
+    """One turn of one arm."""
+
+    seed: int
+    turn: int
+    arm: Arm
+
+    @property
+    def wheel(self) -> str:
+        """What its wheel is called, and its pool."""
+        return f"{self.arm}-{self.seed}"
+
+    @property
+    def name(self) -> str:
+        """What its figures are called."""
+        return f"{self.wheel}-{self.turn}"
+
+    @property
+    def first_seed(self) -> int:
+        """Of its block of tasks."""
+        return FIRST_SEED + (self.seed * 10 + self.turn) * BLOCK
+
+
+class Figures(Frozen):
+    """What came of a turn. Before it the policy was that of the turn before, after it its own."""
+
+    cell: Cell
+    episodes: int
+    own: int
+    """Steps a person did by hand."""
+    accepted: int
+    """Steps a person took from the policy."""
+    before: Mapping[str, tuple[int, int]] | None
+    """Attempts solved, of how many, by task, where the policy before was tried too."""
+    after: Mapping[str, tuple[int, int]]
+    seconds: float
+
+    @property
+    def overridden(self) -> float | None:
+        """The share of decisions at which no proposal was right; None where nobody proposed."""
+        return self.own / (self.own + self.accepted) if self.cell.arm == "desk" and self.episodes else None
+
+
+class Ledger:
+    """A folder with a file for each cell that is done. Raises ValueError where it is of other sizes."""
+
+    def __init__(self, folder: Path, sizes: Sizes) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = folder / SETTINGS
+        if not settings.exists():
+            whole_write(settings, sizes.model_dump_json(indent=1).encode())
+        if (found := Sizes.model_validate_json(settings.read_bytes())) != sizes:
+            raise ValueError(f"{folder} was begun with {found!r}")
+
+    def known(self, cell: Cell) -> Figures | None:
+        """The figures of a cell that is done."""
+        path = self._folder / f"{cell.name}.json"
+        return Figures.model_validate_json(path.read_bytes()) if path.exists() else None
+
+    def all(self) -> list[Figures]:
+        """Of every cell that is done."""
+        files = sorted(self._folder.glob("*-*-*.json"))
+        return [Figures.model_validate_json(file.read_bytes()) for file in files]
+
+    def keep(self, figures: Figures) -> None:
+        """A cell is done."""
+        whole_write(self._folder / f"{figures.cell.name}.json", figures.model_dump_json(indent=1).encode())
+
+
+def cells(sizes: Sizes, seeds: Sequence[int], arms: Sequence[Arm]) -> Iterator[Cell]:
+    """In the order in which they are done: what an arm is given follows from its desk's turn, and a seed is whole
+    before the next begins."""
+    for seed in seeds:
+        for turn in range(1, sizes.turns + 1):
+            yield from (Cell(seed=seed, turn=turn, arm=arm) for arm in ARMS if arm in arms)
+
+
+def rate(by_task: Mapping[str, tuple[int, int]]) -> float:
+    """Solved, of all attempts."""
+    return sum(won for won, _ in by_task.values()) / sum(of for _, of in by_task.values())
+
+
+def table(found: Sequence[Figures]) -> str:
+    """A line an arm and turn: mean and range over its seeds."""
+    lines = [
+        "| arm | turn | seeds | by hand | taken | overridden | " + " | ".join(TASKS) + " | all |",
+        "|---|" + "---|" * (len(TASKS) + 6),
+    ]
+    start = next((one.before for one in found if one.before is not None), None)
+    if start is not None:
+        lines.append(
+            "| | 0 | | | | | " + " | ".join(f"{rate({t: start[t]}):.2f}" for t in TASKS) + f" | {rate(start):.2f} |"
+        )
+    for arm in ARMS:
+        for turn in sorted({one.cell.turn for one in found}):
+            rows = [one for one in found if (one.cell.arm, one.cell.turn) == (arm, turn)]
+            if rows:
+                lines.append(_line(arm, turn, rows))
+    return "\n".join(lines)
+
+
+def _line(arm: Arm, turn: int, rows: Sequence[Figures]) -> str:
+    overridden = [share for one in rows if (share := one.overridden) is not None]
+    tasks = [f"{statistics.mean(rate({name: one.after[name]}) for one in rows):.2f}" for name in TASKS]
+    told = [
+        *(arm, str(turn), str(len(rows))),
+        f"{statistics.mean(one.own for one in rows):.0f}",
+        f"{statistics.mean(one.accepted for one in rows):.0f}",
+        _ranged(overridden) if overridden else "",
+        *tasks,
+        _ranged([rate(one.after) for one in rows]),
+    ]
+    return f"| {' | '.join(told)} |"
+
+
+def _ranged(values: Sequence[float]) -> str:
+    return f"{statistics.mean(values):.2f} ({min(values):.2f} to {max(values):.2f})"
