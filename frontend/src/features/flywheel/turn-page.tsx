@@ -18,6 +18,7 @@ import { Curves } from "./curves";
 import styles from "./flywheel.module.css";
 import { Lineage } from "./lineage";
 import { Samples } from "./samples";
+import { stageFacts } from "./stage-result";
 import { TaskChanges } from "./task-changes";
 import { GateBadge, Standing, TurnActions } from "./turn-table";
 
@@ -116,7 +117,8 @@ function Gate({ turn: { row, compared } }: { turn: TurnOut }) {
 }
 
 function Stages({ stages }: { stages: readonly StageOut[] }) {
-  const { t, moment } = useI18n();
+  const i18n = useI18n();
+  const { t, moment } = i18n;
   const tone = { begun: "policy", done: "ok", failed: "danger" } as const;
   return (
     <DataTable
@@ -129,9 +131,8 @@ function Stages({ stages }: { stages: readonly StageOut[] }) {
         { head: t("flywheel.ended"), className: styles.whole, cell: ({ ended_at }) => (ended_at === null ? "–" : moment(ended_at)) },
         {
           head: t("flywheel.result"),
-          cell: ({ result, code, error }) => (
-            <code className={styles.result}>{code ? `${code}: ${error}` : JSON.stringify(result)}</code>
-          ),
+          cell: ({ name, result, code, error }) =>
+            code ? <code className={styles.result}>{`${code}: ${error}`}</code> : stageFacts(name, result, i18n).join(" · ") || "–",
         },
       ]}
     />

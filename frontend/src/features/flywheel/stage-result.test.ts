@@ -1,0 +1,39 @@
+/** What came of a stage: every count a turn's ledger keeps is said in words, in both languages, and none of them as it is stored. */
+import { describe, expect, it } from "vitest";
+
+import type { StageOut } from "@/generated/api";
+import { i18nFor } from "@/shared/i18n/i18n";
+
+import { stageFacts } from "./stage-result";
+
+const SAID: readonly (readonly [StageOut["name"], StageOut["result"], string])[] = [
+  ["collect", { samples: 1 }, "1 trajectory taken in"],
+  ["check", { executable: 3, not_executable: 1, duplicates: 2, unchecked: "" }, "3 can be done again · 1 cannot · 2 duplicates"],
+  ["check", { executable: 0, not_executable: 0, duplicates: 0, unchecked: "no_bridge" }, "0 can be done again · 0 cannot · 0 duplicates · nothing was done again: no_bridge"],
+  ["value", { by: { outcome: 2, verifier: 64 } }, "verifier 64 · annotator 2"],
+  ["route", { routes: { ct: 36, sft: 28 }, playing: ["toy/lights"] }, "Imitated 28 · Read 36 · worth playing: toy/lights"],
+  ["mix", { sft: { fresh: 28, earlier: 0, sources: ["fresh", "general/manuals"] } }, "Imitation: 28 of this turn, 0 of earlier ones; from fresh, general/manuals"],
+  ["train", { phases: ["rl", "sft"], checkpoint: "/x" }, "Imitation · Reinforcement"],
+  ["train", { phases: [], checkpoint: "" }, "Nothing was trained"],
+  ["gate", { candidate: "a-1", attempts: 40, successes: 22, active_attempts: 40, active_successes: 11, finding: "better" }, "22 of 40 succeed · 11 of 40 before · better"],
+  ["gate", { candidate: "a-1", attempts: 40, successes: 22 }, "22 of 40 succeed"],
+  ["gate", { candidate: "" }, "Nothing was trained"],
+  ["register", { revision: 2, judged: true, passed: false, reasons: [] }, "shut"],
+  ["register", { revision: 2, judged: false, passed: false, reasons: [] }, "not judged"],
+  ["refresh", { active: "toy a-1", reloaded: true }, "toy a-1 proposes now · its server has the weights"],
+  ["refresh", { active: "", reloaded: false }, "nothing changed"],
+];
+
+describe("what came of a stage", () => {
+  it.each(SAID)("%s %j", (name, result, said) => {
+    expect(stageFacts(name, result, i18nFor("en")).join(" · ")).toBe(said);
+    const chinese = stageFacts(name, result, i18nFor("zh")).join("");
+    expect(chinese).toMatch(/[\u4e00-\u9fff]/);
+    expect(chinese).not.toContain("{");
+  });
+
+  it("says nothing of a stage that has only begun", () => {
+    const names = ["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"] as const;
+    expect(names.flatMap((name) => stageFacts(name, {}, i18nFor("en")))).toEqual([]);
+  });
+});
