@@ -1,7 +1,7 @@
 """Decisions as the model takes them, many at once: text, one picture of the same size, and the reply."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from typing import Any
@@ -10,19 +10,24 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from trainer.nano.asking import clicking, conversation
+from trainer.nano.asking import conversation, reply, steps_of
+from trainer.nano.forms import Wanted
 from trainer.nano.heads import Read, read_of
 from trainer.nano.screens import Screen
 from trainer.nano.sentences import DOING, PLACES, asked
 from trainer.nano.targets import BUCKETS, CELL, NOWHERE, Seen, pairs_of, seen_of
 from trainer.nano.tokenizer import ACROSS
+from vocabulary.actions import Click
 from vocabulary.dialect import ChatMessage, TextPart
 
 Ids = tuple[int, ...]
 SPREAD = 2.5
 """Pixels around a point that are nearly as right."""
-EASY, SPELLED, TELLING = 0.1, 0.3, 1.0
-"""What tokens of a reply weigh: what always stands there, letters, and where something is or what is done."""
+EASY, TELLING = 0.1, 1.0
+"""What tokens of a reply weigh: what always stands there; and letters, their end, where something is, what is done."""
+LEFT_OUT = 12
+"""Places that a picture would take where there is none: as many as the longer side of those it gets has cells."""
+TYPING = "type(content='"
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class Decision:
     """Where in `before` the instruction stands, if it is known which of its letters are the label."""
     pairs: tuple[tuple[int, int], ...] = ()
     """Which pairs of letters of the label meet at which token of `before`."""
+    copied: range = range(0)
+    """Where in `before` stands what is typed, and what comes after it."""
 
 
 class Speller:
@@ -59,7 +66,8 @@ class Speller:
         self.across = torch.tensor([tokenizer.convert_tokens_to_ids(f"<point>{x}") for x in range(ACROSS)])
         self.down = torch.tensor([tokenizer.convert_tokens_to_ids(f" {y}</point>") for y in range(ACROSS)])
         told = {tokenizer.convert_tokens_to_ids(thought) for thought in (*PLACES, *DOING.values())}
-        self._telling = told | set(self.across.tolist()) | set(self.down.tolist())
+        (self.typing,), (end,) = (tokenizer.encode(text, add_special_tokens=False) for text in (TYPING, "')"))
+        self._telling = {end, *range(256), *told, *self.across.tolist(), *self.down.tolist()}
 
     def around(self, messages: Sequence[ChatMessage]) -> tuple[Ids, Ids]:
         """A conversation with one picture: what stands before and after it, as a server's template has it."""
@@ -83,29 +91,54 @@ class Speller:
 
     def weight(self, token: int) -> float:
         """What a token of a reply counts."""
-        return TELLING if token in self._telling else SPELLED if token < 256 else EASY
+        return TELLING if token in self._telling else EASY
 
 
 def decision_draw(speller: Speller, random: Random, screen: Screen) -> Decision:
-    """Something is asked for on a drawn screen."""
+    """A widget of a drawn screen is asked for."""
     number = random.randrange(len(screen.widgets))
-    widget, size = screen.widgets[number], screen.image.size
+    widget = screen.widgets[number]
     request = asked(random, widget)
-    before, after = speller.around(conversation(request.sentence, size))
-    sentence = speller.found(request.sentence, before)
-    bytewise = len(sentence) == len(request.sentence)
     x, y = map(round, widget.point)
-    return Decision(
+    labels = ((request.label_at, widget.label),)
+    return decision_of(speller, screen, Wanted(request.sentence, labels, (), Click(x=x, y=y), number))
+
+
+def decision_of(speller: Speller, screen: Screen, wanted: Wanted) -> Decision:
+    """What comes next on a drawn screen."""
+    one = decision_blind(speller, wanted, screen.image.size)
+    clicked = wanted.widget
+    return replace(
+        one,
         pixels=np.asarray(screen.image),
+        target=screen.widgets[clicked].target if clicked is not None else None,
+        seen=seen_of(screen),
+        chosen=clicked if clicked is not None else NOWHERE,
+    )
+
+
+def decision_blind(speller: Speller, wanted: Wanted, size: tuple[int, int]) -> Decision:
+    """The same without the screen: for what is known from the words alone."""
+    act = wanted.act
+    before, after = speller.around(conversation(wanted.sentence, size, steps=steps_of(wanted.done, size)))
+    sentence = speller.found(wanted.sentence, before)
+    bytewise = len(sentence) == len(wanted.sentence)
+    told = range(0)
+    if bytewise and wanted.text_at is not None and not isinstance(act, Click):
+        told = range(sentence.start + wanted.text_at, sentence.start + wanted.text_at + len(act.text) + 1)
+    return Decision(
+        pixels=np.empty((0, 0, 3), np.uint8),
         before=before,
         after=after,
-        reply=speller.reply(clicking((x, y), size)),
-        point=(x, y),
-        target=widget.target,
-        seen=seen_of(screen),
-        chosen=number,
+        reply=speller.reply(reply(act, size)),
+        point=(act.x, act.y) if isinstance(act, Click) else None,
+        target=None,
+        seen=None,
         sentence=sentence if bytewise else range(0),
-        pairs=_asked_pairs(widget.label, sentence.start + request.label_at) if bytewise else (),
+        pairs=tuple(pair for at, label in wanted.labels for pair in _asked_pairs(label, sentence.start + at))
+        if bytewise
+        else (),
+        copied=told,
     )
 
 
@@ -139,6 +172,12 @@ class Batch:
     """Which tokens, of B * L, are of an instruction whose label is known; shape (N,)."""
     told: torch.Tensor
     """Which pairs of letters of the label meet there; shape (N, BUCKETS)."""
+    copied_at: torch.Tensor
+    """From which tokens, of B * L, a letter is told that stands in the instruction; shape (M,)."""
+    copied: torch.Tensor
+    """At which token, of L, it stands; shape (M,)."""
+    ordinals: torch.Tensor
+    """The number it has in what is typed; shape (M,)."""
 
 
 def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
@@ -177,6 +216,7 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
         known=torch.tensor(list(seen), dtype=torch.long),
         read=read_of(list(seen.values())) if seen else None,
         **_told(decisions, length),
+        **_copied(decisions, speller, length, cells),
     )
 
 
@@ -196,6 +236,19 @@ def _told(decisions: Sequence[Decision], length: int) -> dict[str, torch.Tensor]
     return {"told_at": torch.tensor(at, dtype=torch.long), "told": told}
 
 
+def _copied(decisions: Sequence[Decision], speller: Speller, length: int, cells: int) -> dict[str, torch.Tensor]:
+    """Letters of replies that stand in the instruction too: from where they are told, and where they stand."""
+    at, copied, ordinals = list[int](), list[int](), list[int]()
+    for number, one in enumerate(decisions):
+        if one.copied:
+            begin = number * length + len(one.before) + cells + len(one.after) + one.reply.index(speller.typing)
+            at += range(begin, begin + len(one.copied))
+            copied += one.copied
+            ordinals += range(len(one.copied))
+    told = {"copied_at": at, "copied": copied, "ordinals": ordinals}
+    return {name: torch.tensor(each, dtype=torch.long) for name, each in told.items()}
+
+
 @cache
 def _grid(rows: int, columns: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.stack([np.zeros(rows * columns, np.int64), *np.divmod(np.arange(rows * columns), columns)])
@@ -207,7 +260,7 @@ def places_of(before: int, rows: int, columns: int, length: int) -> np.ndarray[A
     places = np.empty((3, length), np.int64)
     places[:, :before] = np.arange(before)
     places[:, before : before + cells] = before + _grid(rows, columns)
-    places[:, before + cells :] = before + max(rows, columns) + np.arange(length - before - cells)
+    places[:, before + cells :] = before + (max(rows, columns) or LEFT_OUT) + np.arange(length - before - cells)
     return places
 
 
@@ -222,7 +275,8 @@ def _meant(one: Decision, rows: int, columns: int) -> tuple[np.ndarray[Any, Any]
     targets, points = np.zeros(rows * columns, np.float32), np.full((rows * columns, 2), NOWHERE)
     if one.seen is not None:
         points[one.seen.widgets >= 0] = one.seen.points[one.seen.widgets >= 0]
-        targets[one.seen.widgets == one.chosen] = 1.0
+        if one.chosen != NOWHERE:
+            targets[one.seen.widgets == one.chosen] = 1.0
     if one.point is not None and not targets.any():
         cell = min(one.point[1] // CELL, rows - 1) * columns + min(one.point[0] // CELL, columns - 1)
         targets[cell], points[cell] = 1.0, one.point

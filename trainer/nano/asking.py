@@ -1,9 +1,10 @@
 """A drawn screen as the serving side asks about it: the dialect's own conversation, with what was done before."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from trainer.nano.sentences import thought
-from vocabulary.actions import Click
+from vocabulary.actions import Action
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, Dialect, Screen
 from vocabulary.dialects import dialect_named
@@ -31,11 +32,29 @@ def conversation(
     return dialect().render(task, steps, _observed(size), images=1, kinds=kinds)
 
 
-def clicking(point: tuple[float, float], size: tuple[int, int]) -> str:
-    """A turn that clicks."""
-    x, y = map(round, point)
-    click = Click(x=x, y=y)
-    return dialect().write(thought(click, size), click, Screen(width=size[0], height=size[1]))
+def reply(action: Action, size: tuple[int, int]) -> str:
+    """A turn that does it."""
+    return dialect().write(thought(action, size), action, Screen(width=size[0], height=size[1]))
+
+
+def steps_of(actions: Iterable[Action], size: tuple[int, int]) -> tuple[Step, ...]:
+    """These, done one after another."""
+    seen = _observed(size)
+    return tuple(
+        Step(
+            index=number,
+            command_id=str(number),
+            actor="policy",
+            decision="auto",
+            thought=thought(action, size),
+            action=action,
+            before=seen,
+            after=seen,
+            started_at=seen.captured_at,
+            ended_at=seen.captured_at,
+        )
+        for number, action in enumerate(actions)
+    )
 
 
 def _observed(size: tuple[int, int]) -> Observation:

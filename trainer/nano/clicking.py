@@ -1,6 +1,7 @@
-"""The second stage: what is asked for is found on the screen and clicked, with heads where the answer forms."""
+"""The second stage: what is asked for is found and clicked or typed, with heads where the answer forms."""
 
 import time
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -12,8 +13,9 @@ from torch import nn
 from torch.nn import functional
 
 from trainer.curves import curves_open
-from trainer.nano.asked import Batch, Decision, Speller, batch_of, decision_draw, soft
-from trainer.nano.forward import looked, patches_of, thought, turns_of
+from trainer.nano.asked import Batch, Decision, Speller, batch_of, decision_blind, decision_draw, decision_of, soft
+from trainer.nano.forms import task_draw, text_only
+from trainer.nano.forward import looked, looked_for, patches_of, thought, turns_of
 from trainer.nano.heads import reading_heads, reading_loss
 from trainer.nano.learning import Learning, run_open
 from trainer.nano.screens import PAGES, Screen, screen_draw
@@ -32,6 +34,14 @@ found and where it may be found are then said in the same words."""
 SECOND = 2
 """The layer after which each cell is asked for its own column and row. Nothing in the tower tells a cell where it is;
 the decoder's turns do, and columns only by them, since cells come row by row."""
+COPYING = 3
+"""The layer, from 0, one of whose heads is told at which letter of the instruction to look to type it next: the first
+after the cells are asked. All turns of the text are fast (the base is 20), so that letters are not found again
+over a whole conversation by what they are; which one comes next is therefore asked by its number in the text, too."""
+ORDINALS = 24
+"""Numbers that a letter may have."""
+SPELLING = 4.0
+"""What letters without a picture weigh: their gradient is a fifth as long as that of clicks, and all is cut to 1."""
 BIN = 4
 """Pixels that a cell's heads do not tell apart."""
 BINS = 88
@@ -49,6 +59,10 @@ class Config(Learning):
     """What the rates of the tower are multiplied by."""
     dense: float = Field(default=0.25, ge=0, le=1)
     """The share of drawn screens that are full of writing."""
+    tasks: float = Field(default=0.4, ge=0, le=1)
+    """The share of drawn decisions that are a step of a form, a list or a click in running text."""
+    spelled: int = Field(default=16, ge=0)
+    """Steps an update, beside those of the batch, at which something is typed, without a picture."""
     folders: tuple[Path, ...] = ()
     """Attempts to learn from beside drawn screens, as an export, a rollout or an expert wrote them."""
     shown: float = Field(default=0.5, ge=0, le=1)
@@ -70,8 +84,11 @@ def run(config: Config) -> Path:
     speller, began = Speller(stage.checkpoint.tokenizer), time.process_time()
     shown = Shown(folders, speller)
     with curves_open(config.out, stage.state.update) as curves:
-        for update, batch in stage.updates(partial(_batch, config, shown, speller)):
+        for update, (batch, spelled) in stage.updates(partial(_batches, config, shown, speller)):
             loss, figures = clicking_loss(stage.checkpoint.model, stage.heads, batch, speller, config.bfloat16)
+            if spelled is not None:
+                typed, more = spelling_loss(stage.checkpoint.model, stage.heads, spelled, config.bfloat16)
+                loss, figures = loss + SPELLING * typed, figures | more
             loss.backward()
             norm = stage.optimisers.step(update, config)
             curves.write(update, {**figures, "gradient": norm, "cpu_seconds": time.process_time() - began})
@@ -82,15 +99,26 @@ def _learns(tower: bool, name: str) -> bool:
     return tower or "visual." not in name or "merger." in name
 
 
-def _batch(config: Config, shown: Shown, speller: Speller, update: int) -> Batch:
-    return batch_of(_decisions(config, update, shown, speller), speller)
+def _batches(config: Config, shown: Shown, speller: Speller, update: int) -> tuple[Batch, Batch | None]:
+    each = [Random(f"{config.seed} {update} spelled {number}") for number in range(config.spelled)]
+    spelled = [decision_blind(speller, *text_only(one)) for one in each]
+    return batch_of(_decisions(config, update, shown, speller), speller), batch_of(
+        spelled, speller
+    ) if spelled else None
 
 
 def heads_make(model: Any) -> nn.ModuleDict:
     """The heads of the first stage, and what the decoder is asked of each cell: whether it is meant, and where its
     widget is clicked. All are drawn anew."""
     heads, text = reading_heads(model), model.config.text_config.hidden_size
-    for name, width in (("meant", 1), ("across", BINS), ("down", BINS), ("column", MOST), ("row", MOST)):
+    for name, width in (
+        ("meant", 1),
+        ("across", BINS),
+        ("down", BINS),
+        ("column", MOST),
+        ("row", MOST),
+        ("ordinal", ORDINALS),
+    ):
         heads[name] = nn.Linear(text, width)
     return heads
 
@@ -100,7 +128,7 @@ def clicking_loss(
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """How wrong replies and heads are, and figures of it."""
     with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-        patches, cells, logits, first, second, middle = passed(model, batch)
+        patches, cells, logits, first, second, middle, letters = passed(model, batch)
     said, figures = _said_loss(logits.float(), batch, speller)
     told, more = _cells_loss(heads, middle.float(), batch)
     loss, figures = said + told, figures | more
@@ -109,25 +137,64 @@ def clicking_loss(
     if len(batch.told_at):
         spelled, more = _spelled_loss(heads, first.float(), batch)
         loss, figures = loss + spelled, figures | more
+    if len(batch.copied):
+        copied, more = _copied_loss(heads, letters, logits.float(), batch)
+        loss, figures = loss + copied, figures | more
     if batch.read is not None:
         read, reading = reading_loss(heads, patches[batch.known], cells[batch.known], batch.read)
         loss, figures = loss + read, figures | reading
     return loss, figures
 
 
-def passed(model: Any, batch: Batch) -> tuple[torch.Tensor, ...]:
+def spelling_loss(
+    model: Any, heads: nn.ModuleDict, batch: Batch, bfloat16: bool = False
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """How wrong replies without a picture are in their letters, and where they look for them."""
+    words = model.model.language_model.embed_tokens(batch.ids)
+    with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        ended, (second, middle) = thought(model, words, batch.places, (SECOND, MIDDLE))
+        letters = _letters(model, batch, second, middle)
+        logits = model.lm_head(ended.flatten(0, 1)[batch.said_at]).float()
+    copied, figures = _copied_loss(heads, letters, logits, batch)
+    typed = torch.isin(batch.said_at, batch.copied_at)
+    loss = copied + functional.cross_entropy(logits[typed], batch.said[typed])
+    return loss, {f"spelled_{name}": figure for name, figure in figures.items()}
+
+
+@dataclass(frozen=True)
+class Letters:
+    """What is known where N letters are typed that stand in the instruction."""
+
+    typed: torch.Tensor
+    """After the second layer, where they are typed; shape (N, text)."""
+    standing: torch.Tensor
+    """After the second layer, where they stand; shape (N, text)."""
+    looks: torch.Tensor
+    """Where the heads of the copying layer look; shape (N, H, L)."""
+
+
+def _letters(model: Any, batch: Batch, second: torch.Tensor, middle: torch.Tensor) -> Letters:
+    length, flat = batch.ids.shape[1], second.flatten(0, 1)
+    return Letters(
+        typed=flat[batch.copied_at],
+        standing=flat[batch.copied_at // length * length + batch.copied],
+        looks=looked_for(model, COPYING, middle, batch.places, batch.copied_at),
+    )
+
+
+def passed(model: Any, batch: Batch) -> tuple[Any, ...]:
     """What the tower makes of patches and cells, the logits of what is said, an instruction's letters after the first
-    layer, and the cells after the second and the middle one."""
+    layer, the cells after the second and the middle one, and the letters that are typed."""
     _, height, width, _ = batch.pixels.shape
     patches, cells = looked(model, patches_of(batch.pixels), turns_of(model, height // CELL, width // CELL))
     words = model.model.language_model.embed_tokens(batch.ids)
     where = (batch.begins[:, None] + torch.arange(cells.shape[1]))[..., None].expand(-1, -1, words.shape[-1])
-    ended, (first, *later) = thought(
+    ended, (first, second, middle) = thought(
         model, words.scatter(1, where, cells.to(words.dtype)), batch.places, (FIRST, SECOND, MIDDLE)
     )
     logits = model.lm_head(ended.flatten(0, 1)[batch.said_at])
-    second, middle = (layer.gather(1, where) for layer in later)
-    return patches, cells, logits, first.flatten(0, 1)[batch.told_at], second, middle
+    asked, letters = first.flatten(0, 1)[batch.told_at], _letters(model, batch, second, middle)
+    return patches, cells, logits, asked, second.gather(1, where), middle.gather(1, where), letters
 
 
 def _decisions(config: Config, update: int, shown: Shown, speller: Speller) -> list[Decision]:
@@ -138,7 +205,13 @@ def _decisions(config: Config, update: int, shown: Shown, speller: Speller) -> l
         attempts = shown.draw(random, count // 2)
         page = page_of(attempts[0])
     each = [Random(f"{config.seed} {update} {number}") for number in range(count - len(attempts))]
-    return [*attempts, *(decision_draw(speller, one, _screen(one, page, config.dense)) for one in each)]
+    return [*attempts, *(_drawn(speller, one, page, config) for one in each)]
+
+
+def _drawn(speller: Speller, random: Random, page: tuple[int, int], config: Config) -> Decision:
+    if random.random() < config.tasks:
+        return decision_of(speller, *task_draw(random, page))
+    return decision_draw(speller, random, _screen(random, page, config.dense))
 
 
 def page_of(one: Decision) -> tuple[int, int]:
@@ -181,8 +254,13 @@ def _cells_loss(heads: nn.ModuleDict, middle: torch.Tensor, batch: Batch) -> tup
         -(soft_bins(points[:, axis]) * head(middle[known]).log_softmax(-1)).sum() / count
         for axis, head in enumerate((heads["across"], heads["down"]))
     )
-    right = (batch.targets.gather(1, meant.argmax(-1, keepdim=True)) > 0).float().mean()
-    figures = {"meant": found.item(), "meant_right": right.item(), "across": across.item(), "down": down.item()}
+    right, clicked = batch.targets.gather(1, meant.argmax(-1, keepdim=True)) > 0, batch.targets.sum().clamp(min=1)
+    figures = {
+        "meant": found.item(),
+        "meant_right": (right.sum() / clicked).item(),
+        "across": across.item(),
+        "down": down.item(),
+    }
     return found + 0.5 * (across + down), figures
 
 
@@ -203,6 +281,24 @@ def _spelled_loss(heads: nn.ModuleDict, letters: torch.Tensor, batch: Batch) -> 
     believed, asked = told > 0, batch.told > 0
     found = (believed & asked).sum() * 2 / (believed.sum() + asked.sum()).clamp(min=1)
     return 0.3 * loss, {"spelled": loss.item(), "spelled_f1": found.item()}
+
+
+def _copied_loss(
+    heads: nn.ModuleDict, letters: Letters, logits: torch.Tensor, batch: Batch
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """Where letters are looked for, by at least one of the heads, and which number they have: asked by the same head
+    where they stand and where they are typed."""
+    looks = letters.looks.mean(1).gather(1, batch.copied[:, None])[:, 0]
+    numbers = batch.ordinals.clamp(max=ORDINALS - 1)
+    told = heads["ordinal"](torch.stack((letters.typed, letters.standing)).float())
+    ordinal = functional.cross_entropy(told.flatten(0, 1), numbers.repeat(2))
+    loss = -(looks + 1e-6).log().mean()
+    found = (letters.looks.argmax(-1) == batch.copied[:, None]).any(-1).float().mean()
+    typed = torch.isin(batch.said_at, batch.copied_at)
+    right = (logits[typed].argmax(-1) == batch.said[typed]).float().mean()
+    numbered = (told.argmax(-1) == numbers).float().mean()
+    figures = {"copied": loss.item(), "copied_right": found.item(), "typed_right": right.item()}
+    return 0.5 * (loss + ordinal), figures | {"ordinal_right": numbered.item()}
 
 
 def soft_bins(bins: torch.Tensor) -> torch.Tensor:

@@ -77,6 +77,23 @@ def thought(
     return _normed(decoder.norm, x), kept_back
 
 
+def looked_for(model: Any, number: int, words: torch.Tensor, places: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+    """Where the heads of a layer look, as shares (N, H, L): from tokens `at`, of B * L, at those before, when it gets
+    `words` (B, L, text) at these places (3, B, L)."""
+    decoder = model.model.language_model
+    layer, (_, length, _) = decoder.layers[number], words.shape
+    cosines, sines = (turn.to(words.dtype) for turn in decoder.rotary_emb(words, places))
+    normed, width = _normed(layer.input_layernorm, words), cosines.shape[-1]
+    key = layer.self_attn.k_proj(normed).unflatten(-1, (-1, width))
+    key = key * cosines[:, :, None] + _rotated(key) * sines[:, :, None]
+    query = layer.self_attn.q_proj(normed.flatten(0, 1)[at]).unflatten(-1, (-1, width))
+    query = query * cosines.flatten(0, 1)[at][:, None] + _rotated(query) * sines.flatten(0, 1)[at][:, None]
+    key = key.repeat_interleave(query.shape[1] // key.shape[2], 2)[at // length]
+    logits = torch.einsum("nhd,nlhd->nhl", query, key).float() * width**-0.5
+    later = torch.arange(length) > (at % length)[:, None]
+    return logits.masked_fill(later[:, None], -torch.inf).softmax(-1)
+
+
 def _normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
     epsilon = getattr(norm, "variance_epsilon", 1e-6)
     return functional.rms_norm(x.float(), (x.shape[-1],), norm.weight, epsilon).to(x.dtype)

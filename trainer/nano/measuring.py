@@ -1,4 +1,4 @@
-"""What a checkpoint can do on fresh drawn screens: reading and clicking, on words it was trained on and on others.
+"""What a checkpoint can do on fresh drawn screens: reading, clicking and typing, on words it was trained on and others.
 
 Beside every share stands what blindness comes to: the same screens, grey. Seeds are far from those of training.
 """
@@ -16,13 +16,15 @@ from pydantic import Field
 
 from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.config import Settings
-from trainer.nano.asked import Decision, Speller, decision_draw
+from trainer.nano.asked import Decision, Speller, decision_draw, decision_of
 from trainer.nano.asking import dialect
+from trainer.nano.forms import task_draw
 from trainer.nano.forward import looked, patches_of, turns_of
 from trainer.nano.heads import read_of, reading_heads, reading_loss
 from trainer.nano.learning import HEADS
 from trainer.nano.screens import PAGES, Screen, screen_draw
 from trainer.nano.targets import CELL, seen_of
+from vocabulary.actions import Click, TypeText
 from vocabulary.dialect import Parsed
 from vocabulary.dialect import Screen as Size
 from vocabulary.statistics import rate_of
@@ -63,6 +65,7 @@ def run(config: Config) -> Path:
             figures[f"reading_{words}"] = reading_figures(checkpoint, config, kept=kept)
         if config.click:
             figures[f"clicking_{words}"] = clicking_figures(checkpoint, config, kept=kept)
+            figures |= {f"{name}_{words}": told for name, told in step_figures(checkpoint, config, kept=kept).items()}
     figures["cpu_seconds"] = round(time.process_time() - began, 1)
     config.out.write_text(json.dumps(figures, indent=2) + "\n")
     return config.out
@@ -123,6 +126,31 @@ def clicking_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> d
     }
 
 
+def step_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[str, object]:
+    """How often the next step of a form, a list or a running text is right: what is clicked, and what is typed."""
+    speller, right = Speller(checkpoint.tokenizer), {"stepping": list[bool](), "typing": list[bool]()}
+    for page in sorted(set(PAGES)):
+        count = round(config.screens * PAGES.count(page) / len(PAGES))
+        drawn = [task_draw(Random(f"step {config.seed} {number}"), page, kept=kept) for number in range(count)]
+        for begin in range(0, count, TOGETHER):
+            part = drawn[begin : begin + TOGETHER]
+            asked = [decision_of(speller, *one) for one in part]
+            for one, (_, wanted), said in zip(asked, part, replies(checkpoint, asked), strict=True):
+                if isinstance(wanted.act, Click):
+                    right["stepping"].append(_hit(one, said))
+                else:
+                    right["typing"].append(_typed(one, said) == wanted.act.text)
+    rates = {name: rate_of(sum(each), len(each)) for name, each in right.items() if each}
+    return {
+        name: {
+            "success_rate": round(rate.rate, 4),
+            "ci95": [round(rate.low, 4), round(rate.high, 4)],
+            "steps": len(right[name]),
+        }
+        for name, rate in rates.items()
+    }
+
+
 def replies(checkpoint: Checkpoint, decisions: Sequence[Decision]) -> list[str]:
     """The likeliest reply to each, by transformers' own generation; pictures of one size."""
     speller, model = Speller(checkpoint.tokenizer), checkpoint.model
@@ -155,6 +183,12 @@ def _hit(one: Decision, said: str) -> bool:
         return False
     left, top, right, bottom = one.target
     return left <= parsed.action.x <= right and top <= parsed.action.y <= bottom
+
+
+def _typed(one: Decision, said: str) -> str | None:
+    height, width, _ = one.pixels.shape
+    parsed = dialect().parse(said, Size(width=width, height=height))
+    return parsed.action.text if isinstance(parsed, Parsed) and isinstance(parsed.action, TypeText) else None
 
 
 def _parts(screens: list[Screen]) -> list[list[Screen]]:

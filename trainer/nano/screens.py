@@ -1,9 +1,10 @@
-"""Screens drawn from a seed: buttons, check boxes, fields, links and text, with all that is to be known of them.
+"""Screens drawn from a seed: buttons, boxes, fields, links and text, with all that is to be known of them.
 
 They are drawn at the size of a page and then scaled as a server scales a page, so that letters have its blur.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
@@ -13,11 +14,17 @@ from trainer.nano.fonts import Font, fonts
 from trainer.nano.words import label_draw
 from vocabulary.resize import smart_resize
 
-Kind = Literal["button", "checkbox", "field", "link", "text"]
+Kind = Literal["button", "checkbox", "radio", "field", "link", "text"]
 Colour = tuple[int, int, int]
+Page = tuple[int, int]
+"""Width and height."""
 PAGES = ((320, 240), (320, 240), (320, 240), (160, 210))
 """Sizes of pages: the bundled tasks' small one, and MiniWoB++'s. Both have as many tokens."""
 GAP = 3
+WHITE = (255, 255, 255)
+LINKS = ((20, 60, 190), (140, 190, 255))
+"""Of links on a light ground, and on a dark one."""
+DOT = "\N{BULLET}"
 TRIES = 40
 
 
@@ -32,6 +39,21 @@ class Writing:
 
 
 @dataclass(frozen=True)
+class State:
+    """How far somebody has come with a widget."""
+
+    ticked: bool = False
+    text: str = ""
+    """What was typed into a field."""
+    secret: bool = False
+    """Whether dots are seen in its place."""
+    focused: bool = False
+
+
+UNTOUCHED = State()
+
+
+@dataclass(frozen=True)
 class Widget:
     """Something with a label that can be pointed at, in pixels of the scaled picture."""
 
@@ -42,6 +64,9 @@ class Widget:
     target: tuple[float, float, float, float]
     """Where a click counts."""
     writing: Writing
+    state: State
+    content: Writing | None = None
+    """What is to be read in a field."""
 
     @property
     def point(self) -> tuple[float, float]:
@@ -72,23 +97,27 @@ class Pen:
     random: Random
 
 
-def screen_draw(random: Random, *, page: tuple[int, int], dense: bool, kept: bool = False) -> Screen:
+def screen_draw(random: Random, *, page: Page, dense: bool, kept: bool = False) -> Screen:
     """A screen of a page's size; a dense one is full of writing, another has what a form has.
 
     With `kept`, all its labels are of words that no training sees.
     """
+    return drawn_on(random, page, lambda pen: _rows(pen, page, kept) if dense else scattered(pen, page, [], kept=kept))
+
+
+def drawn_on(random: Random, page: Page, draw: Callable[[Pen], list[Widget]]) -> Screen:
+    """What is drawn on a ground of some colour, as a server scales it."""
     width, height = page
     ground = _shade(random, light=random.random() < 0.85)
     image = Image.new("RGB", page, ground)
-    pen = Pen(ImageDraw.Draw(image), ground, random)
-    widgets = _rows(pen, page, kept) if dense else _scattered(pen, page, kept)
+    widgets = draw(Pen(ImageDraw.Draw(image), ground, random))
     rows, columns = smart_resize(height, width)
     scale = columns / width, rows / height
     scaled = image.resize((columns, rows), Image.Resampling.BICUBIC)
     return Screen(scaled, tuple(_scaled(widget, *scale) for widget in widgets))
 
 
-def _rows(pen: Pen, page: tuple[int, int], kept: bool) -> list[Widget]:
+def _rows(pen: Pen, page: Page, kept: bool) -> list[Widget]:
     """Line under line, each as full as can be."""
     random, widgets = pen.random, list[Widget]()
     top = random.randint(0, 6)
@@ -97,33 +126,43 @@ def _rows(pen: Pen, page: tuple[int, int], kept: bool) -> list[Widget]:
         while True:
             kind = _kind(random, dense=True)
             label = label_draw(random, kept=kept)
-            size = _size(random, kind, label, font)
+            size = size_of(random, kind, label, font)
             if top + size[1] > page[1]:
                 return widgets
             if left + size[0] > page[0]:
                 break
-            widgets.append(_drawn(pen, kind, label, font, (left, top), size))
+            widgets.append(widget_draw(pen, (kind, label, font), (left, top), size))
             left, lowest = left + size[0] + random.randint(3, 12), max(lowest, size[1])
         if lowest:
             top += lowest + random.randint(1, 5)
 
 
-def _scattered(pen: Pen, page: tuple[int, int], kept: bool) -> list[Widget]:
-    """Some widgets wherever there is room, no two of them called alike."""
-    random, widgets = pen.random, list[Widget]()
+def scattered(pen: Pen, page: Page, known: list[Widget], *, kept: bool) -> list[Widget]:
+    """Some widgets wherever there is room beside those that are known, no two of them called alike."""
+    random, widgets = pen.random, list(known)
     wanted, few = random.randint(2, 10), [random.choice(fonts()) for _ in range(random.randint(1, 3))]
     for _ in range(TRIES):
         if len(widgets) >= wanted:
             break
         kind, label, font = _kind(random, dense=False), label_draw(random, kept=kept), random.choice(few)
-        size = _size(random, kind, label, font)
-        room = page[0] - size[0] - 2 * GAP, page[1] - size[1] - 2 * GAP
-        if min(room) < 0 or any(label.lower() == other.label.lower() for other in widgets):
-            continue
-        place = GAP + random.randint(0, room[0]), GAP + random.randint(0, room[1])
-        if not any(_near(place, size, other.box) for other in widgets):
-            widgets.append(_drawn(pen, kind, label, font, place, size))
+        place_find(pen, page, widgets, (kind, label, font))
     return widgets
+
+
+def place_find(
+    pen: Pen, page: Page, widgets: list[Widget], what: tuple[Kind, str, Font], state: State | None = None
+) -> bool:
+    """Draw a widget, of this kind, label and font, where there is room, if there is and no other is called so."""
+    (kind, label, font), random = what, pen.random
+    size = size_of(random, kind, label, font)
+    room = page[0] - size[0] - 2 * GAP, page[1] - size[1] - 2 * GAP
+    if min(room) < 0 or any(label.lower() == other.label.lower() for other in widgets):
+        return False
+    place = GAP + random.randint(0, room[0]), GAP + random.randint(0, room[1])
+    if any(_near(place, size, other.box) for other in widgets):
+        return False
+    widgets.append(widget_draw(pen, what, place, size, state))
+    return True
 
 
 def _kind(random: Random, *, dense: bool) -> Kind:
@@ -133,13 +172,13 @@ def _kind(random: Random, *, dense: bool) -> Kind:
     return random.choice(("button", "button", "button", "checkbox", "link", "field"))
 
 
-def _size(random: Random, kind: Kind, label: str, font: Font) -> tuple[int, int]:
+def size_of(random: Random, kind: Kind, label: str, font: Font) -> tuple[int, int]:
     """Width and height of a widget with this label."""
     wide, high = round(font.bounds(label)[-1]) + 1, font.height
     match kind:
         case "button":
             return wide + random.randint(6, 24), high + random.randint(2, 10)
-        case "checkbox":
+        case "checkbox" | "radio":
             return wide + 19, max(14, high)
         case "field":
             return wide + random.randint(45, 110), high + random.randint(2, 6)
@@ -147,35 +186,69 @@ def _size(random: Random, kind: Kind, label: str, font: Font) -> tuple[int, int]
             return wide, high
 
 
-def _drawn(pen: Pen, kind: Kind, label: str, font: Font, place: tuple[int, int], size: tuple[int, int]) -> Widget:
-    """Draw a widget, and say where everything of it is."""
-    random, brush, (left, top), (wide, high) = pen.random, pen.brush, place, size
+def widget_draw(pen: Pen, what: tuple[Kind, str, Font], place: Page, size: Page, state: State | None = None) -> Widget:
+    """Draw a widget, of this kind, label and font, and say where everything of it is. Without a state it is as nobody
+    has touched it, or a box is ticked by chance."""
+    (kind, label, font), random, brush = what, pen.random, pen.brush
+    (left, top), (wide, high) = place, size
     box = left, top, left + wide, top + high
     middle = top + (high - font.height) // 2
-    text, ink, target = (left, middle), _ink(random, pen.ground), box
+    text, ink, target, content = (left, middle), _ink(random, pen.ground), box, None
     match kind:
         case "button":
             fill = _shade(random, light=random.random() < 0.5)
             edge = _ink(random, fill) if random.random() < 0.5 else fill
             brush.rounded_rectangle((left, top, left + wide - 1, top + high - 1), random.randint(0, 5), fill, edge)
             text, ink = (left + (wide - round(font.bounds(label)[-1])) // 2, middle), _ink(random, fill)
-        case "checkbox":
+        case "checkbox" | "radio":
             target = left, top + high // 2 - 7, left + 13, top + high // 2 + 6
-            brush.rectangle(target, (255, 255, 255), (90, 90, 90))
-            if random.random() < 0.4:
-                brush.rectangle((target[0] + 3, target[1] + 3, target[2] - 3, target[3] - 3), (30, 90, 200))
+            state = state or State(ticked=random.random() < 0.4)
+            _box_draw(brush, target, kind, state)
             text = left + 18, middle
         case "field":
-            target = left + round(font.bounds(label)[-1]) + 5, top, left + wide, top + high
-            brush.rectangle((*target[:2], target[2] - 1, target[3] - 1), (255, 255, 255), (120, 120, 120))
+            target = left + round(font.bounds(label)[-1]) + (5 if label else 0), top, left + wide, top + high
+            content = _field_draw(brush, target, middle, font, state or UNTOUCHED)
         case "link":
-            ink = (20, 60, 190) if sum(pen.ground) > 380 else (140, 190, 255)
+            ink = LINKS[0] if sum(pen.ground) > 380 else LINKS[1]
             brush.line((left, middle + font.ascent + 1, left + wide - 1, middle + font.ascent + 1), ink)
         case "text":
             pass
     brush.text(text, label, fill=ink, font=font.face)
-    bounds = tuple(text[0] + bound for bound in font.bounds(label))
-    return Widget(kind, label, box, target, Writing(label, bounds, text[1], text[1] + font.height))
+    return Widget(kind, label, box, target, _writing(label, font, text), state or UNTOUCHED, content)
+
+
+def _box_draw(brush: ImageDraw.ImageDraw, box: tuple[int, int, int, int], kind: Kind, state: State) -> None:
+    """What is ticked is filled, or has a white tick on blue."""
+    left, top, right, bottom = box
+    shape = brush.ellipse if kind == "radio" else brush.rectangle
+    shape(box, WHITE, (90, 90, 90))
+    if not state.ticked:
+        return
+    if state.focused and kind == "checkbox":
+        brush.rectangle(box, (0, 117, 255))
+        brush.line((left + 3, top + 7, left + 5, top + 9, left + 10, top + 4), WHITE, 2)
+    else:
+        shape((left + 3, top + 3, right - 3, bottom - 3), (30, 90, 200))
+
+
+def _field_draw(
+    brush: ImageDraw.ImageDraw, box: tuple[int, int, int, int], middle: int, font: Font, state: State
+) -> Writing | None:
+    """The frame is thick around what has the focus."""
+    left, top, right, bottom = box
+    edge, thick = ((20, 20, 20), 2) if state.focused else ((120, 120, 120), 1)
+    brush.rectangle((left, top, right - 1, bottom - 1), WHITE, edge, thick)
+    shown = DOT * len(state.text) if state.secret else state.text
+    end = left + 3 + round(font.bounds(shown)[-1])
+    brush.text((left + 3, middle), shown, fill=(0, 0, 0), font=font.face)
+    if state.focused:
+        brush.line((end + 1, middle + 1, end + 1, middle + font.height - 2), (0, 0, 0))
+    return _writing(shown, font, (left + 3, middle)) if shown else None
+
+
+def _writing(text: str, font: Font, place: tuple[int, int]) -> Writing:
+    left, top = place
+    return Writing(text, tuple(left + bound for bound in font.bounds(text)), top, top + font.height)
 
 
 def _near(place: tuple[int, int], size: tuple[int, int], box: tuple[float, float, float, float]) -> bool:
@@ -201,19 +274,18 @@ def _ink(random: Random, under: Colour) -> Colour:
 
 def _scaled(widget: Widget, across: float, down: float) -> Widget:
     scale = across, down, across, down
-    writing = widget.writing
-    return Widget(
-        widget.kind,
-        widget.label,
-        _times(widget.box, scale),
-        _times(widget.target, scale),
-        Writing(
-            writing.text,
-            tuple(bound * across for bound in writing.bounds),
-            writing.top * down,
-            writing.bottom * down,
-        ),
+    return replace(
+        widget,
+        box=_times(widget.box, scale),
+        target=_times(widget.target, scale),
+        writing=_written(widget.writing, across, down),
+        content=widget.content and _written(widget.content, across, down),
     )
+
+
+def _written(writing: Writing, across: float, down: float) -> Writing:
+    bounds = tuple(bound * across for bound in writing.bounds)
+    return Writing(writing.text, bounds, writing.top * down, writing.bottom * down)
 
 
 def _times(

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator, Sequence
+from math import sqrt
 from random import Random
 
 import numpy as np
@@ -10,8 +11,9 @@ from PIL import Image
 from trainer.nano.asked import Decision, Speller
 from trainer.nano.asking import dialect
 from trainer.nano.sentences import thought
+from trainer.nano.targets import NOWHERE
 from trainer.trajectories import TrajectoryFolder
-from vocabulary.actions import Click, DoubleClick, RightClick
+from vocabulary.actions import Click, DoubleClick, RightClick, TypeText
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen
 from vocabulary.memory import Budget
@@ -25,32 +27,37 @@ Size = tuple[int, int]
 
 
 class Shown:
-    """The decisions in some folders, by the size of their pictures."""
+    """The decisions in some folders, by the size of their pictures and by their task."""
 
     def __init__(self, folders: Sequence[TrajectoryFolder], speller: Speller) -> None:
-        self._by_size: dict[Size, list[Decision]] = {}
+        self._by_size: dict[Size, dict[str, list[Decision]]] = {}
         for folder in folders:
-            for one in decisions_of(folder, speller):
-                self._by_size.setdefault((one.pixels.shape[1], one.pixels.shape[0]), []).append(one)
+            for task, one in decisions_of(folder, speller):
+                tasks = self._by_size.setdefault((one.pixels.shape[1], one.pixels.shape[0]), {})
+                tasks.setdefault(task, []).append(one)
 
     def __len__(self) -> int:
-        return sum(map(len, self._by_size.values()))
+        return sum(len(each) for tasks in self._by_size.values() for each in tasks.values())
 
     def draw(self, random: Random, count: int) -> list[Decision]:
-        """So many of one size, sizes as often as they have decisions."""
-        sizes = sorted(self._by_size)
-        (size,) = random.choices(sizes, [len(self._by_size[one]) for one in sizes])
-        return random.choices(self._by_size[size], k=count)
+        """So many of one size. A task is drawn as often as the root of its decisions is large: one of ten acts has more
+        to teach than one of one, but not ten times as much."""
+        sizes = {size: [sqrt(len(each)) for each in tasks.values()] for size, tasks in sorted(self._by_size.items())}
+        (size,) = random.choices(list(sizes), [sum(shares) for shares in sizes.values()])
+        tasks = random.choices(list(self._by_size[size].values()), sizes[size], k=count)
+        return [random.choice(each) for each in tasks]
 
 
-def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[Decision]:
-    """Every step that stands and can be said, as it is asked for when it is served; of no attempt that failed."""
+def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[tuple[str, Decision]]:
+    """Every step that stands and can be said, with its task, as it is asked for when it is served; of no attempt that
+    failed."""
     for trajectory in folder.trajectories():
         if trajectory.verdict is not None and trajectory.verdict.success is False:
             continue
         for sample in samples_of(in_own_words(trajectory), dialect(), budget=SERVED):
             if (shown := picture_of(sample.messages)) is not None:
-                yield _decision(sample, _scaled(folder.bytes(shown)), speller)
+                picture = _scaled(folder.bytes(shown))
+                yield trajectory.task.name or "", _decision(sample, picture, speller, trajectory.task.instruction)
 
 
 def in_own_words(trajectory: Trajectory) -> Trajectory:
@@ -68,7 +75,7 @@ def picture_of(messages: Sequence[ChatMessage]) -> BlobRef | None:
     return pictures[-1] if pictures else None
 
 
-def _decision(sample: Sample, picture: Image.Image, speller: Speller) -> Decision:
+def _decision(sample: Sample, picture: Image.Image, speller: Speller, instruction: str) -> Decision:
     before, after = speller.around(sample.messages)
     said = dialect().parse(sample.target, Screen(width=picture.width, height=picture.height))
     act = said.action if isinstance(said, Parsed) else None
@@ -80,7 +87,20 @@ def _decision(sample: Sample, picture: Image.Image, speller: Speller) -> Decisio
         point=(act.x, act.y) if isinstance(act, Click | DoubleClick | RightClick) else None,
         target=None,
         seen=None,
+        copied=_copied(act.text, instruction, speller.found(instruction, before))
+        if isinstance(act, TypeText)
+        else range(0),
     )
+
+
+def _copied(text: str, instruction: str, stands: range) -> range:
+    """Where in an instruction stands what is typed, in quotes or else once, in capitals or not; nowhere if it is not to
+    be found or not spelled by bytes there."""
+    said, wanted = instruction.lower(), text.lower()
+    at = said.find(f'"{wanted}"') + 1 or (said.find(wanted) if said.count(wanted) == 1 else NOWHERE)
+    if at == NOWHERE or not text.isascii() or len(stands) != len(instruction):
+        return range(0)
+    return range(stands.start + at, stands.start + at + len(text) + 1)
 
 
 def _scaled(data: bytes) -> Image.Image:

@@ -59,12 +59,14 @@ def seen_of(screen: Screen) -> Seen:
     pairs, most = np.zeros((count, BUCKETS), np.float32), np.full(count, LEAST, np.float32)
     widgets, points = np.full(count, NOWHERE, np.int64), np.zeros((count, 2), np.int64)
     for number, widget in enumerate(screen.widgets):
-        _letters_put(letters, patches, widget)
+        for writing in (widget.writing, widget.content):
+            if writing is not None and writing.text:
+                _letters_put(letters, patches, writing)
+                _pairs_put(pairs, cells, writing)
         inside = _overlaps(patches, PATCH, widget) >= PATCH * PATCH / 4
         offered |= inside
         offsets[inside] = (np.array(widget.point, np.float32) - patches[inside]) / CELL
         share = _overlaps(cells, CELL, widget)
-        _pairs_put(pairs, cells, widget.writing)
         own = share > most
         most[own], widgets[own], points[own] = share[own], number, np.array(widget.point, np.int64)
     return Seen(letters, offsets, offered, pairs, widgets, points)
@@ -100,9 +102,8 @@ def _bucket(pair: str) -> int:
     return int.from_bytes(hashlib.blake2b(pair.encode(), digest_size=4).digest()) % BUCKETS
 
 
-def _letters_put(letters: Ints, patches: Floats, widget: Widget) -> None:
+def _letters_put(letters: Ints, patches: Floats, writing: Writing) -> None:
     """Which letter stands at each place of the patches that the middle of a line goes through."""
-    writing = widget.writing
     rows = (patches[:, 1] >= writing.top + 1) & (patches[:, 1] < writing.bottom - 1)
     bounds = np.array(writing.bounds)
     classes = np.array([letter_class(letter) for letter in writing.text])
