@@ -24,7 +24,10 @@ TASKS = (
     *("tasks", "tasks_above_0_8", "pointing_tasks_above_0_8", "multistep_tasks_above_0_8"),
     *("miniwob_tasks_above_0_8", "miniwob_tasks_above_random"),
 )
-OWN = ("unseen_word_accuracy", "unseen_word_random", "unseen_word_blind", "proposal_p50_ms", "checkpoint_mb")
+OWN = (
+    *("unseen_word_accuracy", "unseen_word_random", "unseen_word_blind", "unseen_word_typed", "next_step_accuracy"),
+    *("proposal_p50_ms", "checkpoint_mb"),
+)
 
 
 def main() -> None:
@@ -45,8 +48,9 @@ def measured(checkpoint: Path, python: Path) -> dict[str, object]:
     """Everything of a checkpoint."""
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as name:
         folder = Path(name)
-        say("clicking what no training named")
-        unseen = _clicking(checkpoint, python, folder / "figures.json")["clicking_words_unseen"]
+        say("clicking and typing what no training named")
+        drawn = _drawn(checkpoint, python, folder / "figures.json")
+        unseen, typed, steps = (drawn[f"{name}_words_unseen"] for name in ("clicking", "typing", "stepping"))
         say("three proposals through the default server")
         with trainer_server(checkpoint, folder) as server:
             latencies = asyncio.run(policy_servers.proposals(server))["latencies"]
@@ -58,12 +62,16 @@ def measured(checkpoint: Path, python: Path) -> dict[str, object]:
         "unseen_word_ci95": unseen["ci95"],
         "unseen_word_random": unseen["random_widget"],
         "unseen_word_blind": unseen["blind"],
+        "unseen_word_typed": typed["success_rate"],
+        "unseen_word_typed_ci95": typed["ci95"],
+        "next_step_accuracy": steps["success_rate"],
+        "next_step_ci95": steps["ci95"],
         "proposal_p50_ms": percentile(latencies, 0.5),
         "checkpoint_mb": round(sum(file.stat().st_size for file in _served(checkpoint)) / 1e6, 1),
     }
 
 
-def _clicking(checkpoint: Path, python: Path, out: Path) -> dict[str, Any]:
+def _drawn(checkpoint: Path, python: Path, out: Path) -> dict[str, Any]:
     told = {"checkpoint": checkpoint, "out": out, "screens": SCREENS, "threads": os.cpu_count() or 1}
     words = [word for name, value in told.items() for word in ("--set", f"{name}={value}")] + ["--set", "trained=false"]
     subprocess.run([python, "-m", "trainer.nano", "measuring", *words], check=True, cwd=ROOT)
