@@ -11,10 +11,12 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 from trainer.config import Training
+from trainer.looking import Looks
 
 
 def computed(model: Any, config: Training) -> Any:
-    """The same model, computed as a run's settings say."""
+    """The same model, computed as a run's settings say; a tower that does not learn looks at each picture once."""
+    model.model.get_image_features = Looks(model.model)
     if config.recompute:
         for layer in (*model.model.language_model.layers, *model.model.visual.blocks):
             layer.forward = recomputed(layer.forward)
