@@ -34,8 +34,9 @@ VERSION = "update-"
 class OnPolicy(Training, Packing, Said):
     """How attempts are taken in, and what both algorithms are told."""
 
-    world: Literal["inbox", "lights"] = "inbox"
-    """Who plays: others, through the inbox, or the trainer itself in its toy world, between two updates."""
+    world: Literal["inbox", "lights", "lights helped", "lights both"] = "inbox"
+    """Who plays: others, through the inbox, or the trainer itself in its toy world, between two updates: by its screen
+    alone, with a tool beside it, or half and half."""
     inbox: Path
     """Where folders of trajectories come in."""
     attempts: int = Field(default=32, ge=1)
@@ -162,7 +163,7 @@ class Source:
     def attempts(self, update: int, place: dict[str, Any]) -> Taken:
         """What the next update learns from. Raises RolloutsMissing."""
         config, count = self._config, self._config.attempts
-        if config.world == "lights":
+        if config.world != "inbox":
             from trainer.toy.world import lights_play
 
             lights_play(self._checkpoint, config, update)

@@ -15,10 +15,8 @@ from pydantic import Field
 
 from trainer.advantages import ALPHA, Advantages, adaptive_lambda, explained_variance, token_advantages, whiten
 from trainer.attempts import Attempt, Flat
-from trainer.critic import critic_open, learned_values
+from trainer.critics import INTERFACES, Apart, Critics, interfaces_of
 from trainer.improvement import (
-    Minibatch,
-    Part,
     averaged,
     known_of,
     known_told,
@@ -26,10 +24,8 @@ from trainer.improvement import (
     policy_gradients,
     sequences,
 )
-from trainer.losses import value_loss
 from trainer.onpolicy import Given, OnPolicy, reference_of, train
-from trainer.ranks import added, backward, gathered, is_first, meet, optimiser_read, optimiser_write, unlearning
-from trainer.runs import optimiser_of, stepped
+from trainer.runs import stepped
 
 CRITIC = "critic"
 
@@ -39,6 +35,9 @@ class Config(OnPolicy):
 
     critic: Path | None = None
     """A critic that was trained before; without one it begins as the policy's own eyes, expecting nothing."""
+    critics: Apart = "shared"
+    """One critic for attempts by every interface, or one for each; these begin as the folders in `critic` named after
+    them (`gui`, `functions`), or else all as the same."""
     critic_learning_rate: float = Field(default=2e-5, gt=0)
     """Of the critic's AdamW."""
     value_updates: int = Field(default=0, ge=0)
@@ -64,17 +63,14 @@ class Config(OnPolicy):
 
 
 class Ppo:
-    """The policy, its critic and their optimisers."""
+    """The policy and its critics."""
 
     def __init__(self, given: Given, config: Config) -> None:
         newest, state = given.newest, given.state
         self._policy, self._optimiser, self._config = given.checkpoint.model, given.optimiser, config
-        source = newest / CRITIC if newest else config.critic or config.checkpoint
-        self._critic = critic_open(source, config)
-        self._critic_config = config.model_copy(update={"learning_rate": config.critic_learning_rate})
-        self._critic_optimiser = optimiser_of(self._critic.learning(vision=config.vision), self._critic_config)
-        if newest:
-            optimiser_read(self._critic_optimiser, newest / CRITIC)
+        own = config.model_copy(update={"learning_rate": config.critic_learning_rate})
+        source, kept = config.critic or config.checkpoint, newest / CRITIC if newest else None
+        self._critics = Critics(source, kept, config.critics, own)
         self._reference = reference_of(config)
         self._still = int(state.place.get("still", 0))
         self._moves = bool(state.place.get("moves", not config.value_updates))
@@ -85,19 +81,16 @@ class Ppo:
         return {"still": self._still, "moves": self._moves}
 
     def write(self, folder: Path) -> None:
-        """The critic, with its optimiser."""
-        if is_first():
-            (folder / CRITIC).mkdir()
-        meet()
-        self._critic.write(folder / CRITIC)
-        optimiser_write(self._critic_optimiser, folder / CRITIC)
+        """The critics, with their optimisers."""
+        self._critics.write(folder / CRITIC)
 
     def learn(self, attempts: Sequence[Attempt], flat: Flat, update: int) -> dict[str, float]:
         """One update: what is known first, then steps of the critic and, unless it stands still, of the policy."""
         config = self._config
         parts = sequences(flat, self._policy, config, update)
         known = known_of(self._policy, self._reference, flat, parts, config)
-        values = self._values(flat, parts)
+        interfaces = interfaces_of(attempts, flat)
+        values = self._critics.values(parts, interfaces)
         gae = advantages_of(flat, values, config)
         advantages = whiten(gae.advantages, known.comparable) if config.whiten else gae.advantages
         anchors = flat.weights * gae.anchored
@@ -106,54 +99,30 @@ class Ppo:
         self._still += not self._moves
         steps = []
         for minibatch in minibatches(flat, self._policy, config, update):
-            figures = self._critic_step(minibatch, values, gae.returns, anchors, update)
+            figures = self._critics.learn(
+                minibatch, values, gae.returns, anchors, interfaces, update, clip=config.value_clip
+            )
             if self._moves:
                 figures |= policy_gradients(self._policy, minibatch, flat, known, advantages, config, config.positive)
                 figures |= stepped(self._optimiser, update, config)
             steps.append(figures)
-        told = {"explained_variance": explained} | explained_apart(attempts, flat, gae.returns, values, anchors)
+        told = {"explained_variance": explained} | explained_apart(interfaces, gae.returns, values, anchors)
         told = {name: value for name, value in told.items() if not math.isnan(value)}
         return known_told(flat, known) | averaged(steps) | told | {"still": self._still}
 
-    def _values(self, flat: Flat, parts: Sequence[Part]) -> torch.Tensor:
-        values = torch.zeros(len(flat.owner))
-        with unlearning():
-            for part in parts:
-                found = learned_values(self._critic, part.pack).cpu()
-                if part.counts:
-                    values[part.places] = found
-        return gathered(values)
-
-    def _critic_step(
-        self, step: Minibatch, values: torch.Tensor, returns: torch.Tensor, anchors: torch.Tensor, update: int
-    ) -> dict[str, float]:
-        count = float(anchors[step.places].sum())
-        total = 0.0
-        for part in step.parts:
-            one, places = part.pack, part.places
-            old, wanted, weights = (
-                each[places].to(one.ids.device) for each in (values, returns, anchors * part.counts)
-            )
-            loss = value_loss(
-                learned_values(self._critic, one), old, wanted, weights, count, clip=self._config.value_clip
-            )
-            backward(loss)
-            total += float(loss.detach())
-        figures = stepped(self._critic_optimiser, update, self._critic_config)
-        return {**added({"value_loss": total}), "value_gradient": figures["gradient"]}
-
 
 def explained_apart(
-    attempts: Sequence[Attempt], flat: Flat, returns: torch.Tensor, values: torch.Tensor, weights: torch.Tensor
+    interfaces: torch.Tensor, returns: torch.Tensor, values: torch.Tensor, weights: torch.Tensor
 ) -> dict[str, float]:
-    """What the one critic explains of each interface, where there are several."""
-    names = sorted({one.interface for one in attempts})
-    if len(names) < 2:
+    """What is explained of each interface, where there are several."""
+    met = interfaces.unique().tolist()
+    if len(met) < 2:
         return {}
-    of = torch.tensor([names.index(one.interface) for one in attempts])[flat.owner]
     return {
-        f"explained_variance/{name}": explained_variance(returns, values, weights * (of == number))
-        for number, name in enumerate(names)
+        f"explained_variance/{INTERFACES[number]}": explained_variance(
+            returns, values, weights * (interfaces == number)
+        )
+        for number in met
     }
 
 

@@ -9,6 +9,8 @@ from tests.trainer.making import CLICK, read, sample
 from tests.unit.vocabulary.examples import trajectory
 from trainer.attempts import Attempt, Interface, compared_as, flattened, interface_of
 from trainer.checkpoints import Checkpoint, checkpoint_load
+from trainer.critics import INTERFACES, Critics, interfaces_of
+from trainer.improvement import minibatches, sequences
 from trainer.onpolicy import Given
 from trainer.ppo import Config, Ppo, explained_apart
 from trainer.rendering import Renderer
@@ -88,8 +90,33 @@ def test_one_critic_learns_what_attempts_by_both_come_to(checkpoint: Checkpoint,
     assert moved["policy_loss"] != 0, "one policy learns from both"
 
 
+def test_a_critic_for_each_learns_of_its_own_alone(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    config = Config(checkpoint=checkpoint.path, out=tmp_path, inbox=tmp_path, learning_rate=3e-3, tokens=1024, warmup=1)
+    made = attempts(checkpoint)
+    flat = flattened(made)
+    interfaces = interfaces_of(made, flat)
+    model = checkpoint_load(checkpoint.path).model
+    parts, (batch,) = sequences(flat, model, config, 1), [*minibatches(flat, model, config, 1)]
+    returns = torch.full((len(flat.owner),), 1.0)
+    critics = Critics(checkpoint.path, None, "apart", config)
+    assert not critics.values(parts, interfaces).any(), "both begin as one that expects nothing"
+    of_one = flat.weights * (interfaces == INTERFACES.index("functions"))
+    for update in range(1, 5):
+        held = critics.values(parts, interfaces)
+        critics.learn(batch, held, returns, of_one, interfaces, update, clip=None)
+    after = critics.values(parts, interfaces)
+    assert after[of_one > 0].min() > 0
+    assert not after[of_one == 0].any(), "what nobody learned of is as it was"
+    critics.write(tmp_path / "critics")
+    begun = Critics(tmp_path / "critics", None, "apart", config)
+    assert torch.equal(begun.values(parts, interfaces), after)
+    shared = Critics(tmp_path / "critics" / "functions", None, "shared", config).values(parts, interfaces)
+    assert torch.equal(shared[of_one > 0], after[of_one > 0])
+    assert shared[of_one == 0].any(), "shared, it speaks of all"
+
+
 def test_of_one_interface_nothing_is_told_apart(checkpoint: Checkpoint) -> None:
     made = [one for one in attempts(checkpoint) if one.interface == "gui"]
     flat = flattened(made)
     nothing = torch.zeros(len(flat.owner))
-    assert explained_apart(made, flat, nothing, nothing, flat.weights) == {}
+    assert explained_apart(interfaces_of(made, flat), nothing, nothing, flat.weights) == {}

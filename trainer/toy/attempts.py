@@ -12,13 +12,15 @@ from trainer.toy.world import CONTEXT
 from vocabulary.proposals import PolicyRef
 
 
-def attempts_make(checkpoint: Path, target: Path, seeds: Sequence[int], *, by: PolicyRef, temperature: float) -> Path:
+def attempts_make(
+    checkpoint: Path, target: Path, seeds: Sequence[int], *, by: PolicyRef, temperature: float, helped: bool = False
+) -> Path:
     """Write a folder of attempts that are called this revision's; one that is there is left as it is."""
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     loaded = checkpoint_load(checkpoint)
-    plays = [Play(seed, policy=by.name) for seed in seeds]
+    plays = [Play(seed, policy=by.name, helped=helped) for seed in seeds]
     reader = Reader(loaded, max_images=1, context=CONTEXT)
     played(loaded, reader, plays, version=by.revision, temperature=temperature)
     blobs = {ref: data for play in plays for ref, data in play.blobs.items()}

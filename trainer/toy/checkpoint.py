@@ -1,17 +1,20 @@
 """A tiny random Qwen2.5-VL that can name corners: a real architecture, some hundred thousand weights, no download."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import Qwen2_5_VLConfig, Qwen2TokenizerFast
 
 from trainer.checkpoints import checkpoint_make
-from trainer.toy.lights import NAMES, SIZE
+from trainer.toy.lights import NAMES, PRESS, SIZE
 
 SPECIALS = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
 THOUGHT = "look"
 WORDS = ("user", "assistant", "Point", f" {THOUGHT}", *(f" {name}" for name in NAMES))
 """What is one token each; all else is bytes."""
+HELPED = (f" {PRESS}", " pressed")
+"""The same, where a tool is offered beside the corners."""
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
     "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}"
@@ -33,18 +36,19 @@ IMAGES = {
 }
 
 
-def toy_make(folder: Path, *, seed: int) -> Path:
+def toy_make(folder: Path, *, seed: int, helped: bool = False) -> Path:
     """Write the whole checkpoint; the same seed gives the same weights."""
-    return checkpoint_make(folder, config=_config(), tokenizer=_tokenizer(), images=IMAGES, seed=seed)
+    words = (*WORDS, *HELPED) if helped else WORDS
+    return checkpoint_make(folder, config=_config(words), tokenizer=_tokenizer(words), images=IMAGES, seed=seed)
 
 
-def _tokenizer() -> Qwen2TokenizerFast:
+def _tokenizer(words: Sequence[str]) -> Qwen2TokenizerFast:
     vocabulary = {symbol: number for number, symbol in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
     core = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
     core.add_special_tokens([f"<|{name}|>" for name in SPECIALS])
-    core.add_tokens([AddedToken(word, normalized=False) for word in WORDS])
+    core.add_tokens([AddedToken(word, normalized=False) for word in words])
     tokenizer = Qwen2TokenizerFast(
         tokenizer_object=core, eos_token="<|im_end|>", pad_token="<|endoftext|>", unk_token=None, bos_token=None
     )
@@ -52,10 +56,10 @@ def _tokenizer() -> Qwen2TokenizerFast:
     return tokenizer
 
 
-def _config() -> Qwen2_5_VLConfig:
+def _config(words: Sequence[str]) -> Qwen2_5_VLConfig:
     special = {name: 256 + number for number, name in enumerate(SPECIALS)}
     text = {
-        "vocab_size": 256 + len(SPECIALS) + len(WORDS),
+        "vocab_size": 256 + len(SPECIALS) + len(words),
         "hidden_size": 64,
         "intermediate_size": 128,
         "num_hidden_layers": 2,

@@ -2,6 +2,7 @@
 
 A pure function of a seed and what was said. Only the end is rewarded; what went wrong on the way is seen in the
 picture, as a dark frame. Whoever says nothing that can be read loses a turn, and the turns are bounded.
+Where a tool is offered beside the corners, it presses the right one once: the task can be done both ways.
 """
 
 import hashlib
@@ -13,6 +14,8 @@ import numpy as np
 from PIL import Image
 
 NAMES = ("NW", "NE", "SW", "SE")
+PRESS = "press"
+"""The tool's name, and what a reply that calls it ends with."""
 SIZE = 56
 """Pixels of the picture's edge: four tokens of a Qwen2.5-VL."""
 HITS, MISSES, TURNS = 3, 2, 6
@@ -32,6 +35,8 @@ class Lights:
     hits: int = 0
     misses: int = 0
     turns: int = 0
+    presses: int = 0
+    """So often the tool still does something."""
 
     @property
     def lit(self) -> int:
@@ -59,6 +64,11 @@ class Lights:
         missed = corner is not None and not hit
         return replace(self, hits=self.hits + hit, misses=self.misses + missed, turns=self.turns + 1)
 
+    def pressed(self) -> "Lights":
+        """After a turn in which the tool was called; one that is used up does nothing."""
+        does = self.presses > 0
+        return replace(self, hits=self.hits + does, presses=self.presses - does, turns=self.turns + 1)
+
     def png(self) -> bytes:
         """What is seen."""
         return _drawn(self.lit, self.misses > 0, self._draw(f"grain {self.turns}")[0] % GRAINS)
@@ -85,6 +95,11 @@ def read(reply: str) -> tuple[str, int | None]:
     if not words or words[-1] not in NAMES:
         return reply.strip(), None
     return " ".join(words[:-1]), NAMES.index(words[-1])
+
+
+def presses(reply: str) -> bool:
+    """Whether a reply calls the tool."""
+    return reply.split()[-1:] == [PRESS]
 
 
 def place_of(corner: int) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from trainer.serve.protocol import Message, Sampling
-from trainer.toy.lights import NAMES, SIZE, Lights, place_of, read
-from vocabulary.actions import Click, Wait
+from trainer.toy.lights import NAMES, PRESS, SIZE, Lights, place_of, presses, read
+from vocabulary.actions import Action, CallTool, Click, Wait
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
@@ -20,14 +20,23 @@ from vocabulary.prompts import Prompt
 from vocabulary.proposals import ImageLimits, ParseError, PolicyRef, Proposal, WeightSpans
 from vocabulary.steps import Step, policies_of
 from vocabulary.tasks import Task
+from vocabulary.tools import Tool
 from vocabulary.trajectories import Trajectory
 
 INSTRUCTION = "Point"
+OFFER, USED_UP = f" {PRESS}", " pressed"
+"""What is said after it where the tool is there, and when it has done what it can."""
+TOOL = Tool(name=PRESS, description="Press the corner whose colour shines, once.")
 DIALECT = "ui_tars_1_5"
 """What a person's steps would be worded in; the policy's own words are kept as the tokens they are."""
 LONGEST = 6
 """Tokens of a reply."""
 LIMITS = ImageLimits(min_pixels=SIZE * SIZE, max_pixels=SIZE * SIZE)
+
+
+def instruction_of(presses: int) -> str:
+    """What is said where the tool is there."""
+    return INSTRUCTION + (OFFER if presses else USED_UP)
 
 
 class Said(Frozen):
@@ -50,6 +59,8 @@ class Play:
     """Which of the attempts at it."""
     policy: str = "toy"
     """Whose it is called."""
+    helped: bool = False
+    """Whether the tool is offered beside the corners."""
     lights: Lights = field(init=False)
     steps: list[Step] = field(default_factory=list)
     proposals: list[tuple[Proposal, ...]] = field(default_factory=list)
@@ -59,24 +70,31 @@ class Play:
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
-        self.lights = Lights(self.seed)
+        self.lights = Lights(self.seed, presses=int(self.helped))
         self._look()
 
     @property
     def id(self) -> str:
         """Its name."""
-        return f"lights-{self.seed}-{self.draw}"
+        return f"lights-{self.seed}-{self.draw}{'-helped' if self.helped else ''}"
 
     @property
     def over(self) -> bool:
         """Whether there is no further turn."""
         return self.lights.terminated or self.lights.truncated
 
+    @property
+    def instruction(self) -> str:
+        """What is said beside the picture."""
+        return instruction_of(self.lights.presses) if self.helped else INSTRUCTION
+
     def asked(self) -> Message:
         """What the policy is asked now."""
         data = base64.b64encode(self.blobs[self._shown]).decode()
         picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
-        return Message.model_validate({"role": "user", "content": [{"type": "text", "text": INSTRUCTION}, picture]})
+        return Message.model_validate(
+            {"role": "user", "content": [{"type": "text", "text": self.instruction}, picture]}
+        )
 
     def sampling(self, temperature: float) -> Sampling:
         """How its next reply is drawn: the same attempt draws the same, whoever plays beside it."""
@@ -87,21 +105,22 @@ class Play:
         """Take a turn: do what was said."""
         now, before, turn = datetime.now(UTC), self._seen, self.lights.turns
         thought, corner = read(said.text)
+        called = self.helped and presses(said.text)
         policy = PolicyRef(name=self.policy, revision=said.versions[-1].version, dialect=DIALECT)
-        look = (TextPart(text=INSTRUCTION), ImagePart(image=self._shown))
+        look = (TextPart(text=self.instruction), ImagePart(image=self._shown))
         messages = (ChatMessage(role="user", content=look),)
         kept, data = Prompt(policy=policy, model="toy", image_limits=LIMITS, messages=messages).packed()
         self.blobs[kept] = data
         x, y = place_of(corner or 0)
-        action = Wait() if corner is None else Click(x=x, y=y)
+        action: Action | None = CallTool(name=PRESS) if called else None if corner is None else Click(x=x, y=y)
         proposal = Proposal(
             id=f"{self.id}-{turn}",
             rank=1,
             thought=thought,
-            action=None if corner is None else action,
-            action_text="" if corner is None else NAMES[corner],
+            action=action,
+            action_text=PRESS if called else "" if corner is None else NAMES[corner],
             raw_text=said.text,
-            error=ParseError(code="no_action", message="The reply names no corner.") if corner is None else None,
+            error=None if action else ParseError(code="no_action", message="The reply names no corner."),
             policy=policy,
             sampling={"temperature": temperature},
             prompt_token_ids=tuple(prompt),
@@ -114,7 +133,7 @@ class Play:
             latency_ms=0.0,
             created_at=now,
         )
-        self.lights = self.lights.pointed(corner)
+        self.lights = self.lights.pressed() if called else self.lights.pointed(corner)
         self._look()
         step = Step(
             index=turn,
@@ -123,7 +142,7 @@ class Play:
             decision="auto",
             proposal_id=proposal.id,
             thought=thought,
-            action=action,
+            action=action or Wait(),
             before=before,
             after=self._seen,
             policy=policy,
@@ -141,6 +160,7 @@ class Play:
             id=self.id,
             task=Task(id=f"lights-{self.seed}", instruction=INSTRUCTION, suite="toy", name="lights", seed=self.seed),
             origin="rollout",
+            tools=(TOOL,) if self.helped else (),
             steps=steps,
             policies=policies_of(steps),
             proposals=tuple(self.proposals),

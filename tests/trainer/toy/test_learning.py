@@ -34,16 +34,25 @@ def test_ppo_learns(told: Told) -> None:
     assert log(run)[-1]["kl_rollout"] == pytest.approx(0, abs=1e-4), "who played and who learns are one"
 
 
-def test_a_run_that_was_ended_goes_on_bit_for_bit(told: Told, tmp_path: Path) -> None:
-    whole = ppo.run(ppo.Config(**told(**QUICK)))
+BY_BOTH: dict[str, Any] = {"world": "lights both", "critics": "apart"}
+
+
+@pytest.mark.parametrize(
+    ("more", "critics"), [({}, ["critic"]), (BY_BOTH, ["critic/gui", "critic/functions"])], ids=["one", "apart"]
+)
+def test_a_run_that_was_ended_goes_on_bit_for_bit(
+    more: dict[str, Any], critics: list[str], told: Told, tmp_path: Path
+) -> None:
+    settings = QUICK | more
+    whole = ppo.run(ppo.Config(**told(**settings)))
     ended = tmp_path / "ended"
     shutil.copytree(whole.parent, ended)
     shutil.copytree(tmp_path / "inbox", tmp_path / "again")
     shutil.rmtree(ended / whole.name)
     (ended / f"{whole.name}.making").mkdir()
     shutil.rmtree(tmp_path / "again" / TAKEN / "played-000003")
-    again = ppo.run(ppo.Config(**told(**QUICK, out=ended, inbox=tmp_path / "again")))
-    for folder in (".", "critic"):
+    again = ppo.run(ppo.Config(**told(**settings, out=ended, inbox=tmp_path / "again")))
+    for folder in (".", *critics):
         first, second = (checkpoint_load(one / folder).model.state_dict() for one in (whole, again))
         assert all(torch.equal(first[name], second[name]) for name in first)
     assert [line["update"] for line in log(ended)] == [1, 2, 3]

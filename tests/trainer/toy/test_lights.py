@@ -2,7 +2,8 @@
 
 import pytest
 
-from trainer.toy.lights import COLOURS, HITS, MISSES, NAMES, SIZE, TURNS, Lights, read
+from trainer.attempts import compared_as, interface_of
+from trainer.toy.lights import COLOURS, HITS, MISSES, NAMES, PRESS, SIZE, TURNS, Lights, presses, read
 from trainer.toy.playing import Play, Said
 from vocabulary.proposals import WeightSpan
 
@@ -46,6 +47,16 @@ def test_a_reply_ends_with_a_corner(reply: str, thought: str, corner: int | None
     assert read(reply) == (thought, corner)
 
 
+def test_the_tool_presses_once() -> None:
+    once = Lights(seed=5, presses=1).pressed()
+    assert (once.hits, once.presses, once.turns) == (1, 0, 1)
+    assert (once.pressed().hits, once.pressed().turns) == (1, 2), "then it does nothing"
+    assert Lights(seed=5).pressed().hits == 0
+    assert presses(f" look {PRESS}")
+    assert not presses(f" {PRESS} NW")
+    assert not presses("")
+
+
 def said(text: str, version: str) -> Said:
     return Said(
         text=text, ids=(1, 2), logprobs=(-0.5, -0.25), versions=(WeightSpan(version=version, tokens=2),), finish="stop"
@@ -68,3 +79,24 @@ def test_an_attempt_is_what_was_said_in_it() -> None:
     ]
     assert trajectory.proposals[1][0].error is not None
     assert trajectory.steps[0].before.width == SIZE
+
+
+def test_the_same_task_is_done_both_ways() -> None:
+    alone, helped = Play(seed=7), Play(seed=7, helped=True)
+    assert alone.blobs == helped.blobs, "the same screen"
+    told = [helped.instruction]
+    for play in (alone, helped):
+        play.answered((9, 9), said(f" {PRESS}", "update-000000"), 1.0)
+        told.append(play.instruction)
+        while not play.over:
+            play.answered((9, 9), said(f" {NAMES[play.lights.lit]}", "update-000000"), 1.0)
+    assert told == ["Point press", "Point", "Point pressed"], "what is there is said, and what is used up"
+    without, with_it = alone.trajectory(), helped.trajectory()
+    assert [step.action.kind for step in without.steps] == ["wait", "click", "click", "click"], "no tool was there"
+    assert [step.action.kind for step in with_it.steps] == ["call_tool", "click", "click"]
+    assert without.proposals[0][0].error is not None
+    assert with_it.proposals[0][0].error is None
+    assert (without.outcome, with_it.outcome) == ("success", "success")
+    assert (interface_of(without), interface_of(with_it)) == ("gui", "functions")
+    assert without.task == with_it.task
+    assert len({without.id, with_it.id}) == len({compared_as(without), compared_as(with_it)}) == 2
