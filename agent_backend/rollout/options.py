@@ -3,12 +3,13 @@
 import argparse
 import os
 
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy
 from agent_backend.rollout.attempt import PolicyOn
 from agent_backend.rollout.plan import Plan
+from vocabulary.memory import Budget
 from vocabulary.proposals import PolicyRef
 from vocabulary.sampling import Sampling
 
@@ -41,6 +42,7 @@ def options_add(parser: argparse.ArgumentParser) -> None:
     who.add_argument("--scripted", action="store_true", help="it answers from a script and is no model")
     who.add_argument("--temperature", type=float, default=Sampling().temperature)
     who.add_argument("--candidates", type=int, default=1, help="replies sampled at each step")
+    who.add_argument("--memory", type=memory_read, default=Budget(), help='how much it remembers, as {"images": 1}')
 
 
 def options_check(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
@@ -62,12 +64,21 @@ def size_read(text: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
+def memory_read(text: str) -> Budget:
+    """Bounds of a prompt's history, as JSON. Raises ArgumentTypeError."""
+    try:
+        return Budget.model_validate_json(text)
+    except ValidationError as error:
+        raise argparse.ArgumentTypeError(f"{text} is no memory: {error.errors()[0]['msg']}") from None
+
+
 def plan_of(given: argparse.Namespace) -> Plan:
     """What is to be attempted."""
     return Plan(
         suite=given.suite,
         policy=_ref(given),
         sampling=None if given.expert else _sampling(given),
+        memory=given.memory,
         names=tuple(given.task),
         seeds=given.seeds,
         first_seed=given.first_seed,
@@ -103,6 +114,7 @@ def policy_of(given: argparse.Namespace) -> tuple[PolicyOn, OpenAIPolicy | None]
             scripted=ref.scripted,
             api_key=SecretStr(os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")),
             sampling=_sampling(given),
+            budget=given.memory,
         )
     )
     return (lambda _: policy), policy

@@ -5,6 +5,7 @@ from pydantic import Field
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vocabulary.base import Frozen
+from vocabulary.memory import Budget
 from vocabulary.proposals import PolicyRef
 from vocabulary.sampling import Sampling
 from vocabulary.tasks import Language, Task, Variant
@@ -17,6 +18,8 @@ class Plan(Frozen):
     policy: PolicyRef
     sampling: Sampling | None = None
     """How its replies are drawn; none: it draws nothing."""
+    memory: Budget = Budget()
+    """How much of an attempt it is shown again at each step."""
     names: tuple[str, ...] = ()
     """Which tasks; none: all of the suite."""
     seeds: int = Field(default=1, ge=1)

@@ -78,6 +78,8 @@ class Trials(Frozen):
     first_seed: Annotated[int, Field(ge=0)] = 1_000_000
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 20
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
+    threads: Annotated[int, Field(ge=1, le=256)] = 1
+    """Of the processor, for the server of who tries: several wait for each other where much else is running."""
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
     temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
 

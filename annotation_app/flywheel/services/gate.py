@@ -1,6 +1,7 @@
 """The stages that decide: the candidate and the active revision try the same tasks, a pool's gate judges, and what
 passed proposes from then on."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,10 @@ def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision
         return
     what = ["--size", trials.size] if trials.size else []
     what += [word for name in trials.tasks for word in ("--task", name)]
-    with served(programs, checkpoint, name=turn.recipe.policy, log=out.with_suffix(".serve.log")) as url:
+    if turn.active is not None and turn.active.memory:
+        what += ["--memory", json.dumps(turn.active.memory)]
+    log_served = out.with_suffix(".serve.log")
+    with served(programs, checkpoint, name=turn.recipe.policy, threads=trials.threads, log=log_served) as url:
         words = ["--bridge", settings.ENV.bridge_url, "--suite", trials.suite, "--parallel", str(trials.parallel)]
         words += ["--model-url", url, "--model", turn.recipe.policy, "--dialect", turn.recipe.dialect, *what, *seeds]
         programs.run([platform_python(), "-m", "agent_backend.rollout", *words], log=log)

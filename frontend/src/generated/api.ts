@@ -2569,6 +2569,7 @@ export interface Trials {
   first_seed: number;
   seeds: number;
   parallel: number;
+  threads: number;
   size: string;
   temperature: number;
 }

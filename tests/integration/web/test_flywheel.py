@@ -4,7 +4,8 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from trainer.toy.folders import folder_write
 from trainer.toy.lights import NAMES
 from trainer.toy.playing import Play, Said
 from vocabulary.evaluations import Comparison, Evaluation, Overall, TaskChange
+from vocabulary.proposals import PolicyRef
 from vocabulary.statistics import rate_of
 
 GATE = 900
@@ -168,14 +170,14 @@ def test_the_nano_policys_own_stage_is_given_the_folders_themselves(
 
 
 class Noting(programs.Programs):
-    """Begins nothing: notes the evaluation that was asked for, and writes its report."""
+    """Begins nothing: notes what was asked for, and writes this report in its place."""
 
     def __init__(self, found: Evaluation) -> None:
         super().__init__(0, lambda: True, {})
-        self.found, self.words = found, list[str]()
+        self.found, self.asked = found, list[list[str]]()
 
     def run(self, command: Sequence[str], *, log: Path) -> str:
-        self.words = list(command)
+        self.asked.append(list(command))
         log.parent.mkdir(parents=True, exist_ok=True)
         Path(command[command.index("--out") + 1]).write_text(self.found.model_dump_json())
         return ""
@@ -202,8 +204,32 @@ def test_what_the_active_revision_did_greedily_as_a_candidate_is_not_tried_again
     noting = Noting(report(policy_of(made), {"toy/lights": (1, 2)}))
     gate.gate(second, noting)
     against = training.turn_folder(second) / "trials" / "active" if again else known
-    assert noting.words[-2:] == ["--against", str(against)]
+    assert noting.asked[-1][-2:] == ["--against", str(against)]
     assert tried == ["main-0002", *(["main-0001"] if again else [])]
+
+
+@pytest.mark.usefixtures("trainer")
+def test_a_candidate_is_tried_with_what_people_s_desks_let_it_remember(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def served(given: programs.Programs, weights: Path, *, name: str, threads: int, log: Path) -> Iterator[str]:
+        yield f"http://models.example/{name}/{threads}"
+
+    monkeypatch.setattr(gate, "served", served)
+    stages_to(monkeypatch, "train")
+    trials = Trials(world="bridge", suite="games", threads=2)
+    recipe = wheel.recipe.model_copy(update={"trials": trials})
+    ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    told = {"base_url": "https://models.example/v1", "memory": {"images": 1, "stride": 1}}
+    Pool.objects.filter(pk=wheel.pool_id).update(policy=PolicyRevision.objects.create(name="other", **told))
+    turn = turned(Wheel.objects.get(pk=wheel.pk), admin)
+    noting = Noting(report(PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5"), {"a/b": (1, 2)}))
+    gate.gate(turn, noting)
+    (asked, compared) = noting.asked
+    assert json.loads(asked[asked.index("--memory") + 1]) == told["memory"]
+    assert asked[asked.index("--model-url") + 1].endswith("/toy/2")
+    assert "--against" not in compared, "nobody of its kind is active"
 
 
 @pytest.mark.usefixtures("trainer")

@@ -22,9 +22,10 @@ def test_a_model_is_named_in_full() -> None:
     assert policy_on(FakeSandbox("browser").bind(1)) is to_close
 
 
-def test_other_sampling_is_another_plan() -> None:
-    plans = {plan_of(parsed((*WHERE, *MODEL, *more))).model_dump_json() for more in ((), ("--temperature", "0.2"))}
-    assert len(plans) == 2
+def test_other_sampling_and_another_memory_are_other_plans() -> None:
+    more = ((), ("--temperature", "0.2"), ("--memory", '{"images": 1, "stride": 1}'))
+    plans = {plan_of(parsed((*WHERE, *MODEL, *each))).model_dump_json() for each in more}
+    assert len(plans) == 3
 
 
 def test_an_expert_needs_no_model() -> None:
@@ -43,6 +44,7 @@ def test_an_expert_needs_no_model() -> None:
         ((*WHERE, "--expert", "--seeds", "0"), "at least 1"),
         ((*WHERE, "--expert", "--size", "wide"), "no size"),
         ((*WHERE, "--expert", "--language", "fr"), "invalid choice"),
+        ((*WHERE, *MODEL, "--memory", '{"images": 0}'), "is no memory"),
     ],
 )
 def test_what_is_missing_is_named(given: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]) -> None:
