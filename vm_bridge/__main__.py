@@ -106,7 +106,6 @@ def logging_begin() -> None:
     # It would write the tickets of WebSockets down.
     logging.getLogger("uvicorn.error").addFilter(lambda record: "WebSocket" not in str(record.msg))
     logging.getLogger("aioice").setLevel(logging.WARNING)  # every candidate pair of every viewer otherwise
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # every call to a container engine
 
 
 def main() -> None:

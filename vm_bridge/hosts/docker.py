@@ -44,12 +44,6 @@ class DockerHost(LocalHost):
             return []
         return adopted
 
-    async def close(self) -> None:
-        try:
-            await super().close()
-        finally:
-            await asyncio.to_thread(self._engine.close)
-
     async def _end_strays(self) -> None:
         """End the containers of this host of which no folder tells: the temporary folder was emptied meanwhile."""
         folder = (await self._opened()).runtime.path

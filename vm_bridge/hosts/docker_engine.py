@@ -2,10 +2,12 @@
 
 import json
 import os
+import socket
 from collections.abc import Mapping, Set
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
 from typing import Any
-
-import httpx
+from urllib.parse import urlencode
 
 from vm_bridge.errors import MachineGone
 
@@ -28,63 +30,85 @@ class Engine:
     def __init__(self, address: str | None = None) -> None:
         self._address = address or os.environ.get("DOCKER_HOST") or SOCKET
         self._missing: tuple[str, ...] | None = None
-        # One on another machine would see none of the sockets that the bridge and the guests share.
-        path = self._address.removeprefix("unix://") if self._address.startswith("unix://") else ""
-        self._http = httpx.Client(
-            transport=httpx.HTTPTransport(uds=path), base_url=f"http://engine/{VERSION}", timeout=SECONDS
-        )
 
     def start(self, name: str, plan: Mapping[str, Any]) -> int:
         """Make a container and start it; the number of its first process."""
-        made = self._ask("POST", "/containers/create", {GONE}, params={"name": name}, json=plan)
-        if made.status_code == GONE:
+        status, _ = self.ask("POST", "/containers/create", expected={GONE}, body=plan, query={"name": name})
+        if status == GONE:
             image = plan["Image"]
             raise MachineGone(f"the engine has no image {image!r}; docker build -t {image} docker/sandbox makes it")
         try:
-            self._ask("POST", f"/containers/{name}/start")
-            return int(self._ask("GET", f"/containers/{name}/json").json()["State"]["Pid"])
+            self.ask("POST", f"/containers/{name}/start")
+            return int(self.ask("GET", f"/containers/{name}/json")[1]["State"]["Pid"])
         except MachineGone:
             self.remove(name)
             raise
 
     def remove(self, name: str) -> None:
         """End all its processes and remove it. One that is gone, or is going, is none."""
-        self._ask("DELETE", f"/containers/{name}", {GONE, BUSY}, params={"force": True, "v": True})
+        self.ask("DELETE", f"/containers/{name}", expected={GONE, BUSY}, query={"force": "true", "v": "true"})
 
     def memory(self, name: str) -> int:
         """What its processes and files take now (bytes), without what the kernel only keeps at hand."""
-        params = {"stream": False, "one-shot": True}
-        told = self._ask("GET", f"/containers/{name}/stats", params=params).json()["memory_stats"]
+        query = {"stream": "false", "one-shot": "true"}
+        status, said = self.ask("GET", f"/containers/{name}/stats", query=query, expected={GONE})
+        told = said["memory_stats"] if status != GONE else {}
         kept = told.get("stats", {})
         idle = kept.get("total_inactive_file", kept.get("inactive_file", 0))
         return max(0, int(told.get("usage", 0)) - int(idle))
 
     def names(self, host: str) -> list[str]:
         """The containers of a host, those that have ended too."""
-        filters = json.dumps({"label": [f"{LABEL}={host}"]})
-        found = self._ask("GET", "/containers/json", params={"all": True, "filters": filters}).json()
+        query = {"all": "true", "filters": json.dumps({"label": [f"{LABEL}={host}"]})}
+        _, found = self.ask("GET", "/containers/json", query=query)
         return [str(each["Names"][0]).removeprefix("/") for each in found]
 
     def has(self, image: str) -> bool:
         """Whether there is such an image."""
-        return self._ask("GET", f"/images/{image}/json", {GONE}).status_code != GONE
+        return self.ask("GET", f"/images/{image}/json", expected={GONE})[0] != GONE
 
     def missing(self) -> tuple[str, ...]:
         """The control groups that it cannot have; asked once."""
         if self._missing is None:
-            told = self._ask("GET", "/info").json()
+            _, told = self.ask("GET", "/info")
             self._missing = tuple(name for key, name in BOUNDS.items() if not told.get(key, False))
         return self._missing
 
-    def close(self) -> None:
-        """Hang up. Idempotent."""
-        self._http.close()
-
-    def _ask(self, method: str, path: str, expected: Set[int] = frozenset(), **said: Any) -> httpx.Response:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: object = None,
+        expected: Set[int] = frozenset(),
+    ) -> tuple[int, Any]:
+        """The status and what the engine says; `expected` are those that are no failure."""
+        target = f"/{VERSION}{path}?{urlencode(query or {})}"
         try:
-            answer = self._http.request(method, path, **said)
-        except httpx.TransportError as error:
+            with closing(_Connection(self._address)) as http:
+                http.request(method, target, json.dumps(body) if body else None, {"Content-Type": "application/json"})
+                answer = http.getresponse()
+                said = answer.read()
+                told = json.loads(said) if said else None
+        except (OSError, HTTPException, ValueError) as error:
             raise MachineGone(f"no container engine answers at {self._address}: {error}") from error
-        if answer.is_error and answer.status_code not in expected:
-            raise MachineGone(f"the container engine refused {path}: {answer.text.strip()[:300]}")
-        return answer
+        if answer.status >= 400 and answer.status not in expected:
+            raise MachineGone(f"the container engine refused {path}: {str(told)[:300]}")
+        return answer.status, told
+
+
+class _Connection(HTTPConnection):
+    """One call over the engine's socket."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("engine", timeout=SECONDS)
+        self._address = address
+
+    def connect(self) -> None:
+        if not self._address.startswith("unix://"):
+            # One on another machine would see none of the sockets that the bridge and the guests share.
+            raise OSError("only unix:// will do")
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._address.removeprefix("unix://"))

@@ -9,6 +9,7 @@ import select
 import shutil
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -72,7 +73,8 @@ class DockerTrees:
 
     def end(self, folder: Path) -> None:
         """End the container an earlier host left there, if it still lives; its folder goes too. Raises MachineGone."""
-        self._engine.remove(PREFIX + folder.name)
+        with suppress(MachineGone):
+            self._engine.remove(PREFIX + folder.name)
         tree_end(folder)
 
 
@@ -87,11 +89,12 @@ class Container(Tree):
         user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else os.geteuid()
         await asyncio.to_thread(_folders, image, folder, user)
         try:
+            missing = await asyncio.to_thread(engine.missing)
             first = await asyncio.to_thread(_launch, engine, system, image, folder, user)
             link, memory = await _reached(image, folder, first)
-            missing = await asyncio.to_thread(engine.missing)
         except MachineGone as gone:
-            await asyncio.to_thread(engine.remove, PREFIX + folder.name)
+            with suppress(MachineGone):
+                await asyncio.to_thread(engine.remove, PREFIX + folder.name)
             said = words(folder) if (folder / ERRORS).exists() else ""
             shutil.rmtree(folder, ignore_errors=True)
             raise MachineGone(f"{gone}: {said}" if said else str(gone)) from gone
@@ -111,13 +114,12 @@ class Container(Tree):
         return replace(usage, pss=memory)
 
     def _end(self) -> None:
-        try:
+        with suppress(MachineGone):  # whether its processes have ended, the kernel says
             self.engine.remove(self.name)
-        finally:
-            try:
-                super()._end()
-            except PermissionError as error:
-                raise MachineGone("processes of the sandbox do not end") from error
+        try:
+            super()._end()
+        except PermissionError as error:
+            raise MachineGone("processes of the container do not end") from error
 
 
 def _folders(image: Image, folder: Path, user: int) -> None:

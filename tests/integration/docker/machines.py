@@ -22,8 +22,6 @@ def _missing() -> str | None:
         return None if engine.has(SYSTEM) else f"needs the image: docker build -t {SYSTEM} docker/sandbox"
     except MachineGone as gone:
         return f"needs a container engine: {gone}"
-    finally:
-        engine.close()
 
 
 def need_engine() -> None:

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -75,10 +75,8 @@ async def desktop(host: DockerHost) -> LocalSandbox:
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    engine = Engine()
-    yield engine
-    engine.close()
+def engine() -> Engine:
+    return Engine()
 
 
 def container(sandbox: LocalSandbox) -> Container:
@@ -93,8 +91,8 @@ async def ran(sandbox: LocalSandbox, command: str, *, fence: int = 1) -> str:
 
 def told(engine: Engine, name: str) -> str:
     """The state of a container as the engine tells it; empty when there is none."""
-    answer = engine._ask("GET", f"/containers/{name}/json", {404})
-    return "" if answer.status_code == 404 else str(answer.json()["State"]["Status"])
+    status, said = engine.ask("GET", f"/containers/{name}/json", expected={404})
+    return "" if status == 404 else str(said["State"]["Status"])
 
 
 async def test_nothing_of_the_network_is_there(desktop: LocalSandbox) -> None:
@@ -160,7 +158,7 @@ async def test_what_it_costs_is_told(desktop: LocalSandbox) -> None:
 
 async def test_a_killed_container_is_found_and_replaced(desktop: LocalSandbox, engine: Engine) -> None:
     name = container(desktop).name
-    await asyncio.to_thread(engine._ask, "POST", f"/containers/{name}/kill")
+    await asyncio.to_thread(engine.ask, "POST", f"/containers/{name}/kill")
     await asyncio.wait_for(desktop.tree.link.ended(), 20)
     assert not await desktop.healthy()
     with pytest.raises(MachineGone):
