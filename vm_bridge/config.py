@@ -87,6 +87,10 @@ class Config(Frozen):
     """Addresses (`host:port`) of OSWorld's in-guest servers; each is one machine of the image `osworld`."""
     osworld_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
     """The command that puts one of them back; its address becomes the last word. None, and nothing does."""
+    windows: Words = ()
+    """Addresses of the same server in guests of Windows; each is one machine of the image `windows`."""
+    windows_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
+    """The command that puts one of those back."""
     qemu: bool = False
     """Whether there are virtual machines too, of the image `desktop-vm`."""
     qemu_memory: int = Field(default=1024, ge=256, le=65_536)

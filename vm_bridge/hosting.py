@@ -15,7 +15,7 @@ from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.hosts.browser import BrowserHost
 from vm_bridge.hosts.docker import DockerHost
 from vm_bridge.hosts.local import LocalHost
-from vm_bridge.hosts.osworld import GuestHost
+from vm_bridge.hosts.osworld import WINDOWS, GuestHost
 from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.hosts.phone_devices import DeviceHost
 from vm_bridge.hosts.qemu import QemuHost
@@ -134,6 +134,8 @@ def host_of(config: Config) -> Host:
         hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))
     if config.osworld:
         hosts.append(GuestHost(config.data, config.osworld, config.osworld_revert))
+    if config.windows:
+        hosts.append(GuestHost(config.data, config.windows, config.windows_revert, WINDOWS))
     if config.qemu:
         hosts.append(QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory))
     if config.docker:

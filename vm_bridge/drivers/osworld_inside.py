@@ -1,5 +1,5 @@
-"""What is run inside an OSWorld guest: this file's text is sent to its /execute, and the standard library and PyAutoGUI
-are all it needs. Python 3.9 and later.
+"""What is run inside an OSWorld guest, of Linux or Windows: this file's text is sent to its /execute, and the standard
+library and PyAutoGUI (with Pyperclip, which it brings along) are all it needs. Python 3.9 and later.
 
 Its argument is a JSON object, its last line of output another: `text` or `bytes`, or `failed` and `why`.
 """
@@ -12,11 +12,20 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
 
 MAX_TEXT = 64 * 1024
+WINDOWS = sys.platform == "win32"
+NOTCH, TURN_SIDEWAYS = 120, 0x1000
+"""Windows' units of one notch of the wheel, and its word for the wheel that turns to the side."""
+SCRIPT = """[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'
+{command}
+$ok = $?; if ($LASTEXITCODE) {{ exit $LASTEXITCODE }}; if (-not $ok) {{ exit 1 }}
+"""
+"""A command line as a script of PowerShell's, whose exit status would be zero whatever failed in it."""
 
 
 class Failed(Exception):
@@ -56,8 +65,8 @@ def act(inputs: list[tuple[str, Any, float]]) -> None:
 
 
 def key(gui: Any, do: Callable[[str], Any], name: str) -> None:
-    """PyAutoGUI gives ">" for "<", which shares its key with the comma."""
-    if name == "<":
+    """PyAutoGUI gives ">" for "<" under X, which shares its key with the comma."""
+    if name == "<" and not WINDOWS:
         name = ","
     if not gui.isValidKey(name):
         raise Failed("no_such_key", f"the keyboard has no key {name}")
@@ -65,10 +74,16 @@ def key(gui: Any, do: Callable[[str], Any], name: str) -> None:
 
 
 def notches(gui: Any, direction: str, amount: int) -> None:
+    """Under Windows PyAutoGUI counts in its units, and turns the one wheel whichever is meant."""
+    signed = amount if direction in ("up", "right") else -amount
     if direction in ("up", "down"):
-        gui.scroll(amount if direction == "up" else -amount)
+        gui.scroll(signed * NOTCH if WINDOWS else signed)
+    elif WINDOWS:
+        import ctypes
+
+        ctypes.windll.user32.mouse_event(TURN_SIDEWAYS, 0, 0, signed * NOTCH, 0)  # type: ignore[attr-defined]
     else:
-        gui.hscroll(amount if direction == "right" else -amount)
+        gui.hscroll(signed)
 
 
 def drag(gui: Any, start: list[int], end: list[int], button: str) -> None:
@@ -85,7 +100,7 @@ def type_text(text: str) -> None:
     gui = hands()
     if all(gui.isValidKey(character) or character == "\r" for character in text):
         for character in text:
-            if character == "<":
+            if character == "<" and not WINDOWS:
                 gui.hotkey("shift", ",")
             elif character != "\r":
                 gui.write(character)
@@ -111,38 +126,67 @@ def xclip(*words: str, text: bytes | None = None) -> subprocess.CompletedProcess
 
 
 def clipboard() -> str:
+    if WINDOWS:
+        import pyperclip  # type: ignore[import-untyped]
+
+        return str(pyperclip.paste()).replace("\r\n", "\n")
     ran = xclip("-o")
     return ran.stdout.decode("utf-8", "replace") if ran.returncode == 0 else ""
 
 
 def set_clipboard(text: str) -> None:
-    xclip("-i", text=text.encode("utf-8"))
+    if WINDOWS:
+        import pyperclip
+
+        pyperclip.copy(text.replace("\r\n", "\n").replace("\n", "\r\n"))
+    else:
+        xclip("-i", text=text.encode("utf-8"))
 
 
 def run(command: str, timeout: float) -> dict[str, str]:
     """A command line of the shell, ended with all it started when its time is up."""
-    process = subprocess.Popen(
-        ["bash", "-c", command],
-        cwd=os.path.expanduser("~"),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
+    script = script_of(command) if WINDOWS else ""
+    shell = ["powershell", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File", script]
     try:
-        output = process.communicate(timeout=timeout)[0]
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output = process.communicate()[0]
-        return {
-            "text": output.decode("utf-8", "replace")[:MAX_TEXT],
-            "failed": "timed_out",
-            "why": f"the command did not end within {timeout:g} s",
-        }
+        process = subprocess.Popen(
+            shell if WINDOWS else ["bash", "-c", command],
+            cwd=os.path.expanduser("~"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=not WINDOWS,
+        )
+        failed = {}
+        try:
+            output = process.communicate(timeout=timeout)[0]
+        except subprocess.TimeoutExpired:
+            end(process)
+            output = process.communicate()[0]
+            failed = {"failed": "timed_out", "why": f"the command did not end within {timeout:g} s"}
+    finally:
+        if WINDOWS:
+            os.unlink(script)
     text = output.decode("utf-8", "replace")[:MAX_TEXT]
-    if process.returncode:
+    if process.returncode and not failed:
         text = f"{text}\n[exit status {process.returncode}]".lstrip("\n")
-    return {"text": text}
+    return {"text": text, **failed}
+
+
+def script_of(command: str) -> str:
+    """A file with the command for PowerShell, which reads it as UTF-8 where it begins with its mark."""
+    handle, path = tempfile.mkstemp(".ps1", "pilothouse-")
+    with open(handle, "w", encoding="utf-8-sig") as file:
+        file.write(SCRIPT.format(command=command))
+    return path
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """With all it started."""
+    if WINDOWS:
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, timeout=30)
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def listed(path: str) -> str:
@@ -172,7 +216,7 @@ def read(path: str, most: int) -> bytes:
 
 def move(source: str, path: str) -> None:
     """What was uploaded takes its place in one move."""
-    target = place(path)
+    source, target = os.path.expanduser(source), place(path)
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         beside = f"{target}.{os.getpid()}.writing"

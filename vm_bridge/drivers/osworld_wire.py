@@ -94,7 +94,7 @@ class Guest:
 
     async def put(self, path: str, data: bytes) -> None:
         """Create or replace a file, and the folders above it, in one move. Raises ActFailed."""
-        landing = f"/tmp/pilothouse-{token_hex(8)}"  # their server expands variables in the names it is given
+        landing = f"~/.pilothouse-{token_hex(8)}"  # their server expands variables in the names it is given
         form = {"file_path": landing}
         await self._ask(
             "POST", "/setup/upload", timeout=DOWNLOAD_SECONDS, data=form, files={"file_data": ("file", data)}

@@ -1,4 +1,4 @@
-"""Existing OSWorld guests, each behind OSWorld's own in-guest server: a fixed set of machines, lent out one at a time.
+"""Existing guests of Linux or Windows, each behind OSWorld's in-guest server: machines lent out one at a time.
 
 Their server asks nobody who they are and checks no token, so whoever reaches it can do anything there.
 """
@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from vm_bridge.drivers.distant import Body, Distant, DistantMachine
@@ -39,15 +40,28 @@ BROWSER_PORT = 9222
 """Where their images let Chrome be driven."""
 
 
+@dataclass(frozen=True)
+class Kind:
+    """Guests of one system: what their server calls it, the name of their image, and what they are to people."""
+
+    system: str
+    image: str
+    noun: str
+
+
+LINUX = Kind("Linux", IMAGE, "an OSWorld guest")
+WINDOWS = Kind("Windows", "windows", "a Windows guest")
+
+
 class GuestSandbox:
     """One guest. `revert` are the words of the command that puts it back, which gets its address as its last; without
     them it goes back to no earlier state: what one lease left, the next one finds."""
 
-    def __init__(self, address: str, revert: Sequence[str], journal: Path) -> None:
-        self.id, self.image = f"{IMAGE}-{re.sub('[^A-Za-z0-9]', '-', address)}", IMAGE
+    def __init__(self, address: str, revert: Sequence[str], journal: Path, kind: Kind) -> None:
+        self.id, self.image = f"{kind.image}-{re.sub('[^A-Za-z0-9]', '-', address)}", kind.image
         self.capabilities = Capabilities(kinds=KINDS, width=0, height=0, streams=("webrtc", "stills"))
         self.vnc_socket: Path | None = None
-        self.address = address
+        self.address, self._kind = address, kind
         self.destroyed = False
         self.task_file: TaskFile | None = None
         self._revert = tuple(revert)
@@ -55,7 +69,7 @@ class GuestSandbox:
         self._screenshots = Screenshots(self.guest)
         self.frames: FrameSource | None = self._screenshots
         journal.mkdir(parents=True, exist_ok=True)
-        body = Body("an OSWorld guest", KINDS, self._screenshots, QUIET)
+        body = Body(kind.noun, KINDS, self._screenshots, QUIET)
         self._distant = Distant(body, self, {}, journal / f"{self.id}.jsonl")
         self._changing = asyncio.Lock()
 
@@ -67,8 +81,8 @@ class GuestSandbox:
         await self._put_back()
         try:
             system = await self.guest.platform()
-            if system != "Linux":
-                raise MachineGone(f"{self.address}: guests of {system} are not driven yet")
+            if system != self._kind.system:
+                raise MachineGone(f"{self.address}: a guest of {system}, not of {self._kind.system}")
             width, height = await self.guest.screen_size()
         except WireRefused as refused:
             raise MachineGone(str(refused)) from refused
@@ -103,10 +117,10 @@ class GuestSandbox:
 
     def desk(self, fence: int) -> Desk:
         """See `Inside.desk`."""
-        raise MachineGone("no suite runs on an OSWorld guest")
+        raise MachineGone(f"no suite runs on {self._kind.noun}")
 
     async def dial(self, port: int) -> socket.socket:
-        raise ConnectionRefusedError("an OSWorld guest has no ports to offer")
+        raise ConnectionRefusedError(f"{self._kind.noun} has no ports to offer")
 
     async def healthy(self) -> bool:
         if self._changing.locked():
@@ -154,24 +168,23 @@ class GuestMachine(DistantMachine):
 
 
 class GuestHost:
-    """The guests at these addresses."""
+    """The guests at these addresses, all of one kind."""
 
-    images: tuple[str, ...] = (IMAGE,)
-
-    def __init__(self, data: Path, addresses: Sequence[str], revert: Sequence[str] = ()) -> None:
-        self._addresses, self._revert = tuple(addresses), tuple(revert)
+    def __init__(self, data: Path, addresses: Sequence[str], revert: Sequence[str] = (), kind: Kind = LINUX) -> None:
+        self.images: tuple[str, ...] = (kind.image,)
+        self._addresses, self._revert, self._kind = tuple(addresses), tuple(revert), kind
         self._journal = data / "osworld"
         self._lent: dict[str, GuestSandbox] = {}
         if not revert:
-            logger.warning("no command puts the OSWorld guests back: each lease finds what the one before left")
+            logger.warning("no command puts the %s guests back: each lease finds what the one before left", kind.image)
 
     async def create(self, image: str) -> Sandbox:
         free = [each for each in self._addresses if each not in self._lent or self._lent[each].destroyed]
         if not free:
-            raise NoMachine(f"all {len(self._addresses)} OSWorld guests are in use")
+            raise NoMachine(f"all {len(self._addresses)} guests of the image {self._kind.image} are in use")
         problems = []
         for address in free:
-            sandbox = self._lent[address] = GuestSandbox(address, self._revert, self._journal)
+            sandbox = self._lent[address] = GuestSandbox(address, self._revert, self._journal, self._kind)
             try:
                 await sandbox.start()
             except MachineGone as gone:

@@ -1,0 +1,85 @@
+"""A machine of somebody's own is put back to its state by one command: a real QEMU, which has nothing but firmware."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from vm_bridge.hosts.qemu_process import QEMU, qemu_installed
+from vm_bridge.hosts.qmp import Qmp
+
+MEMORY, PLACE = 16 << 20, 4 << 20
+BEFORE, AFTER = b"before", b"after!"
+
+
+@dataclass
+class Standing:
+    """A machine whose memory is a file, and the folder with its control socket."""
+
+    folder: Path
+    address: str = "127.0.0.1:5000"
+
+    @property
+    def control(self) -> Path:
+        return self.folder / "5000.sock"
+
+    def write(self, text: bytes) -> None:
+        with (self.folder / "memory").open("r+b") as memory:
+            memory.seek(PLACE)
+            memory.write(text)
+
+    def read(self) -> bytes:
+        with (self.folder / "memory").open("rb") as memory:
+            memory.seek(PLACE)
+            return memory.read(len(BEFORE))
+
+    def put_back(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        argv = (sys.executable, "-m", "vm_bridge.hosts.qemu_revert", *words, str(self.folder), self.address)
+        return subprocess.run(argv, capture_output=True, text=True, timeout=100)
+
+
+@pytest.fixture
+def standing(tmp_path: Path) -> Iterator[Standing]:
+    if not qemu_installed():
+        pytest.skip("needs QEMU: qemu-system-x86 qemu-utils")
+    machine = Standing(tmp_path)
+    disk = tmp_path / "disk.qcow2"
+    subprocess.run(("qemu-img", "create", "-q", "-f", "qcow2", disk, "1M"), check=True)
+    argv = [
+        *(QEMU, "-nodefaults", "-display", "none", "-machine", "q35,memory-backend=ram", "-accel", "tcg", "-m", "16M"),
+        *("-object", f"memory-backend-file,id=ram,size={MEMORY},mem-path={tmp_path / 'memory'},share=on"),
+        *("-blockdev", f"driver=qcow2,node-name=disk,file.driver=file,file.filename={disk}"),
+        *("-device", "virtio-blk-pci,drive=disk", "-qmp", f"unix:{machine.control},server=on,wait=off"),
+        *("-daemonize", "-pidfile", str(tmp_path / "pid")),
+    ]
+    subprocess.run(argv, check=True, timeout=100)
+    try:
+        yield machine
+    finally:
+        subprocess.run(("kill", (tmp_path / "pid").read_text().strip()), check=True)
+
+
+async def test_memory_is_as_it_was_and_the_machine_runs(standing: Standing) -> None:
+    standing.write(BEFORE)
+    qmp = await Qmp.connect(standing.control)
+    await qmp.do("snapshot-save", seconds=100, tag="ready", vmstate="disk", devices=["disk"])
+    qmp.close()
+    standing.write(AFTER)
+    done = await asyncio.to_thread(standing.put_back)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert standing.read() == BEFORE
+    qmp = await Qmp.connect(standing.control)
+    assert (await qmp.ask("query-status"))["running"]
+    qmp.close()
+
+
+async def test_without_such_a_state_nothing_changes(standing: Standing) -> None:
+    standing.write(AFTER)
+    done = await asyncio.to_thread(standing.put_back, "--state", "other")
+    assert done.returncode == 1
+    assert "no state 'other'" in done.stderr
+    assert standing.read() == AFTER
