@@ -14,8 +14,9 @@ from Xlib.error import XError
 X_SECONDS = 20.0
 MANAGER_SECONDS = 20.0
 ICONS = ("pcmanfm", "--desktop")
-ICON_SECONDS = 3.0
-"""How long the first settled look waits for the desktop's icons, twice at most."""
+ICON_SECONDS, LATE_SECONDS = 3.0, 60.0
+"""How long the first settled look waits for the desktop's icons, at first and once they were started again: on an
+emulated processor they take longer than where they hang."""
 RFB_SOCKET = "/run/vnc/rfb.sock"
 MOST_UPDATES = 250
 """To a viewer, a second: at 60 a change waits up to a whole frame before it is sent, which costs 5 ms in the middle."""
@@ -96,17 +97,17 @@ class Icons:
         its start: then it is started once more. Raises SessionError."""
         if self._awaited:
             return
-        if not self._appear():
+        if not self._appear(ICON_SECONDS):
             self._process.kill()
             self._process.wait()
             self._process = _start(*ICONS)
-            if not self._appear():
+            if not self._appear(LATE_SECONDS):
                 raise SessionError("the icons did not appear")
         self._awaited = True
 
-    def _appear(self) -> bool:
+    def _appear(self, seconds: float) -> bool:
         with _root_watch() as (root, atom, changed):
-            ends = time.monotonic() + ICON_SECONDS
+            ends = time.monotonic() + seconds
             while not self._shown(root, atom):
                 if not changed(ends):
                     return False

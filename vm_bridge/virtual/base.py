@@ -73,6 +73,7 @@ def _make(folder: Path, scratch: Path) -> None:
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         *("--essential-hook", f'sh {HERE / "initramfs.sh"} "$1" {" ".join(MODULES)}'),
         *("--customize-hook", f'install -D -m 755 {INIT} "$1/usr/lib/pilothouse/init" && mkdir "$1/image"'),
+        *("--customize-hook", f'sh {HERE / "fonts.sh"} "$1"'),
         *(SUITE, str(root)),
     )
     for name, pattern in (("vmlinuz", "vmlinuz-*"), ("initrd", "initrd.img-*")):
@@ -103,6 +104,6 @@ def _run(*command: str) -> None:
 
 def _fingerprint() -> str:
     sums = hashlib.sha256(repr((SUITE, MODULES, LEFT_OUT)).encode())
-    for path in (PACKAGES, INIT, HERE / "initramfs.sh"):
+    for path in (PACKAGES, INIT, HERE / "initramfs.sh", HERE / "fonts.sh"):
         sums.update(path.read_bytes())
     return sums.hexdigest()[:16]
