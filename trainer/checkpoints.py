@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,11 +30,14 @@ class Checkpoint:
     tokenizer: Any
     images: Any
     """Its image processor."""
+    beside: Mapping[str, bytes]
+    """The other files of its folder. A run clears away what it went on from, and still writes them."""
 
     def write(self, folder: Path) -> None:
-        """The weights as they are now, and everything else that lies beside them where they came from."""
+        """The weights as they are now, and everything else that lay beside them where they came from."""
         if is_first():
-            processors_copy(self.path, folder)
+            for name, data in self.beside.items():
+                (folder / name).write_bytes(data)
         model_write(self.model, folder)
 
 
@@ -46,7 +49,8 @@ def checkpoint_load(path: Path, *, dtype: str = "float32", device: str = "cpu") 
         images = AutoImageProcessor.from_pretrained(path, local_files_only=True, backend="pil")
     except (OSError, ValueError, KeyError) as error:
         raise CheckpointUnusable(f"{path.name} has no usable tokenizer and image processor: {error}") from None
-    return Checkpoint(path=path, model=model.eval(), tokenizer=tokenizer, images=images)
+    beside = {file.name: file.read_bytes() for file in processors_of(path)}
+    return Checkpoint(path=path, model=model.eval(), tokenizer=tokenizer, images=images, beside=beside)
 
 
 def checkpoint_make(
@@ -100,11 +104,17 @@ def weights_write(model: Any, weights: dict[str, torch.Tensor]) -> None:
             value.copy_(weights[name])
 
 
-def processors_copy(source: Path, folder: Path) -> None:
+def processors_of(folder: Path) -> Iterator[Path]:
     """What a checkpoint's folder holds beside weights and what a run keeps there."""
-    for file in source.iterdir():
+    for file in folder.iterdir():
         if file.is_file() and ".safetensors" not in file.name and file.suffix != ".pt" and file.name != STATE:
-            shutil.copy(file, folder / file.name)
+            yield file
+
+
+def processors_copy(source: Path, folder: Path) -> None:
+    """The same files in another folder."""
+    for file in processors_of(source):
+        shutil.copy(file, folder / file.name)
 
 
 def _model_load(path: Path, dtype: str) -> Any:
