@@ -1,6 +1,11 @@
-"""How soon a virtual machine is put back to a state, answers again, and keeps one."""
+"""How soon a virtual machine is put back to a state, answers again, and keeps one.
+
+Alone, with its figures as one JSON object: `python -m benchmarks.parts.virtual`.
+"""
 
 import asyncio
+import json
+import tempfile
 import time
 from pathlib import Path
 from statistics import median
@@ -12,7 +17,8 @@ from vm_bridge.hosts.qemu_sandbox import QemuSandbox
 from vm_bridge.hosts.qemu_states import size_named
 from vm_bridge.virtual.base import INSTALLED, base_made
 
-ROUNDS = 7
+ROUNDS, ROUNDS_SECONDS = 7, 120.0
+"""Rounds, and after how long none is begun any more: on a busy host an emulated machine takes minutes for one."""
 MEMORY = 512
 
 
@@ -38,7 +44,8 @@ async def _measure(folder: Path) -> dict[str, object]:
             raise NoMachine("another host made the machine")
         manifest = sandbox.ready.manifest
         loads, resets, keeps = [], [], []
-        for _ in range(ROUNDS):
+        ends = time.perf_counter() + ROUNDS_SECONDS
+        while not loads or (len(loads) < ROUNDS and time.perf_counter() < ends):
             began = time.perf_counter()
             await sandbox.machine.load(size_named(manifest.width, manifest.height))
             loads.append(time.perf_counter() - began)
@@ -55,6 +62,7 @@ async def _measure(folder: Path) -> dict[str, object]:
             "qemu_create_ms": round(created * 1000, 1),
             "qemu_accelerator": sandbox.ready.hardware.accelerator,
             "qemu_memory_mib": MEMORY,
+            "qemu_rounds": len(loads),
         }
     finally:
         await host.close()
@@ -62,3 +70,8 @@ async def _measure(folder: Path) -> dict[str, object]:
 
 def _ms(seconds: list[float]) -> float:
     return round(median(seconds) * 1000, 1)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as scratch:
+        print(missing() or json.dumps(measure(Path(scratch))))

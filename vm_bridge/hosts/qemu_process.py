@@ -309,8 +309,9 @@ def command(hardware: Hardware, folder: Path, frames: int, *, stopped: bool) -> 
         *("-blockdev", "driver=qcow2,node-name=root,read-only=on,file=root-file"),
         *("-blockdev", f"driver=file,node-name=image-file,read-only=on,filename={hardware.image}"),
         *("-blockdev", "driver=raw,node-name=image,read-only=on,file=image-file"),
-        *("-blockdev", f"driver=file,node-name=states-file,filename={folder / 'states.qcow2'}"),
-        *("-blockdev", "driver=qcow2,node-name=states,file=states-file"),
+        # States go with their machine, so nobody waits until they are on the disk.
+        *("-blockdev", f"driver=file,node-name=states-file,cache.no-flush=on,filename={folder / 'states.qcow2'}"),
+        *("-blockdev", "driver=qcow2,node-name=states,cache.no-flush=on,file=states-file"),
         # In this order they are /dev/vda, vdb and vdc.
         *(word for node in ("root", "image", "states") for word in ("-device", f"virtio-blk-pci,drive={node}")),
         *("-object", f"memory-backend-file,id=frames,share=on,mem-path=/proc/self/fd/{frames},size={FRAMES_BYTES}"),

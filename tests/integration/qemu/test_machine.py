@@ -13,7 +13,7 @@ import pytest_asyncio
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from vm_bridge.errors import CannotRestore
 from vm_bridge.hosts.qemu_sandbox import KEPT_SNAPSHOTS, QemuSandbox
-from vocabulary.actions import ReadFile, RunCommand, WriteFile
+from vocabulary.actions import OpenApp, ReadFile, RunCommand, TypeText, WriteFile
 from vocabulary.tasks import Task
 
 pytestmark = list(VIRTUAL)
@@ -62,6 +62,24 @@ async def test_a_snapshot_holds_what_programs_have_in_memory(sandbox: QemuSandbo
     await machine.restore(kept)
     await ran(sandbox, "rm -f ~/drawn; until [ -s ~/drawn ]; do sleep 0.1; done")
     assert await ran(sandbox, "cat ~/drawn") == before
+
+
+async def test_windows_and_what_is_typed_in_them_come_back(sandbox: QemuSandbox) -> None:
+    """As at the desk: an act, an undo, and the viewers see the window as it was."""
+    machine = sandbox.bind(1)
+    await machine.prepare(Task(id="t", instruction="Do."))
+    await machine.perform(next(commands), OpenApp(name="terminal"))
+    typed = await machine.perform(next(commands), TypeText(text="echo first > note.txt; clear; echo seen\n"))
+    kept = await machine.snapshot()
+    await machine.perform(next(commands), TypeText(text="echo second > note.txt; exit\n"))
+    assert sandbox.frames is not None
+    async with sandbox.frames.subscribe(fps=30) as frames:
+        before = await asyncio.wait_for(anext(frames), 60)
+        seen = await machine.restore(kept)
+        after = await asyncio.wait_for(anext(frames), 60)
+    assert after.serial > before.serial
+    assert seen.screenshot == typed.after.screenshot
+    assert await ran(sandbox, "cat note.txt") == "first\n"
 
 
 async def test_only_the_latest_snapshots_are_kept(sandbox: QemuSandbox) -> None:
