@@ -43,7 +43,9 @@ async def _measure(folder: Path) -> dict[str, object]:
         if not isinstance(sandbox, QemuSandbox):
             raise NoMachine("another host made the machine")
         manifest = sandbox.ready.manifest
-        loads, resets, keeps = [], [], []
+        loads: list[float] = []
+        resets: list[float] = []
+        keeps: list[float] = []
         ends = time.perf_counter() + ROUNDS_SECONDS
         while not loads or (len(loads) < ROUNDS and time.perf_counter() < ends):
             began = time.perf_counter()
