@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from annotation_app.operations.errors import OperationsError
-from benchmarks.parts import failover, osworld, ray_hosts, virtual
+from benchmarks.parts import containers, failover, osworld, ray_hosts, virtual
 from benchmarks.parts.figures import machine, say
 
 NOT_MEASURED = (
@@ -45,6 +45,13 @@ def main() -> None:
         say("a virtual machine put back and kept")
         with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
             figures |= virtual.measure(Path(folder))
+    missing = containers.missing()
+    if missing is not None:
+        say(f"{missing}: no container is measured")
+    else:
+        say("desktops in containers made and put back")
+        with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
+            figures |= containers.measure(Path(folder))
     say("a task file of OSWorld's form played on a simulated guest")
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         figures |= osworld.measure(Path(folder))
