@@ -19,6 +19,7 @@ from agent_backend.policy.completions import Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy
 from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import say
+from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.browser import BrowserSandbox
 from vm_bridge.machine import Machine
 from vm_bridge.suites.miniwob import MiniWob
@@ -54,14 +55,16 @@ STEPWISE = {
 MULTISTEP = 3
 """From so many acts on a task is one of several steps."""
 SIZE = (160, 210)
-SEEDS, BLIND = 20, 6
-"""Attempts at a task by the policy and at random; and of those so many blind, which use up all their acts."""
+SEEDS, RANDOM, BLIND = 20, 12, 4
+"""Attempts at a task by the policy, at random and blind; the latter two use up all their acts."""
 MORE = 4
 """Acts an attempt may have beyond what the expert needs; one that is one click has one more."""
-PAGES = 4
+PAGES = 6
 """Attempts at a time."""
 TOKENS = 64
 """A reply may have: a click has eight, and what is typed is spelled."""
+LOST = 2
+"""Times that an attempt may lose its page."""
 PATIENCE = 120.0
 SOLVED = 0.8
 GREY = (128, 128, 128)
@@ -118,16 +121,16 @@ async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, name:
     todo = deque[tuple[list[bool], Decide, int]]()
     wins, blind, chance = list[bool](), list[bool](), list[bool]()
     todo.extend((wins, _Asked(policy, blind=False), seed) for seed in range(seeds))
-    todo.extend((blind, _Asked(policy, blind=True), seed) for seed in range(min(seeds, BLIND)))
-    todo.extend((chance, at_random(Random(f"{name} {seed}")), seed) for seed in range(seeds))
+    todo.extend((blind, _Asked(policy, blind=True), seed) for seed in range(BLIND))
+    todo.extend((chance, at_random(Random(f"{name} {seed}")), seed) for seed in range(RANDOM))
 
     async def play(sandbox: BrowserSandbox) -> None:
         while todo:
             into, decide, seed = todo.popleft()
-            into.append(await attempt(sandbox, decide, name, seed))
+            into.append(await _opened(sandbox, decide, name, seed))
 
     await asyncio.gather(*map(play, sandboxes))
-    rate, by_chance = rate_of(sum(wins), seeds), rate_of(sum(chance), seeds)
+    rate, by_chance = rate_of(sum(wins), seeds), rate_of(sum(chance), len(chance))
     return {
         "success_rate": round(rate.rate, 3),
         "ci95": (round(rate.low, 3), round(rate.high, 3)),
@@ -135,6 +138,17 @@ async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, name:
         "random_ci95": (round(by_chance.low, 3), round(by_chance.high, 3)),
         "blind": round(sum(blind) / len(blind), 3),
     }
+
+
+async def _opened(sandbox: BrowserSandbox, decide: Decide, name: str, seed: int) -> bool:
+    """An attempt; again from its beginning where the page was lost, as on a machine that has too much to do. Raises
+    MachineGone."""
+    for _ in range(LOST):
+        try:
+            return await attempt(sandbox, decide, name, seed)
+        except MachineGone as error:
+            say(f"{name}, seed {seed}, again: {error}")
+    return await attempt(sandbox, decide, name, seed)
 
 
 async def attempt(sandbox: BrowserSandbox, decide: Decide, name: str, seed: int) -> bool:
