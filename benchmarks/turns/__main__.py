@@ -8,6 +8,7 @@ after every turn, is of all that is in OUT.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -55,21 +56,18 @@ class Experiment:
         """A cell's figures, of a turn that is begun or gone on with."""
         began = time.monotonic()
         server = self._address(cell) if cell.arm == "desk" else ""
-        # A gate tries the active revision beside its own policy's candidate; the start need not be tried by each arm.
-        policy = POLICY if cell.arm == "desk" else "start"
-        site.pool(cell.wheel, start=self.start, server=server, policy=policy)
-        site.wheel(cell.wheel, self._recipe(cell, server), self.out)
         block = block_recorded(self.out, cell, self.sizes)
         if cell.arm == "desk":
+            self._ready(site, cell, server)
             with self._serving(site.weights(cell.wheel), server):
                 done = self._annotated(platform, cell, block)
                 folder = site.turned(cell.wheel, cell.turn)
             episodes, own, accepted = len(done), sum(one.labels for one in done), sum(one.accepted for one in done)
         else:
-            steps, accepted = self._as_many(cell), 0
-            shown = self.out / f"{cell.name}.shown"
-            episodes, own = demonstrated(block, shown, steps)
+            shown, accepted = self.out / f"{cell.name}.shown", 0
+            episodes, own = demonstrated(block, shown, self._as_many(cell))
             platform.manage("import_trajectories", str(shown), "--pool", cell.wheel)
+            self._ready(site, cell, server)
             folder = site.turned(cell.wheel, cell.turn)
         report = Evaluation.model_validate_json((folder / "trials" / "report.json").read_bytes())
         compared = report.comparison.tasks if report.comparison is not None else ()
@@ -82,6 +80,13 @@ class Experiment:
             after={one.name: (one.successes.successes, one.successes.attempts) for one in report.tasks},
             seconds=time.monotonic() - began,
         )
+
+    def _ready(self, site: Site, cell: Cell, server: str) -> None:
+        """An arm's pool and wheel. A gate tries the active revision beside a candidate of its own name: the start is
+        the desk's alone, since it need not be tried by every arm."""
+        policy = POLICY if cell.arm == "desk" else "start"
+        site.pool(cell.wheel, start=self.start, server=server, policy=policy)
+        site.wheel(cell.wheel, self._recipe(cell, server), self.out)
 
     def _as_many(self, cell: Cell) -> int:
         """The steps that an arm without a policy is given: by hand as at the desk, or as many as were judged there."""
@@ -171,6 +176,7 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
 def main(given: Sequence[str] | None = None) -> int:
     """Turn what is not turned yet, and print the table."""
     arguments = parsed(given)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was begun is ended
     seeds, arms = arguments.seed or [0, 1, 2], list[Arm](arguments.arm or ARMS)
     sizes = Sizes(**{name: getattr(arguments, name) for name in Sizes.model_fields})
     out = arguments.out.absolute()

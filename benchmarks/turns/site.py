@@ -32,12 +32,19 @@ class Site:
     def __init__(self, http: httpx.Client, platform: Running) -> None:
         self._http, self._platform = http, platform
 
-    def pool(self, name: str, *, start: Path, server: str, policy: str) -> int:
-        """The pool of this name; made with a revision of the start's weights that proposes in it, and a gate that lets
-        everything through: what a turn comes to is the question here, and it goes on with it."""
-        board = self._ask("GET", "/api/pools/board")
-        known = next((pool["id"] for pool in board["pools"] if pool["settings"]["name"] == name), None)
+    def pool(self, name: str, *, start: Path, server: str, policy: str) -> None:
+        """The pool of this name, made where an import has not made it, with a revision of the start's weights that
+        proposes in it, and a gate that lets everything through: what a turn comes to is the question here, and it goes
+        on with it."""
+        rows = self._ask("GET", "/api/policies/pools")
+        known = next(((row["id"], row["active"]) for row in rows if row["name"] == name), None)
         if known is None:
+            settings = {"name": name, "platform": "browser", "image": "browser", "open_to_all": True}
+            known = self._ask("POST", "/api/pools", {"settings": settings})["id"], None
+        pool, active = known
+        gate = {"attempts": 1, "success": 0.0, "no_regression": False, "promote": "by_hand"}
+        self._ask("POST", f"/api/pools/{pool}/gate", {"gate": gate})
+        if active is None:
             revision = {
                 **{"name": policy, "revision": f"start-{name}", "dialect": DIALECT, "model": POLICY},
                 **{
@@ -48,11 +55,7 @@ class Site:
                 **{"sampling": SAMPLING, "memory": MEMORY},
             }
             made = self._ask("POST", "/api/policies", revision)
-            settings = {"name": name, "platform": "browser", "image": "browser", "open_to_all": True}
-            known = self._ask("POST", "/api/pools", {"settings": settings, "policy": made["id"]})["id"]
-        gate = {"attempts": 1, "success": 0.0, "no_regression": False, "promote": "by_hand"}
-        self._ask("POST", f"/api/pools/{known}/gate", {"gate": gate})
-        return int(known)
+            self._ask("POST", f"/api/pools/{pool}/policy", {"revision": made["id"]})
 
     def weights(self, pool: str) -> Path:
         """The checkpoint of the revision that proposes in a pool."""
