@@ -77,15 +77,20 @@ class Programs:
     def run(self, command: Sequence[str], *, log: Path) -> str:
         """Its standard output's last line. Raises ProgramFailed, and Halted where the turn was cancelled."""
         with self.beside(command, log=log) as process:
-            while process.poll() is None:
-                if not self._running():
-                    raise Halted
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(POLL)
+            self.until(process, lambda: False, log=log)
+        return last_line(log)
+
+    def until(self, process: "subprocess.Popen[bytes]", done: Callable[[], bool], *, log: Path) -> None:
+        """Returns when something is done, or the process has ended well. Raises ProgramFailed where it ended with an
+        error, and Halted where the turn was cancelled."""
+        while not done() and process.poll() is None:
+            if not self._running():
+                raise Halted
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(POLL)
         if process.returncode:
-            raise ProgramFailed(f"{' '.join(command[1:4])} ended with {process.returncode}: {_tail(log)}")
-        said = log.with_suffix(".out").read_text(errors="replace").strip()
-        return said.splitlines()[-1] if said else ""
+            assert isinstance(process.args, list)
+            raise ProgramFailed(f"{' '.join(process.args[1:4])} ended with {process.returncode}: {_tail(log)}")
 
     @contextlib.contextmanager
     def beside(self, command: Sequence[str], *, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
@@ -97,6 +102,12 @@ class Programs:
             child(command, environment=self._environment, said=said, told=told, descriptors=(self._lock,)) as process,
         ):
             yield process
+
+
+def last_line(log: Path) -> str:
+    """Of the standard output of the program with this log."""
+    said = log.with_suffix(".out").read_text(errors="replace").strip()
+    return said.splitlines()[-1] if said else ""
 
 
 def _tail(log: Path) -> str:

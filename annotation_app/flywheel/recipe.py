@@ -47,9 +47,31 @@ class Likelihood(Frozen):
         return self
 
 
+class Played(Frozen):
+    """Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing."""
+
+    suite: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[a-z0-9_-]+$")]
+    first_seed: Annotated[int, Field(ge=0)] = 0
+    pages: Annotated[int, Field(ge=1, le=1_000_000)]
+    """How many seeds there are to play at; updates go through them, and begin anew after the last."""
+    seeds: Annotated[int, Field(ge=1, le=10_000)] = 8
+    """Of each task, in an update; `pages` is a multiple of it."""
+    group: Annotated[int, Field(ge=1, le=64)] = 1
+    """Attempts at each page; GRPO compares them, so it needs some."""
+    parallel: Annotated[int, Field(ge=1, le=64)] = 1
+    threads: Annotated[int, Field(ge=1, le=256)] = 1
+    size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
+
+    @model_validator(mode="after")
+    def _divides(self) -> "Played":
+        if self.pages % self.seeds:
+            raise ValueError("`pages` is a multiple of `seeds`")
+        return self
+
+
 class Reinforcement(Frozen):
-    """Training by reward. With `world` `lights` in the settings the trainer plays by itself, else players fill its
-    inbox."""
+    """Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
+    else players of somebody's own fill its inbox."""
 
     algorithm: Literal["ppo", "grpo"] = "grpo"
     updates: Annotated[int, Field(ge=1, le=1_000_000)]
@@ -58,10 +80,13 @@ class Reinforcement(Frozen):
     """A task is worth playing where the active revision's success rate lies between these."""
     attempts: Annotated[int, Field(ge=1)] = 1
     """How many attempts must be known for a rate."""
+    play: Played | None = None
     settings: dict[str, JsonValue] = {}
 
     @model_validator(mode="after")
     def _in_order(self) -> "Reinforcement":
+        if self.play is not None and self.algorithm == "grpo" and self.play.group < 2:
+            raise ValueError("grpo compares attempts at the same page: the `group` of `play` is at least 2")
         if self.between[0] > self.between[1]:
             raise ValueError("the lower bound of `between` is above the upper one")
         return self
@@ -123,4 +148,9 @@ class Recipe(Frozen):
     def _trains(self) -> "Recipe":
         if self.ct is None and self.sft is None and self.rl is None:
             raise ValueError("a recipe trains something: ct, sft or rl")
+        play = self.rl.play if self.rl else None
+        if play is not None and any(
+            self.trials.holds(play.suite, play.first_seed + page) for page in range(play.pages)
+        ):
+            raise ValueError("the pages of the gate are not played")
         return self

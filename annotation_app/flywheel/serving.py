@@ -15,11 +15,14 @@ READY = 300.0
 
 
 @contextmanager
-def served(programs: Programs, checkpoint: Path, *, name: str, threads: int, log: Path) -> Iterator[str]:
-    """The address (with /v1) of a server of these weights. Raises ProgramFailed where it does not begin."""
+def served(
+    programs: Programs, checkpoint: Path, *, name: str, threads: int, log: Path, version: str = ""
+) -> Iterator[str]:
+    """The address (with /v1) of a server of these weights. With a `version`, which they are called, others may
+    be given to it. Raises ProgramFailed where it does not begin."""
     port = free_port()
     words = ["-m", "trainer.serve", str(checkpoint), "--served-model-name", name, "--port", str(port)]
-    words += ["--threads", str(threads)]
+    words += ["--threads", str(threads), *(["--weight-version", version, "--dev"] if version else [])]
     with programs.beside([trainer_python(), *words], log=log) as process:
         deadline = time.monotonic() + READY
         while not answers(f"http://{LOOPBACK}:{port}/v1/models"):

@@ -19,6 +19,7 @@ from annotation_app.exports.folder import Order, folder_write
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.flywheel.mixing import sources_of
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, Use
+from annotation_app.flywheel.playing import Player, reinforced
 from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_python
 from annotation_app.flywheel.recipe import Likelihood, Reinforcement
 
@@ -140,7 +141,7 @@ def _phase(turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, p
     plan: Likelihood | Reinforcement | None = getattr(turn.recipe, phase)
     if plan is None or not _is_due(turn, plan):
         return None
-    folder = turn_folder(turn)
+    folder, player = turn_folder(turn), None
     told = {
         "checkpoint": found_at(begun_with),
         "out": str(folder / "train" / phase),
@@ -159,14 +160,42 @@ def _phase(turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, p
         if not kinds:
             return None
         _file_write(folder / "rl-tasks.json", kinds)
+        player = _player(turn, plan, kinds)
+        if player is not None and not player.tasks:
+            return None
+        told = {"attempts": player.attempts} | told if player else told
         told |= {"inbox": str(folder / "train" / "rl-inbox"), "dialect": turn.recipe.dialect}
-    config = folder / "train" / f"{phase}.json"
+    config, log = folder / "train" / f"{phase}.json", folder / "train" / f"{phase}.log"
     _file_write(config, told)
     words = [trainer_python(), "-m", *command, "--config", str(config)]
-    made = Path(programs.run(words, log=folder / "train" / f"{phase}.log"))
+    if player is None:
+        made = Path(programs.run(words, log=log))
+    else:
+        made = Path(reinforced(programs, words, player, threads=player.play.threads, log=log))
     if not made.is_dir():
         raise ProgramFailed(f"The trainer named no checkpoint: {str(made)[:200]!r}")
     return _checkpoint_keep(turn, phase, made, begun_with, parent)
+
+
+def _player(turn: Turn, plan: Reinforcement, kinds: Sequence[str]) -> Player | None:
+    """Who plays these kinds of task for the trainer, as far as they are the suite's; None where others do."""
+    if plan.play is None:
+        return None
+    prefix, folder = f"{plan.play.suite}/", turn_folder(turn) / "train"
+    named = (kind.removeprefix(prefix).partition(" ")[0] for kind in kinds if kind.startswith(prefix))
+    return Player(
+        play=plan.play,
+        tasks=tuple(dict.fromkeys(named)),
+        bridge=settings.ENV.bridge_url,
+        policy=turn.recipe.policy,
+        dialect=turn.recipe.dialect,
+        memory=turn.active.memory if turn.active else {},
+        temperature=float(str(plan.settings.get("temperature", 1))),
+        turn=turn.number,
+        updates=plan.updates,
+        run=folder / "rl",
+        inbox=folder / "rl-inbox",
+    )
 
 
 def _learning(plan: Likelihood, sources: dict[str, Any], dialect: str) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -2518,6 +2518,19 @@ export interface MixShares {
   general: number;
 }
 /**
+ * Attempts on the bridge's machines: at the kinds of task of a suite that are worth playing.
+ */
+export interface Played {
+  suite: string;
+  first_seed: number;
+  pages: number;
+  seeds: number;
+  group: number;
+  parallel: number;
+  threads: number;
+  size: string;
+}
+/**
  * All a turn is told.
  */
 export interface Recipe {
@@ -2541,8 +2554,8 @@ export interface Recipe {
   activate: boolean;
 }
 /**
- * Training by reward. With `world` `lights` in the settings the trainer plays by itself, else players fill its
- * inbox.
+ * Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
+ * else players of somebody's own fill its inbox.
  */
 export interface Reinforcement {
   algorithm: "ppo" | "grpo";
@@ -2554,6 +2567,7 @@ export interface Reinforcement {
    */
   between: unknown[];
   attempts: number;
+  play: Played | null;
   settings: {
     [k: string]: JsonValue;
   };

@@ -20,6 +20,28 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(3_000), pytest.mark.xdist_gr
 
 WITHIN = 1_500
 
+JUDGED = """
+from django.conf import settings
+from agent_backend.scripted.judge import JUDGE
+from annotation_app.accounts.models import User
+from annotation_app.judges.models import Judge
+from annotation_app.judges.services import pool_judge_set
+from annotation_app.tasks.models import Pool
+judge = Judge.objects.create(
+    name="orm", revision="1", kind="outcome_model", base_url=settings.ENV.scripted_url, model=JUDGE, scripted=True
+)
+admin, pool = User.objects.get(username="admin"), Pool.objects.get(name="Small screens")
+pool_judge_set(user=admin, pool_id=pool.pk, judge_id=judge.pk, threshold=0.5)
+"""
+"""The scripted judge judges in the pool."""
+KNOWN = """
+import json
+from annotation_app.flywheel.models import Sample, Stage
+grounds = [sample.grounds.model_dump(mode="json") for sample in Sample.objects.all()]
+print(json.dumps([Stage.objects.get(name="check").result, grounds]))
+"""
+"""What the wheel came to know of its samples."""
+
 
 def wheel(data: Path) -> "subprocess.Popen[str]":
     words = ["-m", "annotation_app.operations", "wheel", "--turns", "1", "--small", "--data", str(data)]
@@ -73,15 +95,25 @@ def test_a_turn_that_was_killed_while_it_trained_goes_on_to_its_end(tmp_path: Pa
 
 
 def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path: Path) -> None:
-    """A whole turn over real browsers: what the desk stored is learned from, the candidate is served and tried beside
-    the active policy, and registered. How much better it gets is no matter of a test."""
+    """A whole turn over real browsers: what the desk stored is done again, judged and learned from, the candidate is
+    served and tried beside the active policy, and registered. How much better it gets is no matter of a test."""
     recipe = {
         "policy": "nano",
         "start": str(NANO),
+        "replay": True,
+        "judge": True,
         "sft": {
+            "by": "nano",
             "updates": 3,
             "shares": {"fresh": 1, "earlier": 0, "general": 0},
-            "settings": {"learning_rate": 1e-5, "vision": True},
+            "settings": {"batch": 4, "ahead": 0, "shown": 1.0},
+        },
+        "rl": {
+            "algorithm": "ppo",
+            "updates": 2,
+            "between": [0, 1],
+            "play": {"suite": "miniwob", "pages": 4, "seeds": 1, "parallel": 2, "size": "160x210"},
+            "settings": {"learning_rate": 1e-5, "warmup": 1, "tokens": 2048, "vision": True, "value_updates": 0},
         },
         "trials": {
             "world": "bridge",
@@ -107,6 +139,7 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
         given = {**os.environ, **whole.environment, "PILOTHOUSE_PASSWORD": "annotator-demo"}
         done = subprocess.run(annotator, cwd=ROOT, env=given, capture_output=True, text=True, timeout=WITHIN)
         assert done.returncode == 0, done.stderr
+        whole.manage("shell", "-v", "0", "-c", JUDGED)
         whole.manage("set_wheel", "admin", "main", "--pool", "Small screens", "--recipe", str(tmp_path / "recipe.json"))
         turn = [sys.executable, str(ROOT / "manage.py"), "turn_wheel", "main"]
         told = subprocess.run(turn, cwd=ROOT, env=given, capture_output=True, text=True, timeout=WITHIN)
@@ -117,3 +150,17 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
         assert report.comparison is not None
         assert {change.name for change in report.comparison.tasks} == {"click-test-2", "focus-text"}
         assert "main-0001" in told.stdout.strip().splitlines()[-1]
+        drawn = {
+            span["version"]
+            for lines in (folder / "train" / "rl-inbox").rglob("trajectories.jsonl")
+            for line in lines.read_text().splitlines()
+            for candidates in json.loads(line)["proposals"]
+            for candidate in candidates
+            for span in candidate["weight_versions"]
+        }
+        assert updates(tmp_path / "p", "rl") == [1, 2]
+        assert drawn == {"update-000000", "update-000001"}, "the newest weights played, as the trainer made them"
+        checked, grounds = json.loads(whole.manage("shell", "-v", "0", "-c", KNOWN))
+        assert (checked["executable"], checked["unchecked"]) == (4, "")
+        assert [each["verifier"] for each in grounds] == [True] * 4
+        assert all(each["judge"] is not None for each in grounds), "the judge was asked about every one"

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from annotation_app.flywheel.mixing import sources_of
-from annotation_app.flywheel.recipe import General, MixShares, Recipe, Reinforcement, Trials
+from annotation_app.flywheel.playing import Player
+from annotation_app.flywheel.recipe import General, MixShares, Played, Recipe, Reinforcement, Trials
 from annotation_app.flywheel.routing import Subject, is_worth_playing, route_of
 from annotation_app.flywheel.value import Grounds, value_of
 
@@ -108,3 +109,32 @@ def test_the_nano_policys_own_stage_takes_no_general_data() -> None:
     assert recipe(sft=plan).sft is not None
     with pytest.raises(ValidationError, match="no general data"):
         recipe(sft={**plan, "shares": {"fresh": 0.5, "earlier": 0.4, "general": 0.1}})
+
+
+def test_updates_play_at_every_page_before_one_comes_again() -> None:
+    play = Played(suite="miniwob", first_seed=10, pages=6, seeds=2, group=1)
+    plays = [
+        Player(
+            play=play, tasks=("a", "b"), bridge="http://b", policy="nano", dialect="ui_tars_1_5", memory={},
+            temperature=1.0, turn=turn, updates=2, run=Path("run"), inbox=Path("inbox"),
+        )
+        for turn in (1, 2)
+    ]  # fmt: skip
+    assert [player.seed(update, 0) for player in plays for update in (0, 1)] == [10, 12, 14, 10]
+    assert plays[0].seed(0, 1) == 12, "what is played again is played elsewhere"
+    assert plays[0].attempts == 4
+
+
+@pytest.mark.parametrize(
+    ("play", "said"),
+    [
+        ({"pages": 5, "seeds": 2}, "multiple"),
+        ({"pages": 8, "first_seed": 94}, "gate"),
+        ({"pages": 8, "group": 1}, "group"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(play: dict[str, Any], said: str) -> None:
+    rl = {"updates": 1, "algorithm": "grpo" if said == "group" else "ppo", "play": {"suite": "miniwob", **play}}
+    trials = {"world": "bridge", "suite": "miniwob", "first_seed": 100, "seeds": 4}
+    with pytest.raises(ValidationError, match=said):
+        recipe(rl=rl, trials=trials)
