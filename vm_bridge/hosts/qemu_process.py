@@ -37,7 +37,7 @@ BOOT_SECONDS = {"kvm": 60.0, "tcg": 1800.0}
 REACH_SECONDS = 60.0
 """Longest a machine put back to a state may take to answer."""
 START_SECONDS = REST_SECONDS = 900.0
-STATE_SECONDS = 120.0
+STATE_SECONDS = 300.0
 STOP_SECONDS = 20.0
 STANDING = "machine.json"
 SOCKET_SECONDS, SOCKET_POLL = 30.0, 0.05

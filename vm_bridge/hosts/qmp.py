@@ -46,6 +46,9 @@ class Qmp:
 
     async def ask(self, command: str, **arguments: Any) -> Any:
         """What one command returns. Raises QmpRefused, MachineGone."""
+        return await self._asked(command, arguments, ANSWER_SECONDS)
+
+    async def _asked(self, command: str, arguments: Message, seconds: float) -> Any:
         name = f"ask-{next(self._numbers)}"
         if self._ended.is_set():
             raise MachineGone("QEMU has ended")
@@ -53,10 +56,10 @@ class Qmp:
         self._waiting[name] = answer
         try:
             self._writer.write(json.dumps({"execute": command, "arguments": arguments, "id": name}).encode() + b"\n")
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(seconds):
                 said = await answer
         except TimeoutError:
-            raise MachineGone(f"QEMU did not answer {command} within {ANSWER_SECONDS:g} s") from None
+            raise MachineGone(f"QEMU did not answer {command} within {seconds:g} s") from None
         finally:
             del self._waiting[name]
         if "error" in said:
@@ -64,10 +67,13 @@ class Qmp:
         return said["return"]
 
     async def do(self, command: str, *, seconds: float, **arguments: Any) -> None:
-        """Run a job to its end. Raises QmpRefused with why it failed, MachineGone."""
+        """Run a job to its end. Raises QmpRefused with why it failed, MachineGone.
+
+        QEMU may answer only when the job has ended: while it loads a state it does nothing else.
+        """
         job = f"job-{next(self._numbers)}"
         over = self._over[job]
-        await self.ask(command, **arguments, **{"job-id": job})
+        await self._asked(command, {**arguments, "job-id": job}, seconds)
         ended = asyncio.create_task(self._ended.wait())
         done = asyncio.create_task(over.wait())
         try:
