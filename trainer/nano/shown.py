@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import sqrt
 from random import Random
 
@@ -26,15 +27,30 @@ SERVED = Budget(images=1, stride=1)
 Size = tuple[int, int]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A decision whose picture is unpacked when it is drawn: ten thousand unpacked ones are 2.5 GB."""
+
+    task: str
+    size: Size
+    """Of the picture as the model gets it."""
+    packed: bytes
+    decision: Decision
+    """Without its pixels."""
+
+    def whole(self) -> Decision:
+        """With its pixels."""
+        return replace(self.decision, pixels=np.asarray(_scaled(self.packed, self.size)))
+
+
 class Shown:
     """The decisions in some folders, by the size of their pictures and by their task."""
 
     def __init__(self, folders: Sequence[TrajectoryFolder], speller: Speller) -> None:
-        self._by_size: dict[Size, dict[str, list[Decision]]] = {}
+        self._by_size: dict[Size, dict[str, list[Kept]]] = {}
         for folder in folders:
-            for task, one in decisions_of(folder, speller):
-                tasks = self._by_size.setdefault((one.pixels.shape[1], one.pixels.shape[0]), {})
-                tasks.setdefault(task, []).append(one)
+            for one in decisions_of(folder, speller):
+                self._by_size.setdefault(one.size, {}).setdefault(one.task, []).append(one)
 
     def __len__(self) -> int:
         return sum(len(each) for tasks in self._by_size.values() for each in tasks.values())
@@ -45,19 +61,20 @@ class Shown:
         sizes = {size: [sqrt(len(each)) for each in tasks.values()] for size, tasks in sorted(self._by_size.items())}
         (size,) = random.choices(list(sizes), [sum(shares) for shares in sizes.values()])
         tasks = random.choices(list(self._by_size[size].values()), sizes[size], k=count)
-        return [random.choice(each) for each in tasks]
+        return [random.choice(each).whole() for each in tasks]
 
 
-def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[tuple[str, Decision]]:
-    """Every step that stands and can be said, with its task, as it is asked for when it is served; of no attempt that
-    failed."""
+def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[Kept]:
+    """Every step that stands and can be said, as it is asked for when it is served; of no attempt that failed."""
     for trajectory in folder.trajectories():
         if trajectory.verdict is not None and trajectory.verdict.success is False:
             continue
         for sample in samples_of(in_own_words(trajectory), dialect(), budget=SERVED):
             if (shown := picture_of(sample.messages)) is not None:
-                picture = _scaled(folder.bytes(shown))
-                yield trajectory.task.name or "", _decision(sample, picture, speller, trajectory.task.instruction)
+                packed = folder.bytes(shown)
+                size = _size(packed)
+                decision = _decision(sample, size, speller, trajectory.task.instruction)
+                yield Kept(trajectory.task.name or "", size, packed, decision)
 
 
 def in_own_words(trajectory: Trajectory) -> Trajectory:
@@ -75,12 +92,12 @@ def picture_of(messages: Sequence[ChatMessage]) -> BlobRef | None:
     return pictures[-1] if pictures else None
 
 
-def _decision(sample: Sample, picture: Image.Image, speller: Speller, instruction: str) -> Decision:
+def _decision(sample: Sample, size: Size, speller: Speller, instruction: str) -> Decision:
     before, after = speller.around(sample.messages)
-    said = dialect().parse(sample.target, Screen(width=picture.width, height=picture.height))
+    said = dialect().parse(sample.target, Screen(width=size[0], height=size[1]))
     act = said.action if isinstance(said, Parsed) else None
     return Decision(
-        pixels=np.asarray(picture),
+        pixels=np.empty((0, 0, 3), np.uint8),
         before=before,
         after=after,
         reply=speller.reply(sample.target),
@@ -103,8 +120,12 @@ def _copied(text: str, instruction: str, stands: range) -> range:
     return range(stands.start + at, stands.start + at + len(text) + 1)
 
 
-def _scaled(data: bytes) -> Image.Image:
-    """As the image processor scales it."""
-    picture = Image.open(io.BytesIO(data)).convert("RGB")
-    rows, columns = smart_resize(picture.height, picture.width)
-    return picture.resize((columns, rows), Image.Resampling.BICUBIC)
+def _size(data: bytes) -> Size:
+    """Width and height, as the image processor scales it."""
+    with Image.open(io.BytesIO(data)) as picture:
+        rows, columns = smart_resize(picture.height, picture.width)
+    return columns, rows
+
+
+def _scaled(data: bytes, size: Size) -> Image.Image:
+    return Image.open(io.BytesIO(data)).convert("RGB").resize(size, Image.Resampling.BICUBIC)

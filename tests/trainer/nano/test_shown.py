@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> TrajectoryFolder:
 
 def test_every_step_is_asked_for_as_a_server_reads_it(nano: Checkpoint, folder: TrajectoryFolder) -> None:
     speller, reader = Speller(nano.tokenizer), Reader(nano, max_images=1, context=4096)
-    decisions = [one for _, one in decisions_of(folder, speller)]
+    decisions = [one.whole() for one in decisions_of(folder, speller)]
     samples = list(samples_of(in_own_words(attempt()), DIALECT, budget=SERVED))
     assert len(decisions) == len(samples) == 3
     for one, sample in zip(decisions, samples, strict=True):
@@ -59,7 +59,7 @@ def test_heads_are_told_of_the_cell_that_is_clicked_and_of_none_where_nothing_is
     nano: Checkpoint, folder: TrajectoryFolder
 ) -> None:
     speller = Speller(nano.tokenizer)
-    clicked, typed, _ = (one for _, one in decisions_of(folder, speller))
+    clicked, typed, _ = (one.whole() for one in decisions_of(folder, speller))
     meant, none = (batch_of([one], speller).targets for one in (clicked, typed))
     assert meant.sum() == 1
     assert none.sum() == 0
