@@ -24,7 +24,7 @@ TOKENS = 64
 """A reply may have: a click has eight."""
 PATIENCE = 300.0
 Take = Callable[[Attempted], None]
-TRIES = 3
+TRIES = 6
 """How often a page that fails is opened."""
 
 
@@ -55,13 +55,14 @@ class Player:
     async def drawn(self, target: Path, tasks: Sequence[Task], version: str, temperature: float) -> None:
         """A folder of attempts for the trainer; one that was begun is gone on with. Raises PagesFailed, PolicyError."""
         folder = FolderWriter(target, {"origin": "rollout", "policy": version, "tasks": [task.id for task in tasks]})
-        for _ in range(TRIES):
-            left = Counter(task.id for task in tasks) - Counter(task.id for task in folder.kept.values())
-            todo = [task for task in {task.id: task for task in tasks}.values() for _ in range(left[task.id])]
+        for left in range(TRIES, -1, -1):
+            missing = Counter(task.id for task in tasks) - Counter(task.id for task in folder.kept.values())
+            todo = [task for task in {task.id: task for task in tasks}.values() for _ in range(missing[task.id])]
             if not todo:
                 folder.finish(at=datetime.now(UTC))
                 return
-            await self._attempted(todo, version, temperature, lambda made: _kept(folder, made))
+            if left:
+                await self._attempted(todo, version, temperature, lambda made: _kept(folder, made))
         raise PagesFailed(f"{len(todo)} attempts of {target.name} could not be made")
 
     async def won(self, tasks: Sequence[Task], version: str) -> list[bool]:
