@@ -27,6 +27,7 @@ from trainer.critics import INTERFACES
 from trainer.toy.attempts import attempts_make
 from trainer.toy.playing import DIALECT
 from trainer.toy.start import start_make
+from trainer.trajectories import folder_open
 from vocabulary.proposals import PolicyRef
 
 SIZES = (64, 256)
@@ -153,14 +154,19 @@ class Trial:
         for way in ways:
             name = f"success/{way}" if len(ways) > 1 else "success"
             figures[f"all/{way}"] = statistics.mean(line[name] for line in lines)
-            figures[way] = statistics.mean(one.success for one in self._read(last, folder / f"exam-{way}", way))
+            made = folder_open(self._examined(last, folder / f"exam-{way}", way)).trajectories()
+            figures[way] = statistics.mean(one.outcome == "success" for one in made)
         return figures
 
     def _read(self, checkpoint: Path, target: Path, way: Interface) -> list[Attempt]:
-        """Attempts at tasks that nothing was learned from."""
-        folder = self._attempts(checkpoint, target, range(EXAM, EXAM + self.exam), way)
+        """The same as samples; what a reply holds a picture's token in cannot be read and is left out."""
+        folder = self._examined(checkpoint, target, way)
         asked = value.Config(**SETTINGS, checkpoint=checkpoint, out=self.out, folders=(folder,))
         return value.attempts_read(asked, checkpoint_load(checkpoint))
+
+    def _examined(self, checkpoint: Path, target: Path, way: Interface) -> Path:
+        """Attempts at tasks that nothing was learned from."""
+        return self._attempts(checkpoint, target, range(EXAM, EXAM + self.exam), way)
 
     def _attempts(self, checkpoint: Path, target: Path, tasks: range, way: Interface) -> Path:
         by = PolicyRef(name="toy", revision=checkpoint.name, dialect=DIALECT)
