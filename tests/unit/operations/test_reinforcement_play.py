@@ -1,0 +1,56 @@
+"""Attempts of an update are made until all are there, also where pages fail, and those that are there stay."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agent_backend.folders import trajectories_read
+from agent_backend.rollout.attempt import Attempted
+from benchmarks.parts.reinforcement_play import TRIES, PagesFailed, Player, Take
+from tests.unit.agent_backend.evaluate.tries import tried
+from tests.unit.agent_backend.test_folders import PICTURES
+from vocabulary.tasks import Task
+
+VERSION = "update-000003"
+
+
+class Pages(Player):
+    """A player one of whose pages fails so many times."""
+
+    def __init__(self, fails: int) -> None:
+        super().__init__((), "http://127.0.0.1:1", acts=4)
+        self.asked: list[int] = []
+        self._fails = fails
+
+    async def _attempted(self, tasks: Sequence[Task], version: str, temperature: float, take: Take) -> None:
+        failing = len(self.asked) < self._fails
+        self.asked.append(len(tasks))
+        for number, task in enumerate(tasks):
+            if not (failing and number == 0):
+                made = tried("snake", True, steps=1)
+                name = f"{task.id}-{len(self.asked)}-{number}"
+                take(Attempted(made.model_copy(update={"id": name, "task": task}), "", PICTURES))
+
+
+@pytest.mark.parametrize("fails", range(TRIES))
+async def test_what_failed_is_played_again(tmp_path: Path, fails: int) -> None:
+    player = Pages(fails)
+    tasks = player.tasks("click-color", [50_000, 50_000, 50_001])
+    await player.drawn(tmp_path / VERSION, tasks, VERSION, 1.0)
+    found = [one for _, one in trajectories_read([tmp_path / VERSION])]
+    assert sorted(one.task.id for one in found) == sorted(task.id for task in tasks)
+    assert player.asked == [3, *(1,) * fails]
+    await player.aclose()
+
+
+async def test_a_page_that_always_fails_is_told_and_what_is_there_stays(tmp_path: Path) -> None:
+    player = Pages(TRIES)
+    tasks = player.tasks("click-color", [50_000, 50_001])
+    with pytest.raises(PagesFailed, match="1 attempts"):
+        await player.drawn(tmp_path / VERSION, tasks, VERSION, 1.0)
+    again = Pages(0)
+    await again.drawn(tmp_path / VERSION, tasks, VERSION, 1.0)
+    assert again.asked == [1]
+    for one in (player, again):
+        await one.aclose()
