@@ -86,6 +86,7 @@ class Experiment:
         the desk's alone, since it need not be tried by every arm."""
         policy = POLICY if cell.arm == "desk" else "start"
         site.pool(cell.wheel, start=self.start, server=server, policy=policy)
+        site.goes_on(cell.wheel)
         site.wheel(cell.wheel, self._recipe(cell, server), self.out)
 
     def _as_many(self, cell: Cell) -> int:

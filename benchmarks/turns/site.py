@@ -69,6 +69,15 @@ class Site:
         file.write_text(json.dumps(recipe))
         self._platform.manage("set_wheel", "admin", name, "--pool", name, "--recipe", str(file))
 
+    def goes_on(self, pool: str) -> None:
+        """Have a pool's newest revision propose there: a gate judges only who follows a revision of the same policy, so
+        that it says nothing of a first turn's candidate where the start is called otherwise."""
+        made = [row for row in self._ask("GET", "/api/policies") if row["policy"]["revision"].startswith(f"{pool}-")]
+        newest = max(made, key=lambda row: str(row["policy"]["revision"]), default=None)
+        if newest is not None and pool not in newest["active_in"]:
+            row = next(row for row in self._ask("GET", "/api/policies/pools") if row["name"] == pool)
+            self._ask("POST", f"/api/pools/{row['id']}/policy", {"revision": newest["id"]})
+
     def turned(self, name: str, number: int) -> Path:
         """The folder of a wheel's turn of this number, turned where it was not. Raises RuntimeError where it fails."""
         manage = [sys.executable, str(ROOT / "manage.py"), "turn_wheel", name]
