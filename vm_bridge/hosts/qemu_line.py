@@ -1,18 +1,15 @@
 """The host's end of the line to a virtual machine: sockets in its folder that lead to what listens inside."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
 from vm_bridge.errors import MachineGone
 from vm_bridge.guest.relay import CHUNK, Ends
-from vm_bridge.virtual.channels import Channels
-from vm_bridge.virtual.greeting import HERE, host_says
+from vm_bridge.virtual.channels import Channels, LineBroken
+from vm_bridge.virtual.greeting import host_greets
 
-NOTICE_SECONDS = 3.0
-"""How long the machine may take to notice that a host has come; it is called again then."""
 AGAIN_SECONDS = 0.1
 DOORS = ("guest", "tunnel", "rfb")
 """What listens inside, and here in the folder as NAME.sock."""
@@ -43,9 +40,8 @@ class Line:
                 line = await self._greeted()
         except TimeoutError:
             raise MachineGone("the virtual machine does not answer") from None
-        line[1].write(host_says(os.urandom(32)))
         self._channels = Channels(line, {"proxy": self._dial_proxy}, first=0)
-        self._running = asyncio.create_task(self._channels.run())
+        self._running = asyncio.create_task(_run(self._channels))
 
     async def hang_up(self) -> None:
         """End everything that is led through the line. Idempotent."""
@@ -69,9 +65,16 @@ class Line:
                     reader, writer = await asyncio.open_unix_connection(self._folder / "line.sock", limit=CHUNK)
                 except (FileNotFoundError, ConnectionError) as error:
                     raise MachineGone("the virtual machine has ended") from error
-                if await _noticed(reader):
+                try:
+                    # A call that QEMU was too busy to take counts as taken until it is read from.
+                    await host_greets(reader, writer)
+                except (asyncio.IncompleteReadError, OSError):
+                    writer.close()
+                except asyncio.CancelledError:
+                    writer.close()
+                    raise
+                else:
                     return reader, writer
-                writer.close()
             await asyncio.sleep(AGAIN_SECONDS)
 
     def _leading(self, name: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
@@ -87,12 +90,8 @@ class Line:
         return await asyncio.open_unix_connection(self._folder / "egress" / "proxy.sock", limit=CHUNK)
 
 
-async def _noticed(reader: asyncio.StreamReader) -> bool:
-    """Whether the machine greets in time, before anything else: what it still says to a host before is no greeting.
-
-    A call that QEMU was too busy to take counts as taken until it is read from.
-    """
-    with suppress(TimeoutError, asyncio.IncompleteReadError, OSError):
-        async with asyncio.timeout(NOTICE_SECONDS):
-            return await reader.readexactly(len(HERE)) == HERE
-    return False
+async def _run(channels: Channels) -> None:
+    """Until the line ends; a machine that says what is no message is no longer listened to."""
+    with suppress(LineBroken):
+        await channels.run()
+    channels.close()

@@ -22,7 +22,7 @@ Dial = Callable[[], Awaitable[Ends]]
 
 
 class LineBroken(Exception):
-    """The other end does not keep to what was agreed."""
+    """The other end does not keep to what was agreed: it is somebody else by now."""
 
 
 class _Channel:
@@ -50,23 +50,28 @@ class Channels:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Returns when the line has ended, and every connection with it."""
+        """Returns when the line has ended, and every connection with it. Raises LineBroken, where the line goes on."""
+        with suppress(asyncio.IncompleteReadError, OSError):
+            await self._heard()
+
+    async def _heard(self) -> None:
         try:
             while True:
                 kind, number, length = HEADER.unpack(await self._reader.readexactly(HEADER.size))
                 if length > PIECE:
                     raise LineBroken(f"a message of {length} bytes")
                 self._take(kind, number, await self._reader.readexactly(length))
-        except (asyncio.IncompleteReadError, OSError, LineBroken):
-            pass
         finally:
-            self.close()
+            self._end_all()
             if self._tasks:
                 await asyncio.wait(self._tasks)
 
     def close(self) -> None:
         """End the line. Idempotent."""
         self._writer.close()
+        self._end_all()
+
+    def _end_all(self) -> None:
         for task in self._tasks:
             task.cancel()
 

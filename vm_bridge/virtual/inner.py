@@ -14,13 +14,14 @@ import struct
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from vm_bridge.guest.relay import CHUNK, Ends, listener_at
 from vm_bridge.guest.wire import GREETING
 from vm_bridge.hosts.confine import Confinement, command
-from vm_bridge.virtual.channels import Channels
-from vm_bridge.virtual.greeting import HERE, HOST, LINE
+from vm_bridge.virtual.channels import Channels, LineBroken
+from vm_bridge.virtual.greeting import LINE, machine_answers
 
 IMAGE, RUNTIME = Path("/image"), Path("/run/pilothouse")
 USER = 0x6F000000
@@ -113,20 +114,19 @@ async def serve(path: Path) -> None:
     proxy = RUNTIME / "egress" / "proxy.sock"
     async with await asyncio.start_unix_server(came, proxy, limit=CHUNK):
         proxy.chmod(0o666)
-        while True:
-            with path.open("r+b", buffering=0) as port:
+        with path.open("r+b", buffering=0) as port:
+            while True:
                 await connected(port.fileno())
                 line = await ends_of(port.fileno())
-                line[1].write(HERE)
-                try:
-                    heed(*HOST.unpack(await line[0].readexactly(HOST.size)))
-                    now = Channels(line, dials, first=1)
-                    await now.run()
-                except asyncio.IncompleteReadError:
-                    pass  # it left again
-                finally:
-                    now = None
-                    line[1].close()
+                with suppress(asyncio.IncompleteReadError):  # it left
+                    while True:
+                        heed(*await machine_answers(*line))
+                        now = Channels(line, dials, first=1)
+                        with suppress(LineBroken):  # another one has come
+                            await now.run()
+                        now = None
+                # What was not taken is of no use to the next one, and would keep this end open.
+                line[1].transport.abort()
 
 
 async def connected(port: int) -> None:

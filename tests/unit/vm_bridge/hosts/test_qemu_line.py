@@ -4,39 +4,47 @@ import asyncio
 import socket
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from vm_bridge.errors import MachineGone
-from vm_bridge.guest.relay import Ends
+from vm_bridge.guest.relay import CHUNK, Ends
 from vm_bridge.hosts.qemu_line import Line
-from vm_bridge.virtual.channels import Channels
-from vm_bridge.virtual.greeting import HERE, HOST
+from vm_bridge.virtual.channels import DATA, HEADER, PIECE, Channels, LineBroken
+from vm_bridge.virtual.greeting import machine_answers
 
 
 class FakeMachine:
-    """Says `first` to each host that comes, in turn, and then is a machine whose guest says its port's name."""
+    """A machine whose guest says hello. It was doing something with the host of its state: `said` is what it still says
+    to that one, `heard` what it had heard of a message by then."""
 
-    def __init__(self, *first: bytes) -> None:
-        self._first = list(first)
+    def __init__(self, said: bytes = b"", heard: bytes | None = None) -> None:
+        self._said, self._before = said, heard
         self.left = asyncio.Event()
         self.heard: list[tuple[float, bytes]] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        said = self._first.pop(0)
-        writer.write(said)
-        if said == HERE:
-            self.heard.append(HOST.unpack(await reader.readexactly(HOST.size)))
-            dials = {name: self._dial for name in ("guest", "tunnel", "rfb")}
+        writer.write(self._said)
+        dials = {name: self._dial for name in ("guest", "tunnel", "rfb")}
+        if self._before is not None:
+            early = asyncio.StreamReader(limit=CHUNK)
+            early.feed_data(self._before)
+            follow = asyncio.create_task(_follow(reader, early))
+            reader = early
+            with suppress(LineBroken):
+                await Channels((reader, writer), dials, first=1).run()
+        with suppress(asyncio.IncompleteReadError):
+            self.heard.append(await machine_answers(reader, writer))
             await Channels((reader, writer), dials, first=1).run()
-        else:
-            await reader.read()
+        if self._before is not None:
+            await follow
         writer.close()
-        await writer.wait_closed()
-        if not self._first:
-            self.left.set()
+        with suppress(OSError):  # the host has left before it was told of every end
+            await writer.wait_closed()
+        self.left.set()
 
     async def _dial(self) -> Ends:
         led, seen = socket.socketpair()
@@ -45,7 +53,23 @@ class FakeMachine:
         return await asyncio.open_unix_connection(sock=led)
 
 
-@pytest.fixture(params=[(HERE,), (b"late words of an earlier life", HERE)])
+async def _follow(reader: asyncio.StreamReader, early: asyncio.StreamReader) -> None:
+    while data := await reader.read(CHUNK):
+        early.feed_data(data)
+    early.feed_eof()
+
+
+@pytest.fixture(
+    params=[
+        (),
+        (b"late words of an earlier life" * 5000,),
+        (b"", b""),
+        (b"", HEADER.pack(DATA, 2, PIECE)[:5]),
+        (b"", HEADER.pack(DATA, 2, PIECE)),
+        (HEADER.pack(DATA, 2, 3)[:7], HEADER.pack(DATA, 2, 700) + b"half of it"),
+    ],
+    ids=["fresh", "saying", "waiting", "in a header", "in a long message", "in the middle of both"],
+)
 def machine(request: pytest.FixtureRequest) -> FakeMachine:
     return FakeMachine(*request.param)
 
@@ -86,7 +110,7 @@ async def test_without_a_machine_there_is_no_line(tmp_path: Path) -> None:
 
 
 async def test_a_qemu_that_is_too_busy_to_take_a_call_is_called_again(tmp_path: Path) -> None:
-    machine = FakeMachine(HERE)
+    machine = FakeMachine()
     with socket.socket(socket.AF_UNIX) as busy, socket.socket(socket.AF_UNIX) as first:
         busy.bind(str(tmp_path / "line.sock"))
         busy.listen(0)

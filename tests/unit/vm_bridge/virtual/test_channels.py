@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from vm_bridge.guest.relay import Ends
-from vm_bridge.virtual.channels import DATA, HEADER, OPEN, PIECE, WINDOW, Channels
+from vm_bridge.virtual.channels import DATA, HEADER, OPEN, PIECE, WINDOW, Channels, LineBroken
 
 BOUND = 20.0
 LARGE = bytes(range(256)) * 8192
@@ -125,7 +125,7 @@ async def test_more_connections_than_allowed_are_closed(line: Line, monkeypatch:
         HEADER.pack(OPEN, 0, 4) + b"name" + (HEADER.pack(DATA, 0, PIECE) + b"x" * PIECE) * (WINDOW // PIECE * 8),
     ],
 )
-async def test_who_breaks_the_rules_is_hung_up_on(sent: bytes, pair: Pair) -> None:
+async def test_who_breaks_the_rules_ends_what_was_led_and_the_line_stays(sent: bytes, pair: Pair) -> None:
     one, other = await pair()
     led, _ = await pair()
 
@@ -135,5 +135,7 @@ async def test_who_breaks_the_rules_is_hung_up_on(sent: bytes, pair: Pair) -> No
     running = asyncio.create_task(Channels(one, {"name": dial}, first=1).run())
     other[1].write(sent)
     async with asyncio.timeout(BOUND):
-        await running
-    assert one[1].is_closing()
+        with pytest.raises(LineBroken):
+            await running
+    assert led[1].is_closing() == (b"name" in sent)
+    assert not one[1].is_closing()
