@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import torch
@@ -126,7 +127,7 @@ def clicking_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> d
     }
 
 
-def step_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[str, object]:
+def step_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[str, dict[str, Any]]:
     """How often the next step of a form, a list or a running text is right: what is clicked, and what is typed."""
     speller, right = Speller(checkpoint.tokenizer), {"stepping": list[bool](), "typing": list[bool]()}
     for page in sorted(set(PAGES)):

@@ -1,20 +1,27 @@
-"""The policy of the repository still clicks what it is asked for: prompts, tokens and pictures are those it learned."""
+"""The policy of the repository still clicks and types what it is asked for: it is asked as it was when it learned."""
 
 from pathlib import Path
 
 from trainer.checkpoints import checkpoint_load
 from trainer.nano.checkpoint import start_make
-from trainer.nano.measuring import Config, clicking_figures
+from trainer.nano.measuring import Config, clicking_figures, step_figures
 
 BUNDLED = Path(__file__).parents[3] / "trainer" / "nano" / "checkpoint"
 
 
 def test_most_clicks_on_words_never_trained_on_hit_and_blind_hardly_any(tmp_path: Path) -> None:
-    config = Config(checkpoint=BUNDLED, out=tmp_path / "figures.json", screens=24)
+    config = Config(checkpoint=BUNDLED, out=tmp_path / "figures.json", screens=40)
     figures = clicking_figures(checkpoint_load(BUNDLED), config, kept=True)
-    assert figures["screens"] == 24
-    assert float(str(figures["success_rate"])) >= 0.7  # 0.92 of 200 when it was bundled
+    assert figures["screens"] == 40
+    assert float(str(figures["success_rate"])) >= 0.6  # 0.76 of 200 when it was bundled
     assert float(str(figures["blind"])) <= 0.3
+
+
+def test_most_words_never_trained_on_are_typed_letter_by_letter(tmp_path: Path) -> None:
+    config = Config(checkpoint=BUNDLED, out=tmp_path / "figures.json", screens=60)
+    typing = step_figures(checkpoint_load(BUNDLED), config, kept=True)["typing"]
+    assert typing["steps"] >= 8
+    assert typing["success_rate"] >= 0.6  # 0.87 of 46 when it was bundled
 
 
 def test_its_tokens_are_those_that_are_made_today(tmp_path: Path) -> None:
