@@ -55,7 +55,7 @@ async def _measure(folder: Path) -> dict[str, object]:
             await sandbox.reset()
             resets.append(time.perf_counter() - began)
             began = time.perf_counter()
-            await sandbox.bind(len(loads) + 1).snapshot()  # each reset has ended the lease before it
+            await sandbox.bind(sandbox.fence).snapshot()
             keeps.append(time.perf_counter() - began)
         return {
             "qemu_loadvm_ms": _ms(loads),

@@ -58,6 +58,11 @@ class QemuSandbox:
         return self._computer.desk(fencing_token)
 
     @property
+    def fence(self) -> int:
+        """The lowest fencing token that may act."""
+        return self._computer.fence
+
+    @property
     def machine(self) -> VirtualMachine:
         """Raises MachineGone when there is none."""
         if self._machine is None or self.destroyed:

@@ -31,7 +31,7 @@ async def sandbox(tmp_path: Path) -> AsyncIterator[QemuSandbox]:
 
 
 async def ran(sandbox: QemuSandbox, command: str) -> str:
-    done = await sandbox.bind(1).perform(next(commands), RunCommand(command=command), settle=False)
+    done = await sandbox.bind(sandbox.fence).perform(next(commands), RunCommand(command=command), settle=False)
     assert done.error is None, done.error
     return done.after.text or ""
 
