@@ -15,6 +15,8 @@ from torch import Tensor
 
 ALPHA = 0.05
 """UI-TARS-2's and VAPO's: credit reaches back over this share of a length."""
+ROUNDING = 1e-6
+"""Numbers that differ by less than this share of them are equal: returns are sums in single precision."""
 
 
 @dataclass(frozen=True)
@@ -169,9 +171,11 @@ def whiten(values: Tensor, weights: Tensor, seen: Moments | None = None, *, epsi
 
 
 def explained_variance(returns: Tensor, values: Tensor, weights: Tensor) -> float:
-    """1 - Var(returns - values) / Var(returns): 1 for a perfect critic, 0 for a constant, NaN if returns are equal."""
+    """1 - Var(returns - values) / Var(returns): 1 for a perfect critic, 0 for a constant, NaN if returns are equal but for
+    rounding."""
     whole, left = _variance(returns, weights), _variance(returns - values, weights)
-    return 1 - left / whole if whole > 0 else float("nan")
+    largest = float(returns[weights != 0].abs().max()) if bool((weights != 0).any()) else 0.0
+    return 1 - left / whole if whole > (ROUNDING * largest) ** 2 else float("nan")
 
 
 def _credited(rollout: Rollout, at: Tensor) -> Tensor:
