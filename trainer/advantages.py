@@ -171,8 +171,8 @@ def whiten(values: Tensor, weights: Tensor, seen: Moments | None = None, *, epsi
 
 
 def explained_variance(returns: Tensor, values: Tensor, weights: Tensor) -> float:
-    """1 - Var(returns - values) / Var(returns): 1 for a perfect critic, 0 for a constant, NaN if returns are equal but for
-    rounding."""
+    """1 - Var(returns - values) / Var(returns): 1 for a perfect critic, 0 for a constant, NaN if returns are equal, but
+    for rounding."""
     whole, left = _variance(returns, weights), _variance(returns - values, weights)
     largest = float(returns[weights != 0].abs().max()) if bool((weights != 0).any()) else 0.0
     return 1 - left / whole if whole > (ROUNDING * largest) ** 2 else float("nan")

@@ -293,6 +293,6 @@ def test_how_much_a_critic_explains() -> None:
     assert explained_variance(returns, 1 - returns, every) == pytest.approx(-3)
     assert explained_variance(returns, doubles(0, 1, 0, 9), doubles(1, 1, 1, 0)) == pytest.approx(1)
     assert math.isnan(explained_variance(doubles(1, 1), doubles(0, 2), doubles(1, 1)))
-    rounded = doubles(0.7, 0.1 + 0.6, 0.7)
+    rounded = doubles(0.8, 0.1 + 0.7, 0.8)
     assert rounded[0] != rounded[1]
     assert math.isnan(explained_variance(rounded, doubles(0, 2, 1), doubles(1, 1, 1)))
