@@ -61,6 +61,7 @@ def test_it_works_a_task_to_its_end(platform: Running, tmp_path: Path, policy: s
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
     """How often it is right is measured by `bench nano`; here that what it draws comes to the desk and is stored."""
     with running(tmp_path / "p", nano=True) as whole:
