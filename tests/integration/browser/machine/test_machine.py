@@ -25,6 +25,7 @@ from vocabulary.actions import (
     TypeText,
     Wait,
 )
+from vocabulary.observations import BrowserPage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -142,12 +143,16 @@ async def test_a_gesture_takes_the_time_it_took(machine: Machine, do: Do) -> Non
     assert after.time_ms - began >= 400
 
 
-async def test_pages_are_gone_to_and_back(machine: Machine, do: Do) -> None:
-    await machine.prepare(task("counter"))
+async def test_pages_are_gone_to_and_back_and_only_the_first_is_no_news(machine: Machine, do: Do) -> None:
+    def news(page: BrowserPage) -> list[str]:
+        return [event.text for event in page.events if event.kind == "navigated"]
+
+    assert news(page_of(await machine.prepare(task("counter")))) == []
     assert (await do(machine, NavigateBack())).error is not None
     await do(machine, GO)
     away = await do(machine, Navigate(url="/ends"))
     assert (away.error, away.after.url) == (None, "http://pages.test/ends")
+    assert "http://pages.test/ends" in " ".join(news(page_of(away.after)))
     back = await do(machine, NavigateBack())
     assert (back.error, back.after.url) == (None, "http://pages.test/counter")
     assert page_of((await do(machine, GO)).after).score == 1
