@@ -1,7 +1,7 @@
 """What a machine shows: one frame of its screen, and whether it had come to rest."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -123,6 +123,14 @@ class Observation(Frozen):
     """The file an act brought out, or the picture its code drew."""
     page: BrowserPage | None = None
     """Of a browser: how its page stands."""
+
+    def unopened(self) -> Self:
+        """A fresh screen without the news that its page was opened: whoever begins did not do that, and the address
+        may name the task."""
+        if self.page is None:
+            return self
+        events = tuple(event for event in self.page.events if event.kind != "navigated")
+        return self.model_copy(update={"page": self.page.model_copy(update={"events": events})})
 
 
 class ActionError(Frozen):

@@ -80,7 +80,13 @@ def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[Kept]:
 def in_own_words(trajectory: Trajectory) -> Trajectory:
     """The attempt with the policy's own thoughts: what others think is long, and not what it is served after."""
     steps = (
-        step.model_copy(update={"thought": thought(step.action, (step.before.width, step.before.height))})
+        step.model_copy(
+            update={
+                "thought": thought(step.action, (step.before.width, step.before.height)),
+                # Attempts of before decision 414 were told at their beginning that their page had been opened.
+                "before": step.before.unopened() if step.index == 0 else step.before,
+            }
+        )
         for step in trajectory.steps
     )
     return trajectory.model_copy(update={"steps": tuple(steps)})

@@ -118,7 +118,7 @@ class Browser:
             await self._keeper.start(plan)
             episode = await self._keeper.present()
             start = Deed(settle=True, until_ms=episode.session.now_ms)
-            return _unopened(await self._surely(partial(self._look, "rested", 0.0, deed=start)))
+            return (await self._surely(partial(self._look, "rested", 0.0, deed=start))).unopened()
 
     async def observe(self, fence: int, *, settle: bool) -> Observation:
         """See `Machine.observe`."""
@@ -368,15 +368,6 @@ class Browser:
             quiet = seen.model_copy(update={"page": page.model_copy(update={"events": ()})})
             self._seen = (keeper.changes, quiet)
         return seen
-
-
-def _unopened(seen: Observation) -> Observation:
-    """A fresh screen without the news that its page was opened: whoever begins did not do that, and the address may
-    name the task."""
-    if seen.page is None:
-        return seen
-    events = tuple(event for event in seen.page.events if event.kind != "navigated")
-    return seen.model_copy(update={"page": seen.page.model_copy(update={"events": events})})
 
 
 async def _answers(session: Session) -> None:

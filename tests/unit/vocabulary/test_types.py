@@ -16,7 +16,7 @@ from vocabulary.actions import ACTION, ACTION_CLASSES, Action, Click, Drag, Gest
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import COMMAND, EVENT
-from vocabulary.observations import ActionError, Transition, Verdict
+from vocabulary.observations import ActionError, BrowserPage, PageEvent, Transition, Verdict
 from vocabulary.proposals import Proposal, Reply
 from vocabulary.trajectories import Trajectory
 
@@ -180,3 +180,14 @@ def test_weights_drew_the_tokens_that_there_are() -> None:
         proposal(1, None, **{**told, "completion_token_ids": (1, 2)})
     with pytest.raises(ValidationError, match="tell of 3 tokens, and there are 1"):
         Reply(token_ids=(1,), weight_versions=spans(v1=3))
+
+
+def test_a_fresh_screen_does_not_tell_that_its_page_was_opened() -> None:
+    events = (PageEvent(kind="navigated", text="http://tasks/click-test"), PageEvent(kind="dialog", text="Hello"))
+    page = BrowserPage(title="", clock="exact", seed=0, time_ms=0, events=events)
+    seen = observation().model_copy(update={"page": page})
+    fresh = seen.unopened()
+    assert fresh.page is not None
+    assert fresh.page.events == events[1:]
+    assert fresh.model_copy(update={"page": page}) == seen
+    assert observation().unopened() == observation()
