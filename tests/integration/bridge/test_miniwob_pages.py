@@ -4,9 +4,10 @@ from pathlib import Path
 
 from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.rollout.attempt import Attempted
-from agent_backend.rollout.miniwob import REF, SUITE
+from agent_backend.rollout.experts import REF
 from agent_backend.rollout.pages import pages_attempted
 from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
+from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.miniwob.pages import instructions
 
 SEED = 50_000
@@ -15,9 +16,9 @@ TIMES = 2
 
 async def test_episodes_begin_with_a_fresh_page_that_says_what_it_asks_for(tmp_path: Path) -> None:
     assert len(instructions()["enter-text"]) <= SEED, "nobody noted what this page asks for"
-    task = SUITE.make("enter-text", seed=SEED, size=(160, 210)).model_copy(update={"max_steps": 5})
+    task = WEB_SUITES["miniwob"].make("enter-text", seed=SEED, size=(160, 210)).model_copy(update={"max_steps": 5})
     made, lost = list[Attempted](), list[str]()
-    host = BrowserHost(tmp_path, {"miniwob": SUITE})
+    host = BrowserHost(tmp_path, WEB_SUITES)
     try:
         sandbox = await host.create(IMAGE)
         assert isinstance(sandbox, BrowserSandbox)

@@ -1,9 +1,10 @@
-"""What the scripted experts of MiniWoB++ do, as a folder of trajectories, made in this process and without a bridge.
+"""What the scripted experts of a browser's suite do, as a folder of trajectories, made in this process and without a
+bridge.
 
-    python -m agent_backend.rollout.miniwob --task click-button --task enter-text --size 160x210 \\
+    python -m agent_backend.rollout.experts --suite miniwob --task click-button --task enter-text --size 160x210 \\
         --first-seed 20000 --seeds 80 --parallel 12 --out runs/attempts
 
-Every attempt has a page of its own, and is asked for in the page's own words, whichever seeds were noted.
+Every attempt has a page of its own; one of MiniWoB++ is asked for in the page's own words, whichever seeds were noted.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from agent_backend.folders import FolderWriter
 from agent_backend.rollout.options import EXPERT, size_read
 from vm_bridge.errors import BridgeError
 from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
+from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.miniwob import MiniWob, instruction_read
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import Manifest
@@ -32,9 +34,8 @@ from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory
 
-SUITE = MiniWob()
-MOST = 12
-"""Acts an attempt may have; the simple tasks need fewer."""
+MOST = 40
+"""Acts an attempt may have at most, where its task allows as many."""
 REF = PolicyRef(name=EXPERT, revision=EXPERT, dialect="ui_tars_1_5", scripted=True)
 
 
@@ -48,8 +49,10 @@ async def attempt(sandbox: BrowserSandbox, task: Task) -> tuple[Trajectory, Mapp
         return seen
 
     seen = await kept(await view.prepare(task))
-    told = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})
-    while len(steps) < MOST and (advice := await view.advise()) is not None:
+    told = task
+    if isinstance(WEB_SUITES[task.suite or ""], MiniWob):
+        told = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})
+    while len(steps) < min(task.max_steps, MOST) and not _over(seen) and (advice := await view.advise()) is not None:
         command = uuid.uuid4().hex
         done = await view.perform(command, advice.action)
         step = Step(
@@ -68,7 +71,7 @@ async def attempt(sandbox: BrowserSandbox, task: Task) -> tuple[Trajectory, Mapp
         )
         steps.append(step)
         seen = done.after
-    verdict, over = await view.evaluate(), seen.page is not None and seen.page.over
+    verdict, over = await view.evaluate(), _over(seen)
     trajectory = Trajectory(
         id=uuid.uuid4().hex,
         task=told,
@@ -87,13 +90,18 @@ async def attempt(sandbox: BrowserSandbox, task: Task) -> tuple[Trajectory, Mapp
     return trajectory, pictures
 
 
+def _over(seen: Observation) -> bool:
+    return seen.page is not None and seen.page.over
+
+
 async def attempted(given: argparse.Namespace) -> Manifest:
     """Every attempt that is not in the folder, so many at a time; a task whose page fails is left out. Raises
     AgentError, BridgeError."""
-    plan = {"suite": "miniwob", "tasks": given.task, "first": given.first_seed, "seeds": given.seeds}
+    plan = {"suite": given.suite, "tasks": given.task, "first": given.first_seed, "seeds": given.seeds}
     folder = FolderWriter(given.out, {"origin": "rollout", "policy": EXPERT, **plan, "size": list(given.size)})
     seeds = range(given.first_seed, given.first_seed + given.seeds)
-    tasks = [SUITE.make(name, seed=seed, size=given.size) for seed in seeds for name in given.task]
+    suite = WEB_SUITES[given.suite]
+    tasks = [suite.make(name, seed=seed, size=given.size) for seed in seeds for name in given.task]
     done = {task.id for task in folder.kept.values()}
     todo, lost = deque(task for task in tasks if task.id not in done), list[JsonValue]()
 
@@ -109,7 +117,7 @@ async def attempted(given: argparse.Namespace) -> Manifest:
             folder.add(trajectory, pictures.get)
 
     with tempfile.TemporaryDirectory(prefix="pilothouse-experts-") as data:
-        host = BrowserHost(Path(data), {"miniwob": SUITE})
+        host = BrowserHost(Path(data), WEB_SUITES)
         try:
             made = [await host.create(IMAGE) for _ in range(given.parallel)]
             await asyncio.gather(*(work(one) for one in made if isinstance(one, BrowserSandbox)))
@@ -121,10 +129,11 @@ async def attempted(given: argparse.Namespace) -> Manifest:
 def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m agent_backend.rollout.miniwob",
+        prog="python -m agent_backend.rollout.experts",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--suite", choices=sorted(WEB_SUITES), default="miniwob", help="whose tasks")
     parser.add_argument("--task", action="append", required=True, help="which; may be given again")
     parser.add_argument("--size", type=size_read, default=(160, 210), help="of the screen, as 160x210")
     parser.add_argument("--first-seed", type=int, default=0)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agent_backend.folders import manifest_read, trajectories_read
-from agent_backend.rollout.miniwob import main
+from agent_backend.rollout.experts import main
 from vm_bridge.suites.miniwob.pages import instructions
 
 FIRST, SEEDS = 20_000, 2
