@@ -22,7 +22,7 @@ def block_recorded(out: Path, cell: Cell, sizes: Sizes) -> Path:
     folder = out / f"block-{cell.seed}-{cell.turn}"
     if not folder.exists():
         words = [word for name in TASKS for word in ("--task", name)]
-        words += ["--suite", "miniwob", "--size", SIZE, "--first-seed", str(cell.first_seed), "--seeds", str(sizes.tasks)]
+        words += ["--size", SIZE, "--first-seed", str(cell.first_seed), "--seeds", str(sizes.tasks)]
         command = [sys.executable, "-m", "agent_backend.rollout.experts", *words, "--parallel", str(PARALLEL)]
         subprocess.run([*command, "--out", str(folder)], cwd=ROOT, check=True, stdout=sys.stderr)
     return folder
