@@ -1,12 +1,13 @@
 """What a command is told: typed settings from a JSON file and from words, each with what it means."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationError
 
 from trainer.errors import ConfigInvalid, ConfigUnknown, ConfigUnreadable
 from vocabulary.base import Frozen
@@ -17,6 +18,20 @@ class Settings(Frozen):
     """Base of every command's settings; the docstring under a field is what `--help` says of it."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+def differing(config: Settings, earlier: Mapping[str, JsonValue], may_change: Set[str]) -> list[str]:
+    """Names of settings, but those that may change, in which a run differs from how it was begun. A setting that was
+    not known then counts as its default, so that a run goes on with a trainer that has learned new ones."""
+    known = {name: value for name, value in earlier.items() if name in type(config).model_fields}
+    told = config.model_dump(mode="json", exclude=set(may_change))
+    before: Mapping[str, JsonValue] = known
+    # What was told then need not be possible with what has changed since; it is compared as it was written.
+    with suppress(ValidationError):
+        begun = type(config).model_validate({**config.model_dump(mode="json", include=set(may_change)), **known})
+        before = begun.model_dump(mode="json", exclude=set(may_change))
+    differ = {name for name in told.keys() | before.keys() if told.get(name) != before.get(name)}
+    return sorted(differ | (earlier.keys() - known.keys()))
 
 
 class Training(Settings):

@@ -24,7 +24,7 @@ from trainer.inbox import Inbox, Taken
 from trainer.ranks import agreed, count, is_first, shared_out
 from trainer.rendering import Renderer
 from trainer.rewards import Shaping
-from trainer.runs import State, checkpoint_open, keep, learning, newest_of, optimiser_of, resumed, state_of
+from trainer.runs import State, checkpoint_open, keep, learning, newest_of, optimiser_of, resumed
 from trainer.trajectories import folder_open
 from vocabulary.dialects import dialect_named
 
@@ -118,7 +118,7 @@ def train(config: OnPolicy, learner_of: Callable[[Given], Learner]) -> Path:
     checkpoint = checkpoint_open(newest or config.checkpoint, config)
     shared_out(checkpoint.model)
     optimiser = optimiser_of(learning(checkpoint.model, vision=config.vision), config)
-    state = resumed(newest, state_of(config, "attempts", {"taken": []}), optimiser)
+    state = resumed(newest, config, "attempts", optimiser, {"taken": []})
     learner = learner_of(Given(checkpoint, optimiser, state, newest))
 
     def kept(state: State) -> Path:

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
 from trainer.computing import computed
-from trainer.config import InOrder, Training
+from trainer.config import InOrder, Training, differing
 from trainer.curves import curves_open
 from trainer.errors import CheckpointMismatched, ConfigInvalid, TrainingDiverged
 from trainer.ranks import count, is_first, meet, optimiser_read, optimiser_write, shared_out, whole
@@ -78,7 +78,7 @@ def train(config: InOrder, checkpoint: Checkpoint, newest: Path | None, order: O
     dealt_evenly(config)
     shared_out(checkpoint.model)
     optimiser = optimiser_of(learning(checkpoint.model, vision=config.vision), config)
-    state = resumed(newest, state_of(config, order.fingerprint), optimiser)
+    state = resumed(newest, config, order.fingerprint, optimiser)
     updates = zip(
         range(state.update + 1, config.updates + 1), order.updates(state.place, config.sequences), strict=False
     )
@@ -117,18 +117,24 @@ def number_of(folder: Path | None) -> int:
     return 0 if folder is None else int(folder.name.rpartition("-")[2])
 
 
-def resumed(newest: Path | None, fresh: State, optimiser: torch.optim.Optimizer) -> State:
-    """Where the run was at its newest checkpoint, with its optimiser; `fresh` where there is none.
+def resumed(
+    newest: Path | None,
+    config: Training,
+    data: str,
+    optimiser: torch.optim.Optimizer,
+    place: dict[str, Any] | None = None,
+) -> State:
+    """Where the run was at its newest checkpoint, with its optimiser; before its first update, at `place`, where there
+    is none.
 
     Raises CheckpointMismatched for a run of other data or settings.
     """
     if newest is None:
-        return fresh
+        return state_of(config, data, place)
     state = State.model_validate_json((newest / STATE).read_bytes())
-    if state.data != fresh.data:
+    if state.data != data:
         raise CheckpointMismatched(f"{newest.name} is of a run with other data")
-    differ = sorted(name for name in state.config | fresh.config if state.config.get(name) != fresh.config.get(name))
-    if differ:
+    if differ := differing(config, state.config, MAY_CHANGE):
         raise CheckpointMismatched(f"{newest.name} is of a run with another {', '.join(differ)}")
     optimiser_read(optimiser, newest)
     return state

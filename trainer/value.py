@@ -28,7 +28,7 @@ from trainer.packing import pack
 from trainer.ranks import added, backward, dealt, gathered, mine, unlearning
 from trainer.rendering import Rendered, Renderer, left_out_told
 from trainer.rewards import Shaping
-from trainer.runs import dealt_evenly, is_kept, keep, newest_of, optimiser_of, resumed, state_of, stepped
+from trainer.runs import dealt_evenly, is_kept, keep, newest_of, optimiser_of, resumed, stepped
 from trainer.trajectories import folders_open
 from vocabulary.dialects import dialect_named
 
@@ -101,7 +101,7 @@ def run(config: Config, attempts_for: AttemptsFor = attempts_read) -> Path:
         raise NothingToLearn("the attempts that are held out all came to the same: nothing is left to explain")
     order = Order([len(one.sample.ids) for one in lessons], tokens=config.tokens, seed=config.seed)
     optimiser = optimiser_of(critic.learning(vision=config.vision), config)
-    state = resumed(newest, state_of(config, order.fingerprint, {"order": {}, "looks": []}), optimiser)
+    state = resumed(newest, config, order.fingerprint, optimiser, {"order": {}, "looks": []})
     looks: list[float] = state.place["looks"]
     batches = order.follow(state.place["order"])
     with curves_open(config.out, state.update) as curves:

@@ -16,7 +16,7 @@ from pydantic import Field
 from torch.utils.data import DataLoader
 
 from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
-from trainer.config import Settings
+from trainer.config import Settings, differing
 from trainer.errors import CheckpointMismatched, TrainingDiverged
 from trainer.runs import State, newest_of
 
@@ -189,8 +189,10 @@ def run_open(
     state = State(data=data, config=config.model_dump(mode="json", exclude=MAY_CHANGE))
     if newest is not None:
         earlier = State.model_validate_json((newest / STATE).read_bytes())
-        if (earlier.config, earlier.data) != (state.config, state.data):
-            raise CheckpointMismatched(f"{newest.name} is of a run with other settings or data")
+        if earlier.data != data:
+            raise CheckpointMismatched(f"{newest.name} is of a run with other data")
+        if differ := differing(config, earlier.config, MAY_CHANGE):
+            raise CheckpointMismatched(f"{newest.name} is of a run with another {', '.join(differ)}")
         optimisers.load(torch.load(newest / OPTIMISERS, weights_only=True))
         state = earlier
     return Run(config, checkpoint, heads, optimisers, state)

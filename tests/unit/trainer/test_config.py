@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from pydantic import Field
+from pydantic import Field, JsonValue
 
-from trainer.config import Said, Settings, config_read, fields_told
+from trainer.config import Said, Settings, config_read, differing, fields_told
 from trainer.errors import ConfigInvalid, ConfigUnknown, ConfigUnreadable
 
 
@@ -68,3 +68,18 @@ def test_fields_are_told_with_type_default_and_meaning() -> None:
 def test_an_unknown_dialect_is_refused() -> None:
     with pytest.raises(ConfigInvalid, match="unknown dialect"):
         config_read(Said, None, ["dialect=latin"])
+
+
+class Learned(Settings):
+    """A trainer's settings, after it has learned a new one."""
+
+    out: str = "runs/1"
+    rate: float = 0.1
+    lately: bool = False
+
+
+def test_a_run_differs_in_what_it_was_told_and_not_in_what_was_unknown_then() -> None:
+    begun: dict[str, JsonValue] = {"rate": 0.1}
+    assert differing(Learned(out="elsewhere"), begun, {"out"}) == []
+    assert differing(Learned(lately=True, rate=0.2), begun, {"out"}) == ["lately", "rate"]
+    assert differing(Learned(), {"rate": 0.1, "forgotten": 3}, {"out"}) == ["forgotten"]
