@@ -14,7 +14,7 @@ from typing import Any
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts import nano_tasks, policy_servers
+from benchmarks.parts import nano_tasks, nano_trials, policy_servers
 from benchmarks.parts.figures import machine, percentile, say
 from tests.integration.servers.starting import ROOT, trainer_server
 
@@ -55,7 +55,7 @@ def measured(checkpoint: Path, python: Path) -> dict[str, object]:
         with trainer_server(checkpoint, folder) as server:
             latencies = asyncio.run(policy_servers.proposals(server))["latencies"]
             say("tasks on live pages")
-            tasks = asyncio.run(nano_tasks.measure(folder / "browsers", server.url))
+            tasks = asyncio.run(nano_tasks.measure(folder / "browsers", server.url, nano_trials.trials()))
     return {
         **tasks,
         "unseen_word_accuracy": unseen["success_rate"],

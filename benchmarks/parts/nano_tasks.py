@@ -1,11 +1,14 @@
-"""Tasks of MiniWoB++ on live pages, from pixels: what a policy solves, what it solves blind, and what clicks at random
-come to. Nothing of a page but its picture and its instruction is shown to it."""
+"""Tasks on live pages, from pixels: what a policy solves, what it solves blind, and what acts at random come to.
+
+Nothing of a page but its picture and its instruction is shown to it.
+"""
 
 import asyncio
 import io
+import time
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -19,11 +22,13 @@ from agent_backend.policy.completions import Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy
 from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import say
+from benchmarks.parts.nano_trials import MINIWOB, Trial, counted
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.browser import BrowserSandbox
 from vm_bridge.machine import Machine
-from vm_bridge.suites.miniwob import MiniWob
+from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.miniwob.suite import instruction_read
+from vm_bridge.suites.web.play import random_act
 from vocabulary.actions import CONTROL_KINDS, Action, Click, Finish
 from vocabulary.blobs import BlobRef
 from vocabulary.memory import Budget
@@ -33,32 +38,6 @@ from vocabulary.statistics import rate_of
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 
-POINTING = (
-    *("click-test", "click-test-2", "click-test-transfer", "click-button", "click-dialog", "click-dialog-2"),
-    *("click-tab", "click-link", "click-widget", "click-color", "focus-text", "focus-text-2", "grid-coordinate"),
-    *("identify-shape", "unicode-test"),
-)
-"""Done by one click."""
-STEPWISE = {
-    **dict.fromkeys(("click-tab-2-easy", "click-tab-2-medium", "navigate-tree"), 1),
-    **dict.fromkeys(("click-collapsible", "click-collapsible-nodelay", "click-collapsible-2-nodelay"), 2),
-    **dict.fromkeys(("circle-center", "click-option", "click-button-sequence", "find-greatest", "generate-number"), 2),
-    **dict.fromkeys(("click-tab-2-hard",), 2),
-    **dict.fromkeys(("enter-text", "enter-text-2", "enter-text-dynamic", "enter-time", "choose-date-easy"), 3),
-    **dict.fromkeys(("click-checkboxes", "click-checkboxes-transfer"), 3),
-    **dict.fromkeys(("form-sequence-2", "use-autocomplete-nodelay", "odd-or-even"), 4),
-    **dict.fromkeys(("enter-password", "login-user", "login-user-popup", "ascending-numbers"), 5),
-    **dict.fromkeys(("click-shades", "search-engine"), 5),
-    "multi-orderings": 7,
-}
-"""Done by several acts on some seeds or on all: how many the expert needs, in the middle of 120 seeds."""
-MULTISTEP = 3
-"""From so many acts on a task is one of several steps."""
-SIZE = (160, 210)
-SEEDS, RANDOM, BLIND = 20, 12, 4
-"""Attempts at a task by the policy, at random and blind; the latter two use up all their acts."""
-MORE = 4
-"""Acts an attempt may have beyond what the expert needs; one that is one click has one more."""
 PAGES = 6
 """Attempts at a time."""
 TOKENS = 64
@@ -66,13 +45,13 @@ TOKENS = 64
 LOST = 2
 """Times that an attempt may lose its page."""
 PATIENCE = 120.0
-SOLVED = 0.8
 GREY = (128, 128, 128)
 
 
 class Figures(TypedDict):
     """Of one task: shares of its seeds that were solved."""
 
+    seeds: int
     success_rate: float
     ci95: tuple[float, float]
     random: float
@@ -84,8 +63,8 @@ Decide = Callable[[Machine, Task, tuple[Step, ...], Observation], Awaitable[tupl
 """The thought and the act on a screen; None where nothing sensible was said."""
 
 
-async def measure(folder: Path, server: str, *, seeds: int = SEEDS) -> dict[str, object]:
-    """The figures of every task, and how many of them are solved, with a policy that is served there."""
+async def measure(folder: Path, server: str, wanted: Iterable[Trial]) -> dict[str, object]:
+    """The figures of these tasks, and how many of them are solved, with a policy that is served there."""
     policy = OpenAIPolicy(
         Endpoint(
             base_url=f"{server}/v1",
@@ -98,40 +77,31 @@ async def measure(folder: Path, server: str, *, seeds: int = SEEDS) -> dict[str,
             budget=Budget(images=1, stride=1),
         )
     )
-    tasks = dict[str, Figures]()
+    tasks = dict[Trial, Figures]()
     try:
         async with machines(folder, PAGES) as sandboxes:
-            for name in (*POINTING, *STEPWISE):
-                tasks[name] = await _task(sandboxes, policy, name, seeds)
-                say(f"{name}: {tasks[name]}")
+            for trial in wanted:
+                began = time.monotonic()
+                tasks[trial] = await _task(sandboxes, policy, trial)
+                say(f"{trial.key}: {tasks[trial]} in {time.monotonic() - began:.1f} s")
     finally:
         await policy.aclose()
-    solved = [name for name, figures in tasks.items() if figures["success_rate"] >= SOLVED]
-    return {
-        "tasks": tasks,
-        "tasks_above_0_8": len(solved),
-        "pointing_tasks_above_0_8": len([name for name in solved if name in POINTING]),
-        "multistep_tasks_above_0_8": len([name for name in solved if STEPWISE.get(name, 1) >= MULTISTEP]),
-        "miniwob_tasks_above_0_8": len(solved),
-        "miniwob_tasks_above_random": len([one for one in tasks.values() if one["ci95"][0] > one["random_ci95"][1]]),
-    }
+    told = {one: (each["success_rate"], each["ci95"][0] > each["random_ci95"][1]) for one, each in tasks.items()}
+    return {"tasks": {one.key: figures for one, figures in tasks.items()}, **counted(told)}
 
 
-async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, name: str, seeds: int) -> Figures:
-    todo = deque[tuple[list[bool], Decide, int]]()
+async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, trial: Trial) -> Figures:
     wins, blind, chance = list[bool](), list[bool](), list[bool]()
-    todo.extend((wins, _Asked(policy, blind=False), seed) for seed in range(seeds))
-    todo.extend((blind, _Asked(policy, blind=True), seed) for seed in range(BLIND))
-    todo.extend((chance, at_random(Random(f"{name} {seed}")), seed) for seed in range(RANDOM))
-
-    async def play(sandbox: BrowserSandbox) -> None:
-        while todo:
-            into, decide, seed = todo.popleft()
-            into.append(await _opened(sandbox, decide, name, seed))
-
-    await asyncio.gather(*map(play, sandboxes))
-    rate, by_chance = rate_of(sum(wins), seeds), rate_of(sum(chance), len(chance))
+    asked = _Asked(policy)
+    begun: list[tuple[list[bool], Decide, int]] = [(wins, asked, seed) for seed in range(trial.first)]
+    begun += [(blind, _Asked(policy, grey(trial.size)), seed) for seed in range(trial.blind)]
+    begun += [(chance, at_random(trial, seed), seed) for seed in range(trial.chance)]
+    await _played(sandboxes, trial, begun)
+    if any(wins):
+        await _played(sandboxes, trial, [(wins, asked, seed) for seed in range(trial.first, trial.seeds)])
+    rate, by_chance = rate_of(sum(wins), len(wins)), rate_of(sum(chance), len(chance))
     return {
+        "seeds": len(wins),
         "success_rate": round(rate.rate, 3),
         "ci95": (round(rate.low, 3), round(rate.high, 3)),
         "random": round(by_chance.rate, 3),
@@ -140,25 +110,39 @@ async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, name:
     }
 
 
-async def _opened(sandbox: BrowserSandbox, decide: Decide, name: str, seed: int) -> bool:
+async def _played(
+    sandboxes: Sequence[BrowserSandbox], trial: Trial, attempts: Iterable[tuple[list[bool], Decide, int]]
+) -> None:
+    """Each of these, one on each machine at a time; how it ended is added to its list."""
+    todo = deque(attempts)
+
+    async def play(sandbox: BrowserSandbox) -> None:
+        while todo:
+            into, decide, seed = todo.popleft()
+            into.append(await _opened(sandbox, decide, trial, seed))
+
+    await asyncio.gather(*map(play, sandboxes))
+
+
+async def _opened(sandbox: BrowserSandbox, decide: Decide, trial: Trial, seed: int) -> bool:
     """An attempt; again from its beginning where the page was lost, as on a machine that has too much to do. Raises
     MachineGone."""
     for _ in range(LOST):
         try:
-            return await attempt(sandbox, decide, name, seed)
+            return await attempt(sandbox, decide, trial, seed)
         except MachineGone as error:
-            say(f"{name}, seed {seed}, again: {error}")
-    return await attempt(sandbox, decide, name, seed)
+            say(f"{trial.key}, seed {seed}, again: {error}")
+    return await attempt(sandbox, decide, trial, seed)
 
 
-async def attempt(sandbox: BrowserSandbox, decide: Decide, name: str, seed: int) -> bool:
+async def attempt(sandbox: BrowserSandbox, decide: Decide, trial: Trial, seed: int) -> bool:
     """Whether the page's own reward says that it was solved."""
     view, steps = sandbox.bind(1), list[Step]()
-    task = MiniWob().make(name, seed=seed, size=SIZE)
+    task = WEB_SUITES[trial.suite].make(trial.name, seed=seed, size=trial.size)
     seen = await view.prepare(task)
-    task = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})
-    most = STEPWISE[name] + MORE if name in STEPWISE else 2
-    while len(steps) < most and not (seen.page is not None and seen.page.over):
+    if trial.suite == MINIWOB:
+        task = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})
+    while len(steps) < trial.most and not (seen.page is not None and seen.page.over):
         began = datetime.now(UTC)
         thought, action = await decide(view, task, tuple(steps), seen)
         if action is None or action.kind not in view.capabilities.kinds or isinstance(action, Finish):
@@ -166,15 +150,24 @@ async def attempt(sandbox: BrowserSandbox, decide: Decide, name: str, seed: int)
         done = await view.perform(uuid.uuid4().hex, action)
         steps.append(_step(len(steps), thought, action, seen, done.after, began))
         seen = done.after
+        if stuck(steps, trial.still):
+            break
     return (await view.evaluate()).success is True
+
+
+def stuck(steps: Sequence[Step], still: int) -> bool:
+    """Whether the last steps did all the same at the same picture, and changed nothing."""
+    last = steps[-still:]
+    pictures = {picture for one in last for picture in (one.before.screenshot, one.after and one.after.screenshot)}
+    return len(last) == still and len(pictures) == 1 and len({one.action for one in last}) == 1
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a served policy says of the screen, or of a grey one."""
+    """What a served policy says of the screen, or of another picture in its place."""
 
     policy: OpenAIPolicy
-    blind: bool
+    instead: bytes | None = None
 
     async def __call__(
         self, view: Machine, task: Task, steps: tuple[Step, ...], seen: Observation
@@ -182,7 +175,7 @@ class _Asked:
         kinds = CONTROL_KINDS.union(view.capabilities.kinds)
 
         async def blob(ref: BlobRef) -> bytes:
-            return grey(SIZE) if self.blind else await view.blob(ref)
+            return await view.blob(ref) if self.instead is None else self.instead
 
         async def partial(_: object) -> None: ...
 
@@ -190,13 +183,16 @@ class _Asked:
         return first.thought, first.action
 
 
-def at_random(dice: Random) -> Decide:
-    """Clicks anywhere."""
+def at_random(trial: Trial, seed: int) -> Decide:
+    """Clicks anywhere; at bundled tasks, any of the acts that their own baseline knows."""
+    dice = Random(f"{trial.key} {seed}")
 
     async def decide(
         view: Machine, task: Task, steps: tuple[Step, ...], seen: Observation
     ) -> tuple[str, Action | None]:
-        return "", Click(x=dice.randrange(SIZE[0]), y=dice.randrange(SIZE[1]))
+        if trial.suite == MINIWOB:
+            return "", Click(x=dice.randrange(trial.size[0]), y=dice.randrange(trial.size[1]))
+        return "", random_act(dice, trial.size)
 
     return decide
 

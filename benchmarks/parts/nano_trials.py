@@ -1,0 +1,116 @@
+"""Which tasks the nano policy is tried at, on which screens, and how many attempts of how many acts it has there."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.suites.web.manifest import SMALL
+
+MINIWOB = "miniwob"
+POINTING = (
+    *("click-test", "click-test-2", "click-test-transfer", "click-button", "click-dialog", "click-dialog-2"),
+    *("click-tab", "click-link", "click-widget", "click-color", "focus-text", "focus-text-2", "grid-coordinate"),
+    *("identify-shape", "unicode-test"),
+)
+"""Those of MiniWoB++ that are done by one click."""
+STEPWISE = {
+    **dict.fromkeys(("click-tab-2-easy", "click-tab-2-medium", "navigate-tree"), 1),
+    **dict.fromkeys(("click-collapsible", "click-collapsible-nodelay", "click-collapsible-2-nodelay"), 2),
+    **dict.fromkeys(("circle-center", "click-option", "click-button-sequence", "find-greatest", "generate-number"), 2),
+    **dict.fromkeys(("click-tab-2-hard",), 2),
+    **dict.fromkeys(("enter-text", "enter-text-2", "enter-text-dynamic", "enter-time", "choose-date-easy"), 3),
+    **dict.fromkeys(("click-checkboxes", "click-checkboxes-transfer"), 3),
+    **dict.fromkeys(("form-sequence-2", "use-autocomplete-nodelay", "odd-or-even"), 4),
+    **dict.fromkeys(("enter-password", "login-user", "login-user-popup", "ascending-numbers"), 5),
+    **dict.fromkeys(("click-shades", "search-engine"), 5),
+    "multi-orderings": 7,
+}
+"""Those of MiniWoB++ done by several acts on some seeds or on all: how many the expert needs, in the middle of 120
+seeds."""
+OWN = {
+    "sites": {
+        **{"kanban": 1, "editor": 2, "settings": 3, "popups": 4, "outages": 4},
+        **{"login": 5, "picker": 6, "signup": 6},
+    },
+    "games": {
+        **{"lasers": 2, "lights": 2, "blocks": 3, "merge": 4, "sokoban": 4, "match3": 5},
+        **{"labyrinth": 6, "memory": 6, "sliding": 6, "maze": 7, "tower3d": 7},
+        **{"minesweeper": 10, "pipes": 10, "snake": 14, "tubes": 17, "tetris": 18, "2048": 21, "platformer": 35},
+    },
+}
+"""The bundled tasks that run at a small screen, and how many acts the expert needs at their first level, likewise."""
+SOLVED = 0.8
+"""The share of its seeds from which on a task counts as solved."""
+MULTISTEP = 3
+"""From so many acts on a task is one of several steps."""
+MORE = 4
+"""Acts an attempt may have beyond what the expert needs; one that is one click has one more."""
+LONG = 10
+"""From so many acts on, a bundled task is tried on half as many seeds."""
+FIRST = 5
+"""Seeds of a bundled task that are played first; where none of them is solved, no more are."""
+STILL = 3
+"""Times in a row that the same may be done at the same picture of a bundled task: a policy that draws nothing would go
+on with it."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A task, and what attempts at it may take."""
+
+    suite: str
+    name: str
+    size: tuple[int, int]
+    acts: int
+    """How many the expert needs."""
+    most: int
+    """How many an attempt may have."""
+    seeds: int
+    """Attempts of the policy, each at a seed of its own, from 0 on."""
+    first: int
+    """How many of them decide whether there are more."""
+    still: int
+    """After so many times of the same at the same picture an attempt is over."""
+    blind: int
+    """Attempts at a grey picture; they use up all their acts, and so do those at random."""
+    chance: int
+    """Attempts at random."""
+
+    @property
+    def key(self) -> str:
+        """What it is called among the figures."""
+        return self.name if self.suite == MINIWOB else f"{self.suite}/{self.name}"
+
+    @property
+    def pointing(self) -> bool:
+        """Whether it is one click, at a target whose label and place vary."""
+        return self.suite == MINIWOB and self.name in POINTING
+
+    @property
+    def multistep(self) -> bool:
+        """Whether it takes several steps."""
+        return self.acts >= MULTISTEP
+
+
+def trials(seeds: int = 20) -> Iterator[Trial]:
+    """All: MiniWoB++'s tasks at their own size, then the bundled ones at a small screen."""
+    for name in (*POINTING, *STEPWISE):
+        acts, most = STEPWISE.get(name, 1), STEPWISE[name] + MORE if name in STEPWISE else 2
+        yield Trial(MINIWOB, name, (160, 210), acts, most, seeds, first=seeds, still=most, blind=4, chance=12)
+    for suite, tasks in OWN.items():
+        for name, acts in tasks.items():
+            most = min(2 * acts + MORE, WEB_SUITES[suite].make(name).max_steps)
+            count = seeds // 2 if acts >= LONG else seeds
+            yield Trial(suite, name, SMALL, acts, most, count, min(FIRST, count), STILL, blind=3, chance=6)
+
+
+def counted(tasks: Mapping[Trial, tuple[float, bool]]) -> dict[str, int]:
+    """How many tasks are solved, of each kind, by the share of seeds and whether that is above random."""
+    solved = [one for one, (rate, _) in tasks.items() if rate >= SOLVED]
+    return {
+        "tasks_above_0_8": len(solved),
+        "pointing_tasks_above_0_8": sum(one.pointing for one in solved),
+        "multistep_tasks_above_0_8": sum(one.multistep for one in solved),
+        "miniwob_tasks_above_0_8": sum(one.suite == MINIWOB for one in solved),
+        "miniwob_tasks_above_random": sum(above and one.suite == MINIWOB for one, (_, above) in tasks.items()),
+    }

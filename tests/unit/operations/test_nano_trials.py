@@ -1,0 +1,93 @@
+"""What the nano policy is tried at: every bundled task that runs at a small screen, and when an attempt is over."""
+
+from datetime import UTC, datetime
+
+from benchmarks.parts.nano_tasks import stuck
+from benchmarks.parts.nano_trials import FIRST, OWN, SOLVED, counted, trials
+from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.suites.web import GAMES, SITES
+from vocabulary.actions import Action, Click, PressKeys
+from vocabulary.blobs import BlobRef
+from vocabulary.observations import Observation
+from vocabulary.steps import Step
+
+AT = datetime.fromtimestamp(0, UTC)
+TRIALS = {one.key: one for one in trials()}
+
+
+def test_every_bundled_task_that_fits_a_small_screen_is_tried_at_its_first_level() -> None:
+    for suite in (GAMES, SITES):
+        small = {name for name, folder in suite.folders.items() if folder.manifest.small}
+        name = "games" if suite is GAMES else "sites"
+        assert set(OWN[name]) == small
+        for task in small:
+            trial, made = TRIALS[f"{name}/{task}"], suite.make(task, size=(320, 240))
+            assert (trial.size, made.parameters["level"]) == ((320, 240), 1)
+            assert trial.acts <= trial.most <= made.max_steps
+
+
+def test_miniwob_is_tried_as_it_was() -> None:
+    own = [one for one in TRIALS.values() if one.suite == "miniwob"]
+    assert len(own) == 44
+    assert {(one.size, one.seeds, one.first, one.blind, one.chance) for one in own} == {((160, 210), 20, 20, 4, 12)}
+    assert all(one.name in {task.name for task in WEB_SUITES["miniwob"].tasks} for one in own)
+    assert (TRIALS["click-test"].most, TRIALS["enter-text"].most, TRIALS["enter-text"].still) == (2, 7, 7)
+
+
+def test_fewer_seeds_are_fewer_of_all() -> None:
+    few = list(trials(seeds=4))
+    assert {one.seeds for one in few} == {2, 4}
+    assert all(one.first == one.seeds for one in few), f"none waits for {FIRST}"
+
+
+def test_what_is_solved_is_counted_by_its_kind() -> None:
+    names = ("click-test", "enter-text", "click-option", "sites/login", "sites/kanban")
+    all_of_them = {TRIALS[name]: (SOLVED, True) for name in names}
+    assert counted(all_of_them) == {
+        "tasks_above_0_8": 5,
+        "pointing_tasks_above_0_8": 1,
+        "multistep_tasks_above_0_8": 2,
+        "miniwob_tasks_above_0_8": 3,
+        "miniwob_tasks_above_random": 3,
+    }
+    assert set(counted({one: (SOLVED - 0.05, False) for one in all_of_them}).values()) == {0}
+
+
+def test_an_attempt_is_over_where_the_same_is_done_again_and_nothing_changes() -> None:
+    here, there = (_seen(name) for name in (b"here", b"there"))
+    click, key = Click(x=1, y=2), PressKeys(keys=("up",))
+    assert stuck([_step(click, here, here)] * 3, 3)
+    assert not stuck([_step(click, here, here)] * 2, 3)
+    for other in (_step(key, here, here), _step(Click(x=1, y=3), here, here), _step(click, there, here)):
+        for place in range(3):
+            steps = [_step(click, here, here)] * 3
+            steps[place] = other
+            assert not stuck(steps, 3)
+    assert not stuck([*[_step(click, here, here)] * 2, _step(click, here, there)], 3), "at last it changed something"
+
+
+def _seen(picture: bytes) -> Observation:
+    return Observation(
+        screenshot=BlobRef.of(picture, "image/png"),
+        width=320,
+        height=240,
+        captured_at=AT,
+        settled=True,
+        rest="rested",
+        settle_ms=0,
+    )
+
+
+def _step(action: Action, before: Observation, after: Observation) -> Step:
+    return Step(
+        index=0,
+        command_id="c",
+        actor="policy",
+        decision="auto",
+        thought="",
+        action=action,
+        before=before,
+        after=after,
+        started_at=AT,
+        ended_at=AT,
+    )
