@@ -16,7 +16,7 @@ from trainer.nano.heads import Read, read_of
 from trainer.nano.screens import Screen
 from trainer.nano.sentences import DOING, PLACES, asked
 from trainer.nano.targets import BUCKETS, CELL, NOWHERE, Seen, pairs_of, seen_of
-from trainer.nano.tokenizer import ACROSS
+from trainer.nano.tokenizer import ACROSS, ACTS
 from vocabulary.actions import Click
 from vocabulary.dialect import ChatMessage, TextPart
 
@@ -24,7 +24,8 @@ Ids = tuple[int, ...]
 SPREAD = 2.5
 """Pixels around a point that are nearly as right."""
 EASY, TELLING = 0.1, 1.0
-"""What tokens of a reply weigh: what always stands there; and letters, their end, where something is, what is done."""
+"""What tokens of a reply weigh: what always stands there; and letters, their end, where something is, what is done,
+which key is pressed."""
 LEFT_OUT = 12
 """Places that a picture would take where there is none: as many as the longer side of those it gets has cells."""
 TYPING = "type(content='"
@@ -41,7 +42,7 @@ class Decision:
     after: Ids
     reply: Ids
     point: tuple[int, int] | None
-    """Where is clicked, if that is what is done."""
+    """Where is clicked, or a drag begins, if that is what is done."""
     target: tuple[float, float, float, float] | None
     """Where a click counts."""
     seen: Seen | None
@@ -65,7 +66,7 @@ class Speller:
         self.end: int = tokenizer.eos_token_id
         self.across = torch.tensor([tokenizer.convert_tokens_to_ids(f"<point>{x}") for x in range(ACROSS)])
         self.down = torch.tensor([tokenizer.convert_tokens_to_ids(f" {y}</point>") for y in range(ACROSS)])
-        told = {tokenizer.convert_tokens_to_ids(thought) for thought in (*PLACES, *DOING.values())}
+        told = {tokenizer.convert_tokens_to_ids(phrase) for phrase in (*PLACES, *DOING.values(), *ACTS)}
         (self.typing,), (end,) = (tokenizer.encode(text, add_special_tokens=False) for text in (TYPING, "')"))
         self._telling = {end, *range(256), *told, *self.across.tolist(), *self.down.tolist()}
 

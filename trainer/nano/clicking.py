@@ -66,8 +66,10 @@ class Config(Learning):
     folders: tuple[Path, ...] = ()
     """Attempts to learn from beside drawn screens, as an export, a rollout or an expert wrote them."""
     shown: float = Field(default=0.5, ge=0, le=1)
-    """The share of updates half of which are of these attempts, where there are any. The other half is drawn, so that
-    no update leaves out reading: in runs of attempts alone the tower forgets it."""
+    """The share of updates that have some of these attempts, where there are any. The rest of such an update is drawn,
+    so that none leaves out reading: in runs of attempts alone the tower forgets it."""
+    some: float = Field(default=0.5, gt=0, lt=1)
+    """The share of the decisions of such an update that are of attempts."""
 
 
 def run(config: Config) -> Path:
@@ -202,7 +204,7 @@ def _decisions(config: Config, update: int, shown: Shown, speller: Speller) -> l
     random, count = Random(f"{config.seed} {update}"), config.batch
     page, attempts = random.choice(PAGES), list[Decision]()
     if len(shown) and random.random() < config.shown:
-        attempts = shown.draw(random, count // 2)
+        attempts = shown.draw(random, max(1, round(count * config.some)))
         page = page_of(attempts[0])
     each = [Random(f"{config.seed} {update} {number}") for number in range(count - len(attempts))]
     return [*attempts, *(_drawn(speller, one, page, config) for one in each)]

@@ -14,7 +14,7 @@ from trainer.nano.asking import dialect
 from trainer.nano.sentences import thought
 from trainer.nano.targets import NOWHERE
 from trainer.trajectories import TrajectoryFolder
-from vocabulary.actions import Click, DoubleClick, RightClick, TypeText
+from vocabulary.actions import Action, Click, DoubleClick, Drag, RightClick, TypeText
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen
 from vocabulary.memory import Budget
@@ -107,13 +107,24 @@ def _decision(sample: Sample, size: Size, speller: Speller, instruction: str) ->
         before=before,
         after=after,
         reply=speller.reply(sample.target),
-        point=(act.x, act.y) if isinstance(act, Click | DoubleClick | RightClick) else None,
+        point=_begun(act),
         target=None,
         seen=None,
         copied=_copied(act.text, instruction, speller.found(instruction, before))
         if isinstance(act, TypeText)
         else range(0),
     )
+
+
+def _begun(act: Action | None) -> tuple[int, int] | None:
+    """Where something is clicked, or a drag begins."""
+    match act:
+        case Click() | DoubleClick() | RightClick():
+            return act.x, act.y
+        case Drag():
+            return act.start.x, act.start.y
+        case _:
+            return None
 
 
 def _copied(text: str, instruction: str, stands: range) -> range:

@@ -15,12 +15,19 @@ from vocabulary.dialect import TextPart
 SPECIALS = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
 ACROSS = 352
 """Pixels that can be named on either axis; the pictures are at most 336 long."""
+POINTED = tuple(f"{kind}(point='" for kind in ("click", "left_double", "right_single", "scroll"))
+DRAGGED, WAYS = "drag(start_point='", ("', direction='up')", "', direction='down')")
+KEYS = tuple(
+    f"hotkey(key='{key}')" for key in ("up", "down", "left", "right", "enter", "tab", "space", "esc", "backspace")
+)
+ACTS = (*POINTED, DRAGGED, *WAYS, *KEYS)
+"""What is done, where the thought before leaves that open."""
 REPLIES = (
     *("Thought: ", "\nAction: "),
-    *(f"{kind}(point='" for kind in ("click", "left_double", "right_single", "scroll")),
-    *("drag(start_point='", "', end_point='", "', direction='up')", "', direction='down')"),
+    *POINTED,
+    *(DRAGGED, "', end_point='", *WAYS),
     *("type(content='", "hotkey(key='", "finished(content='", "wait()", "')"),
-    *(f"hotkey(key='{key}')" for key in ("up", "down", "left", "right", "enter", "tab", "space", "esc", "backspace")),
+    *KEYS,
 )
 MARK = "\N{REPLACEMENT CHARACTER}"
 TEMPLATE = (

@@ -13,13 +13,13 @@ from tests.trainer.making import DIALECT, TYPED, as_served, folder_write, read
 from tests.unit.vocabulary.examples import step, trajectory
 from trainer.checkpoints import Checkpoint
 from trainer.nano import clicking
-from trainer.nano.asked import Decision, Speller, batch_of
+from trainer.nano.asked import TELLING, Decision, Speller, batch_of
 from trainer.nano.forward import patches_of
 from trainer.nano.shown import SERVED, Shown, decisions_of, in_own_words
 from trainer.nano.targets import CELL
 from trainer.serve.reader import Reader
 from trainer.trajectories import TrajectoryFolder, folder_open
-from vocabulary.actions import Action, Click
+from vocabulary.actions import Action, Click, Drag, Point, PressKeys
 from vocabulary.samples import samples_of
 from vocabulary.steps import Step
 from vocabulary.trajectories import Trajectory
@@ -70,6 +70,24 @@ def test_heads_are_told_of_the_cell_that_is_clicked_and_of_none_where_nothing_is
         min(pixel // CELL, side // CELL - 1)
         for pixel, side in zip(clicked.point, clicked.pixels.shape[1::-1], strict=True)
     )
+
+
+def test_a_drag_is_learned_where_it_begins_and_ends_and_a_key_as_itself(nano: Checkpoint, tmp_path: Path) -> None:
+    acts: tuple[Action, ...] = (Drag(start=Point(x=30, y=40), end=Point(x=50, y=45)), PressKeys(keys=("left",)))
+    made = trajectory(steps=tuple(_seen(step(index, act)) for index, act in enumerate(acts)))
+    speller = Speller(nano.tokenizer)
+    opened = folder_open(folder_write(tmp_path, made))
+    dragged, pressed = (one.whole() for one in decisions_of(opened, speller))
+    batch = batch_of([dragged], speller)
+    assert dragged.point is not None
+    assert pressed.point is None
+    across, down = ([pixel for pixel in each.tolist() if pixel >= 0] for each in (batch.across, batch.down))
+    assert (across[0], down[0]) == dragged.point
+    assert across[1] > across[0]
+    assert down[1] > down[0]
+    assert batch.targets.sum() == 1
+    said = [nano.tokenizer.decode([token]) for token in pressed.reply if speller.weight(token) == TELLING]
+    assert said == ["I press keys.", "hotkey(key='left')"]
 
 
 def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder, start: Path, tmp_path: Path) -> None:
