@@ -34,8 +34,8 @@ class _Open:
 
 
 class LocalHost:
-    """Makes desktops on this machine. `data` keeps prepared images, `tools` what all of them share; sandboxes
-    themselves store nothing on disk."""
+    """Makes desktops on this machine. `data` keeps prepared images, `tools` what all of them share, and images that
+    were prepared ahead; sandboxes themselves store nothing on disk."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class LocalHost:
         return self._ready[name]
 
     def _prepare(self, runtime: RuntimeFolder, name: str) -> Image:
-        folder = runtime.image(image_prepare(self._trees.images[name], self._data))
+        folder = runtime.image(image_prepare(self._trees.images[name], self._data, self._tools))
         return Image.read(name, folder, lambda: runtime.tools(tools_prepare(self._tools)))
 
     async def _opened(self) -> _Open:

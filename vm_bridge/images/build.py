@@ -27,14 +27,18 @@ FOLDERS = ("home", "etc", "tools")
 """What every image has, empty or not."""
 
 
-def image_prepare(name: str, data: Path) -> Path:
-    """The folder of an image under `data`, made on first use and whenever its sources change.
+def image_prepare(name: str, data: Path, installed: Path | None = None) -> Path:
+    """The folder of an image, as `installed` has it or under `data`: made there on first use and whenever its sources
+    change.
 
     Raises NoMachine when there is no such image or the guest's libraries cannot be installed.
     """
     if name not in image_names():
         raise NoMachine(f"there is no image {name!r}; there are {', '.join(image_names())}")
-    folder = data / "images" / f"{name}-{_fingerprint(name)}"
+    place = Path("images", f"{name}-{_fingerprint(name)}")
+    if installed is not None and (installed / place).is_dir():
+        return installed / place
+    folder = data / place
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=folder.parent) as scratch:

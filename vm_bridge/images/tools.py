@@ -40,6 +40,8 @@ def tools_prepare(root: Path) -> Path:
     """
     root = root.resolve()
     folder = root / _fingerprint()
+    if folder.is_dir():
+        return folder  # it may be another one's, in which this process may write nothing
     root.mkdir(parents=True, exist_ok=True)
     with _one_at_a_time(root / "lock"):
         if not folder.is_dir():

@@ -1,0 +1,26 @@
+"""Makes ahead what desktops are made of, for bridges that reach no package index: `python -m vm_bridge.images FOLDER`.
+
+FOLDER is what `PILOTHOUSE_TOOLS` names then; a bridge that may write nothing there finds it all the same.
+"""
+
+import sys
+from pathlib import Path
+
+from vm_bridge.errors import NoMachine
+from vm_bridge.images.build import image_names, image_prepare
+from vm_bridge.images.tools import tools_prepare
+
+
+def main() -> None:
+    """Prepare them; exits with what is wrong."""
+    folder = Path(sys.argv[1])
+    try:
+        tools_prepare(folder)
+        for name in image_names():
+            image_prepare(name, folder)
+    except NoMachine as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
