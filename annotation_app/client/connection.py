@@ -34,6 +34,7 @@ class Connection:
             headers={"Authorization": f"Bearer {token}"},
             timeout=BOUNDS,
             trust_env=False,
+            verify=httpx.create_ssl_context(),  # an authority of the house's own is named by `SSL_CERT_FILE`
         )
 
     def close(self) -> None:
