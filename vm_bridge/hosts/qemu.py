@@ -1,13 +1,14 @@
 """Desktops in virtual machines of QEMU: another kernel for each, put back to a state instead of started anew."""
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from vm_bridge.errors import BridgeError, NoMachine
+from vm_bridge.errors import BridgeError, MachineGone, NoMachine
 from vm_bridge.hosts.qemu_process import PACKAGES, machine_end, qemu_installed
-from vm_bridge.hosts.qemu_sandbox import QemuSandbox
+from vm_bridge.hosts.qemu_sandbox import QemuSandbox, sandbox_image
 from vm_bridge.hosts.qemu_states import Ready, states_prepare
 from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.network.egress import Egress
@@ -15,6 +16,8 @@ from vm_bridge.network.gate import Gate, MakeEgress
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.suites import Suite
 from vm_bridge.virtual.base import INSTALLED
+
+logger = logging.getLogger(__name__)
 
 IMAGE = "desktop-vm"
 MEMORY_MIB = 1024
@@ -47,11 +50,9 @@ class QemuHost:
         if image not in self.images:
             raise NoMachine(f"there is no image {image!r}; there are {', '.join(self.images)}")
         ready = await self._prepared()
-        name = f"{image}-{secrets.token_hex(4)}"
-        folder = (await self._opened()).machines / name
+        folder = (await self._opened()).trees / f"{image}-{secrets.token_hex(4)}"
         folder.mkdir(mode=0o700)
-        sandbox = QemuSandbox(name, image, ready, folder, self._suites, Gate(name, self._make_egress))
-        self._made = [*(made for made in self._made if not made.destroyed), sandbox]
+        sandbox = self._sandbox(folder, image, ready)
         try:
             await sandbox.start()
         except BridgeError as error:
@@ -60,11 +61,16 @@ class QemuHost:
         return sandbox
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        """None: machines end with their bridge, and what one that was killed left is ended here."""
-        runtime = await self._opened()
-        for folder in sorted(runtime.machines.iterdir()):
+        adopted: list[Sandbox] = []
+        for folder in sorted((await self._opened()).trees.iterdir()):
+            if folder.name in ids:
+                try:
+                    adopted.append(await self._adopted(folder))
+                    continue
+                except BridgeError as gone:
+                    logger.warning("%s could not be adopted: %s", folder.name, gone)
             await asyncio.to_thread(machine_end, folder)
-        return []
+        return adopted
 
     async def close(self) -> None:
         await asyncio.gather(*(sandbox.destroy() for sandbox in self._made))
@@ -72,6 +78,22 @@ class QemuHost:
         runtime, self._runtime = self._runtime, None
         if runtime is not None:
             runtime.remove()
+
+    async def _adopted(self, folder: Path) -> Sandbox:
+        """Raises MachineGone, NoMachine."""
+        sandbox = self._sandbox(folder, sandbox_image(folder), await self._prepared())
+        try:
+            await sandbox.adopt()
+        except MachineGone:
+            await sandbox.destroy()
+            raise
+        return sandbox
+
+    def _sandbox(self, folder: Path, image: str, ready: Ready) -> QemuSandbox:
+        gate = Gate(folder.name, self._make_egress)
+        sandbox = QemuSandbox(folder.name, image, ready, folder, self._suites, gate)
+        self._made = [*(made for made in self._made if not made.destroyed), sandbox]
+        return sandbox
 
     async def _opened(self) -> RuntimeFolder:
         async with self._opening:

@@ -12,8 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import ValidationError
-
 from vm_bridge.drivers.computer import Seen
 from vm_bridge.drivers.computer_frames import FrameMemory, Screen
 from vm_bridge.drivers.computer_link import Greeting, GuestLink, Nothing
@@ -21,10 +19,9 @@ from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.firstprocess import FirstProcess
 from vm_bridge.hosts.qemu_line import Line
 from vm_bridge.hosts.qmp import Qmp, QmpRefused
-from vm_bridge.hosts.tree import write_whole
+from vm_bridge.hosts.tree import Standing, standing_note, standing_of
 from vm_bridge.virtual.base import Base
 from vm_bridge.virtual.greeting import LINE
-from vocabulary.base import Frozen
 
 QEMU = "qemu-system-x86_64"
 PACKAGES = "qemu-system-x86 qemu-utils mmdebstrap e2fsprogs"
@@ -39,20 +36,14 @@ REACH_SECONDS = 60.0
 START_SECONDS = REST_SECONDS = 900.0
 STATE_SECONDS = 300.0
 STOP_SECONDS = 20.0
-STANDING = "machine.json"
 SOCKET_SECONDS, SOCKET_POLL = 30.0, 0.05
+FRAMES = "frames"
+"""The memory for frames, as QEMU's own descriptor of it is called."""
 KERNEL = "console=ttyS0 root=/dev/vda ro quiet panic=-1 init=/usr/lib/pilothouse/init"
 EMULATED = "mitigations=off cryptomgr.notests"
 """An emulated processor leaks nothing by computing ahead."""
 
 Accelerator = Literal["kvm", "tcg"]
-
-
-class Standing(Frozen):
-    """What a later host must know of a machine to end it."""
-
-    pid: int
-    began: int
 
 
 @dataclass(frozen=True)
@@ -69,9 +60,10 @@ class Hardware:
 class VirtualMachine:
     """In `folder` lie its disk of states, its sockets, and `egress`, which is /run/egress inside."""
 
-    def __init__(self, folder: Path, first: FirstProcess, process: "subprocess.Popen[bytes]", frames: int) -> None:
+    def __init__(self, folder: Path, first: FirstProcess, frames: int) -> None:
         self.folder, self.first = folder, first
-        self._process = process
+        self._process: subprocess.Popen[bytes] | None = None
+        """None where an earlier host started it."""
         self._frames = FrameMemory(frames, FRAMES_BYTES)
         self._line = Line(folder)
         self._qmp: Qmp | None = None
@@ -91,12 +83,35 @@ class VirtualMachine:
         except OSError as error:
             os.close(frames)
             raise MachineGone(f"{QEMU}: {error.strerror}; install {PACKAGES}") from error
-        machine = cls(folder, FirstProcess(process.pid), process, frames)
-        standing = Standing(pid=process.pid, began=machine.first.began)
-        write_whole(folder / STANDING, standing.model_dump_json())
+        machine = cls(folder, FirstProcess(process.pid), frames)
+        machine._process = process
+        standing_note(folder, Standing(pid=process.pid, began=machine.first.began, groups=(), missing=()))
         try:
             machine._qmp = await machine._control()
             await machine._line.open()
+        except MachineGone:
+            await machine.end()
+            raise
+        return machine
+
+    @classmethod
+    async def adopt(cls, folder: Path) -> Self:
+        """The machine an earlier host left there, with its guest reached. Raises MachineGone when it has ended, or was
+        about to become another one."""
+        standing = standing_of(folder)
+        first = FirstProcess(standing.pid, standing.began)
+        try:
+            machine = cls(folder, first, await asyncio.to_thread(_frames_of, standing.pid))
+        except MachineGone:
+            await asyncio.to_thread(first.end, STOP_SECONDS)
+            raise
+        try:
+            machine._qmp = await Qmp.connect(folder / "qmp.sock")
+            await machine._at_rest()
+            await machine._line.open()
+            greeting = await machine.reach(REACH_SECONDS)
+            if not greeting.width:
+                raise MachineGone("its desktop had not started when its bridge ended")
         except MachineGone:
             await machine.end()
             raise
@@ -189,19 +204,29 @@ class VirtualMachine:
         await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
-        self._process.kill()
-        self.first.close()
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise MachineGone("QEMU does not end") from None
+        self.first.end(STOP_SECONDS)
+        if self._process is not None:
+            self._process.wait()
+
+    async def _at_rest(self) -> None:
+        """Returns when what the earlier host asked for is done. Raises MachineGone where it was to be put back: nobody
+        knows whether it was."""
+        ends = time.monotonic() + STATE_SECONDS
+        while any(job["status"] != "concluded" for job in await self._ask("query-jobs")):
+            if time.monotonic() > ends:
+                raise MachineGone("QEMU does not end what its earlier host asked for")
+            await asyncio.sleep(SOCKET_POLL)
+        for job in await self._ask("query-jobs"):
+            await self._ask("job-dismiss", id=job["id"])
+        if not (await self._ask("query-status"))["running"]:
+            raise MachineGone("it was being put back when its bridge ended")
 
     async def _control(self) -> Qmp:
         """Raises MachineGone when QEMU ended at once."""
         path = self.folder / "qmp.sock"
         with suppress(TimeoutError):
             async with asyncio.timeout(SOCKET_SECONDS):
-                while self._process.poll() is None:
+                while self._process is not None and self._process.poll() is None:
                     with suppress(MachineGone):
                         return await Qmp.connect(path)
                     await asyncio.sleep(SOCKET_POLL)
@@ -235,10 +260,21 @@ class VirtualMachine:
 
 def machine_end(folder: Path) -> None:
     """End the machine an earlier host left in a folder, if it still runs, and remove the folder."""
-    with suppress(MachineGone, OSError, ValidationError):
-        standing = Standing.model_validate_json((folder / STANDING).read_bytes())
+    with suppress(MachineGone):
+        standing = standing_of(folder)
         FirstProcess(standing.pid, standing.began).end(STOP_SECONDS)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _frames_of(pid: int) -> int:
+    """A descriptor of the memory for frames that a QEMU holds. Raises MachineGone."""
+    try:
+        for held in Path("/proc", str(pid), "fd").iterdir():
+            if os.readlink(held).startswith(f"/memfd:{FRAMES} "):
+                return os.open(held, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise MachineGone(f"QEMU cannot be looked into: {error.strerror}") from error
+    raise MachineGone("QEMU holds no memory for frames")
 
 
 def states_make(path: Path) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from vm_bridge.drivers.computer import Computer, ComputerMachine
 from vm_bridge.drivers.computer_link import Nothing
 from vm_bridge.drivers.computer_task import screen_of
@@ -15,16 +17,28 @@ from vm_bridge.drivers.history import History, Moment
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.qemu_process import REACH_SECONDS, VirtualMachine
 from vm_bridge.hosts.qemu_states import WAITING, Ready, size_named
+from vm_bridge.hosts.tree import write_whole
 from vm_bridge.hosts.usage import usage_of
 from vm_bridge.machine import Capabilities, Machine, Snapshot
 from vm_bridge.network.gate import Gate
 from vm_bridge.sandbox import FrameSource, Usage
 from vm_bridge.suites import Desk, Suite
+from vocabulary.base import Frozen
 from vocabulary.tasks import Task
 
 HEALTH_SECONDS = 10.0
 KEPT_SNAPSHOTS = 12
 """States that a person can go back to; each has the machine's memory on disk."""
+KEPT = "kept-"
+"""How the names of their states begin."""
+STATE = "machine.json"
+
+
+class Kept(Frozen):
+    """What a later host must know of a machine to adopt it."""
+
+    image: str
+    task: Task | None
 
 
 class QemuSandbox:
@@ -76,6 +90,18 @@ class QemuSandbox:
             self._machine = await VirtualMachine.launch(self.ready.hardware, self.folder, stopped=True)
             await self._put_back(None)
 
+    async def adopt(self) -> None:
+        """Go on with the machine an earlier host left. Its snapshots were that host's, and go. Raises MachineGone."""
+        kept = _kept(self.folder)
+        async with self._changing:
+            machine = self._machine = await VirtualMachine.adopt(self.folder)
+            for state in await machine.states():
+                if state.startswith(KEPT):
+                    await machine.forget(state)
+            self._computer.attach(machine.link, machine.screen, machine.fence)
+            self._computer.restored(kept.task)
+            await self._let_out(kept.task)
+
     async def reset(self) -> None:
         self._computer.end_lease()
         self._hang_up()  # a call that still runs must not keep the next lease waiting
@@ -95,7 +121,7 @@ class QemuSandbox:
             await self._computer.hurry(fencing_token)
             snapshot = self._computer.history.snapshot(Moment(None))
             self._numbers += 1
-            state = f"kept-{self._numbers}"
+            state = f"{KEPT}{self._numbers}"
             await self.machine.save(state)
             old = self._kept.pop(snapshot.id, None)
             self._kept[snapshot.id] = state
@@ -163,6 +189,11 @@ class QemuSandbox:
             await self.machine.begin(fence=1, width=width, height=height)
             await self.machine.save(state)
             await self._reached()
+        await self._let_out(task)
+        write_whole(self.folder / STATE, Kept(image=self.image, task=task).model_dump_json())
+
+    async def _let_out(self, task: Task | None) -> None:
+        """To what its task allows."""
         await self._gate.attach(self.folder, task.network if task is not None else ())
 
     async def _load(self, state: str) -> None:
@@ -192,3 +223,15 @@ class QemuMachine(ComputerMachine):
 
     async def snapshot(self) -> Snapshot:
         return await self._sandbox.snapshot(self._fence)
+
+
+def sandbox_image(folder: Path) -> str:
+    """The image of a machine an earlier host left there. Raises MachineGone."""
+    return _kept(folder).image
+
+
+def _kept(folder: Path) -> Kept:
+    try:
+        return Kept.model_validate_json((folder / STATE).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise MachineGone(f"nothing is known of {folder.name}") from error

@@ -127,7 +127,7 @@ class Tree:
     @classmethod
     async def adopt(cls, folder: Path) -> Self:
         """The tree an earlier host left there. Raises MachineGone when it has ended."""
-        standing = _standing(folder)
+        standing = standing_of(folder)
         groups = Groups(tuple(map(Path, standing.groups)), standing.missing)
         first = FirstProcess(standing.pid, standing.began)
         try:
@@ -180,7 +180,7 @@ class Tree:
             groups=tuple(map(str, self.groups.paths)),
             missing=self.groups.missing,
         )
-        write_whole(self.folder / STATE, standing.model_dump_json())
+        standing_note(self.folder, standing)
 
 
 class Trees(Protocol):
@@ -225,7 +225,7 @@ class LocalTrees:
 def tree_lives(folder: Path) -> bool:
     """Whether processes are left of the tree whose folder this is."""
     try:
-        standing = _standing(folder)
+        standing = standing_of(folder)
         FirstProcess(standing.pid, standing.began).close()
     except MachineGone:
         return False
@@ -235,7 +235,7 @@ def tree_lives(folder: Path) -> bool:
 def tree_end(folder: Path) -> None:
     """End the tree an earlier host left there, if it still lives, and remove its folder. Raises MachineGone."""
     with suppress(MachineGone):
-        standing = _standing(folder)
+        standing = standing_of(folder)
         FirstProcess(standing.pid, standing.began).end(STOP_SECONDS)
         Groups(tuple(map(Path, standing.groups)), ()).remove()
     shutil.rmtree(folder, ignore_errors=True)
@@ -248,7 +248,13 @@ def write_whole(path: Path, text: str) -> None:
     fresh.replace(path)
 
 
-def _standing(folder: Path) -> Standing:
+def standing_note(folder: Path, standing: Standing) -> None:
+    """Write down what a later host needs."""
+    write_whole(folder / STATE, standing.model_dump_json())
+
+
+def standing_of(folder: Path) -> Standing:
+    """What an earlier host wrote down. Raises MachineGone."""
     try:
         return Standing.model_validate_json((folder / STATE).read_bytes())
     except (OSError, ValidationError) as error:

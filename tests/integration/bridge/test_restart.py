@@ -1,59 +1,23 @@
 """A bridge over real desktops that is killed, or told to leave: the next one goes on with the same leases."""
 
-import asyncio
-import os
 import signal
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from annotation_app.operations.ports import free_port
-from tests.integration.bridge.conftest import SECRET
+from tests.integration.bridge.process import bridge, settings
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import MachineGone
 from vm_bridge.machine import Lease
 from vocabulary.actions import RunCommand
 
-START_SECONDS = 90.0
 BRIDGES_SECONDS = 300
 """A test starts two, and the first makes its image."""
 
 
 @pytest.fixture
 def environment(bridge_redis: str, tmp_path: Path) -> dict[str, str]:
-    port = free_port()
-    return {
-        **os.environ,
-        "PILOTHOUSE_SECRET": SECRET,
-        "PILOTHOUSE_REDIS_URL": bridge_redis,
-        "PILOTHOUSE_DATA": str(tmp_path),
-        "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{port}",
-        "PILOTHOUSE_BRIDGE_URL": f"http://127.0.0.1:{port}",
-    }
-
-
-@asynccontextmanager
-async def bridge(environment: dict[str, str], end: signal.Signals) -> AsyncIterator[BridgeClient]:
-    """A bridge process, ended by this signal."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "vm_bridge", env=environment, stderr=asyncio.subprocess.PIPE
-    )
-    assert process.stderr
-    try:
-        async with asyncio.timeout(START_SECONDS):
-            while b"running on" not in await process.stderr.readline():
-                assert process.returncode is None
-        reading = asyncio.create_task(process.stderr.read())
-        async with BridgeClient(environment["PILOTHOUSE_BRIDGE_URL"], SECRET) as client:
-            yield client
-    finally:
-        process.send_signal(end)
-        async with asyncio.timeout(START_SECONDS):
-            await process.wait()
-    await reading
+    return settings(bridge_redis, tmp_path)
 
 
 async def said(client: BridgeClient, lease: Lease, command_id: str, command: str) -> str:
