@@ -26,20 +26,20 @@ from annotation_app.operations.programs import answers
 from annotation_app.operations.running import Running
 from annotation_app.operations.stack import LOOPBACK, NANO, ROOT
 from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.turns.given import SIZE, block_recorded, demonstrated, tasks_written
-from benchmarks.turns.plan import ARMS, TASKS, TRIED, Arm, Cell, Figures, Ledger, Sizes, cells, table
+from benchmarks.turns.given import SIZE, block_recorded, demonstrated, pages_tried, tasks_written
+from benchmarks.turns.plan import ARMS, TASKS, TRIED, Arm, Cell, Figures, Ledger, Sizes, cells
 from benchmarks.turns.site import POLICY, Site, platform_up, signed_in
-from vocabulary.evaluations import Evaluation
+from benchmarks.turns.told import compared, table
 
 AIM = 10
 """How near the expert's click a candidate is taken (pixels): lines of these small pages are twenty apart."""
 READY = 300.0
 POLL = 0.2
 LEARNING = {
-    **{"shown": 1.0, "batch": 8, "warmup": 5, "bfloat16": True, "keep_every": 1_000},
-    **{"muon_rate": 0.004, "adam_rate": 0.0004, "tower_rate": 0.2},
+    **{"shown": 1.0, "batch": 8, "spelled": 2, "warmup": 5, "bfloat16": True, "keep_every": 1_000},
+    **{"muon_rate": 0.0015, "adam_rate": 0.00015, "tower": False},
 }
-"""As the specialists were taught (docs/experiments.md), with half of the decisions an update."""
+"""Chosen beside the experiment, on pages of its own (docs/experiments.md)."""
 
 
 @dataclass(frozen=True)
@@ -69,22 +69,21 @@ class Experiment:
             platform.manage("import_trajectories", str(shown), "--pool", cell.wheel)
             self._ready(site, cell, server)
             folder = site.turned(cell.wheel, cell.turn)
-        report = Evaluation.model_validate_json((folder / "trials" / "report.json").read_bytes())
-        compared = report.comparison.tasks if report.comparison is not None else ()
+        trials = folder / "trials"
         return Figures(
             cell=cell,
             episodes=episodes,
             own=own,
             accepted=accepted,
-            before={one.name: (one.before.successes, one.before.attempts) for one in compared} or None,
-            after={one.name: (one.successes.successes, one.successes.attempts) for one in report.tasks},
+            before=pages_tried(trials / "active") if (trials / "active").exists() else None,
+            after=pages_tried(trials / "candidate"),
             seconds=time.monotonic() - began,
         )
 
     def _ready(self, site: Site, cell: Cell, server: str) -> None:
-        """An arm's pool and wheel. A gate tries the active revision beside a candidate of its own name: the start is
-        the desk's alone, since it need not be tried by every arm."""
-        policy = POLICY if cell.arm == "desk" else "start"
+        """An arm's pool and wheel. A gate tries the active revision beside a candidate of its own name, and the
+        start need not be tried by every wheel."""
+        policy = POLICY if cell.tries_start else "start"
         site.pool(cell.wheel, start=self.start, server=server, policy=policy)
         site.goes_on(cell.wheel)
         site.wheel(cell.wheel, self._recipe(cell, server), self.out)
@@ -135,7 +134,7 @@ class Experiment:
 
     def _recipe(self, cell: Cell, server: str) -> dict[str, Any]:
         updates = self.sizes.updates
-        learning = {**LEARNING, "settle": updates * 3 // 4, "seed": cell.seed}
+        learning = {**LEARNING, "settle": updates * 7 // 8, "seed": cell.seed}
         return {
             "policy": POLICY,
             "start": str(self.start),
@@ -148,7 +147,7 @@ class Experiment:
             },
             "trials": {
                 **{"world": "bridge", "suite": "miniwob", "tasks": TASKS, "size": SIZE, "temperature": 0.0},
-                **{"first_seed": TRIED, "seeds": self.sizes.trials, "parallel": 2},
+                **{"first_seed": TRIED, "seeds": self.sizes.trials, "parallel": 3},
             },
         }
 
@@ -183,7 +182,7 @@ def main(given: Sequence[str] | None = None) -> int:
     out = arguments.out.absolute()
     ledger, python = Ledger(out, sizes), ensure_trainer(Console())
     experiment = Experiment(out, arguments.start.absolute(), python, sizes, ledger)
-    os.environ.setdefault("PILOTHOUSE_WARM", json.dumps({"browser": 2}))
+    os.environ.setdefault("PILOTHOUSE_WARM", json.dumps({"browser": 3}))
     for seed in seeds:
         left = [cell for cell in cells(sizes, [seed], arms) if ledger.known(cell) is None]
         if left:
@@ -191,7 +190,7 @@ def main(given: Sequence[str] | None = None) -> int:
                 for cell in left:
                     ledger.keep(experiment.turned(platform, site, cell))
                     print(f"{cell.name}\n{table(ledger.all())}", file=sys.stderr, flush=True)
-    print(table(ledger.all()))
+    print(f"{table(ledger.all())}\n\n{compared(ledger.all())}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What both sides are given: experts' attempts at a block of tasks, and the first of them as demonstrations."""
+"""The folders of the experiment: experts' attempts at a block of tasks, the first of them as demonstrations, trials."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent_backend.folders import FolderWriter, blob_read, trajectories_read, whole_write
 from annotation_app.operations.stack import ROOT
-from benchmarks.turns.plan import TASKS, Cell, Sizes
+from benchmarks.turns.plan import TASKS, Cell, Pages, Sizes
 from vocabulary.trajectories import Trajectory
 
 SIZE = "160x210"
@@ -65,3 +65,11 @@ def demonstrated(folder: Path, target: Path, steps: int) -> tuple[int, int]:
         writer.finish(at=datetime.now(UTC))
     shown = [one for _, one in trajectories_read([target])]
     return len(shown), sum(len(one.steps) for one in shown)
+
+
+def pages_tried(folder: Path) -> Pages:
+    """What was solved of the tasks that were tried. Raises FolderUnusable."""
+    found: dict[str, dict[int, bool]] = {name: {} for name in TASKS}
+    for _, one in trajectories_read([folder]):
+        found[one.task.name or ""][one.task.seed or 0] = one.verdict is not None and one.verdict.success is True
+    return found

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from agent_backend.folders import FolderWriter, trajectories_read
-from benchmarks.turns.given import demonstrated, first_steps, solved, tasks_written
-from benchmarks.turns.plan import ARMS, TASKS, TRIED, Cell, Figures, Ledger, Sizes, cells, table
+from benchmarks.turns.given import demonstrated, first_steps, pages_tried, solved, tasks_written
+from benchmarks.turns.plan import ARMS, TASKS, TRIED, Cell, Figures, Ledger, Sizes, cells
+from benchmarks.turns.told import compared, table
 from tests.unit.vocabulary.examples import TASK, trajectory
 from vocabulary.actions import Click
 from vocabulary.blobs import BlobRef
@@ -19,8 +20,8 @@ SIZES = Sizes(turns=2, labels=3, tasks=2, updates=1, trials=4)
 
 
 def figures(cell: Cell, *, own: int = 3, accepted: int = 0, won: int = 1, start: bool = False) -> Figures:
-    after = dict.fromkeys(TASKS, (won, 4))
-    before = dict.fromkeys(TASKS, (1, 4)) if start else None
+    after = {name: {seed: seed < won for seed in range(4)} for name in TASKS}
+    before = {name: {seed: seed < 1 for seed in range(4)} for name in TASKS} if start else None
     return Figures(cell=cell, episodes=2, own=own, accepted=accepted, before=before, after=after, seconds=1.0)
 
 
@@ -99,3 +100,21 @@ def test_the_table_says_mean_and_range_of_the_seeds_and_where_all_began() -> Non
     assert start.endswith("| 0.25 |")
     assert "0.38 (0.25 to 0.50)" in line, "overridden"
     assert line.endswith("| 0.75 (0.50 to 1.00) |")
+
+
+def test_what_was_solved_is_known_page_by_page(tmp_path: Path) -> None:
+    made = block(tmp_path / "tried", attempt(7, TASKS[0]), attempt(8, TASKS[0], won=False), attempt(7, TASKS[2]))
+    assert pages_tried(made) == {TASKS[0]: {7: True, 8: False}, TASKS[1]: {}, TASKS[2]: {7: True}, TASKS[3]: {}}
+
+
+def test_arms_are_compared_page_by_page_with_each_other_and_with_the_start() -> None:
+    found = [figures(Cell(seed=seed, turn=1, arm="desk"), won=3 + seed, start=seed == 0) for seed in (0, 1)]
+    found += [figures(Cell(seed=seed, turn=1, arm="shown"), won=2) for seed in (0, 1, 2)]
+    lines = compared(found).splitlines()[2:]
+    assert lines[0] == "| 1 | desk | the start | 2 | +0.50, +0.75 | 20 | 0 | 1.9e-06 |"
+    assert lines[1] == "| 1 | desk | shown | 2 | +0.25, +0.50 | 12 | 0 | 0.00049 |", "only seeds that both turned"
+    assert lines[2].startswith("| 1 | shown | the start | 3 | +0.25, +0.25, +0.25 | 12 | 0 |")
+
+
+def test_the_start_is_tried_by_one_wheel() -> None:
+    assert [cell.name for cell in cells(SIZES, [0, 1], ARMS) if cell.tries_start] == ["desk-0-1", "desk-0-2"]
