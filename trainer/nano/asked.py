@@ -25,10 +25,11 @@ SPREAD = 2.5
 """Pixels around a point that are nearly as right."""
 EASY, TELLING = 0.1, 1.0
 """What tokens of a reply weigh: what always stands there; and letters, their end, where something is, what is done,
-which key is pressed."""
+which key is pressed, and whether that is all."""
 LEFT_OUT = 12
 """Places that a picture would take where there is none: as many as the longer side of those it gets has cells."""
-TYPING = "type(content='"
+TYPING, ENDS = "type(content='", ("')", "', end_point='")
+"""What begins a text; and what may stand after it or after a point."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,9 @@ class Speller:
         self.across = torch.tensor([tokenizer.convert_tokens_to_ids(f"<point>{x}") for x in range(ACROSS)])
         self.down = torch.tensor([tokenizer.convert_tokens_to_ids(f" {y}</point>") for y in range(ACROSS)])
         told = {tokenizer.convert_tokens_to_ids(phrase) for phrase in (*PLACES, *DOING.values(), *ACTS)}
-        (self.typing,), (end,) = (tokenizer.encode(text, add_special_tokens=False) for text in (TYPING, "')"))
-        self._telling = {end, *range(256), *told, *self.across.tolist(), *self.down.tolist()}
+        (self.typing,), *ends = (tokenizer.encode(text, add_special_tokens=False) for text in (TYPING, *ENDS))
+        told.update(end for (end,) in ends)
+        self._telling = {self.end, *range(256), *told, *self.across.tolist(), *self.down.tolist()}
 
     def around(self, messages: Sequence[ChatMessage]) -> tuple[Ids, Ids]:
         """A conversation with one picture: what stands before and after it, as a server's template has it."""

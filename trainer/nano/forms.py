@@ -31,6 +31,8 @@ ENDS = ("Submit", "Submit", "Login", "OK", "Search", "Send", "Done", "Save", "En
 """What buttons that end a form are mostly called."""
 STRINGS = 0.5
 """The share of typed texts and of lists that are letters at random."""
+JOINED = 0.2
+"""The share of typed texts that are like names of users, addresses and passwords."""
 FIELDS = ('the "{}" field', 'the field "{}"', "{}", "the {} field", '"{}"')
 TRIES = 12
 
@@ -227,7 +229,25 @@ def task_draw(random: Random, page: Page, *, kept: bool = False) -> tuple[Screen
 
 def text_draw(random: Random, *, kept: bool) -> str:
     """What may be asked to be typed."""
-    return label_draw(random, kept=kept) if kept or random.random() >= STRINGS else list_label(random, kept)
+    if kept:
+        return label_draw(random, kept=True)
+    drawn = random.random()
+    return (
+        list_label(random, kept)
+        if drawn < STRINGS
+        else joined(random)
+        if drawn < STRINGS + JOINED
+        else label_draw(random)
+    )
+
+
+def joined(random: Random) -> str:
+    """Two or three words with a sign between them: `m.farouk`, `kaya.y@example.org`, `Stone+River5`."""
+    text = label_draw(random).split()[0]
+    for _ in range(random.choice((1, 1, 2))):
+        text += random.choice("..@@-_+!&?") + label_draw(random).split()[0]
+    text += str(random.randint(0, 99)) if random.random() < 0.3 else ""
+    return text.lower() if random.random() < 0.5 else text
 
 
 def list_label(random: Random, kept: bool) -> str:

@@ -1,5 +1,6 @@
 """Steps of drawn forms: what comes next follows from what stands there; letters are copied from where they are."""
 
+import re
 from random import Random
 
 import pytest
@@ -9,7 +10,7 @@ from trainer.checkpoints import Checkpoint
 from trainer.nano.asked import Decision, Speller, batch_of, decision_blind, decision_of
 from trainer.nano.asking import dialect
 from trainer.nano.clicking import COPYING, MIDDLE, heads_make, spelling_loss
-from trainer.nano.forms import Wanted, form_draw, list_draw, paragraph_draw, task_draw, text_only
+from trainer.nano.forms import Wanted, form_draw, list_draw, paragraph_draw, task_draw, text_draw, text_only
 from trainer.nano.forward import looked_for, thought
 from trainer.nano.screens import PAGES, Screen
 from trainer.nano.targets import NOWHERE, letter_class, seen_of
@@ -157,3 +158,11 @@ def _drawn(layout: object, count: int) -> list[tuple[Screen, Wanted]]:
 def _blind(nano: Checkpoint, count: int) -> list[Decision]:
     speller = Speller(nano.tokenizer)
     return [decision_blind(speller, *text_only(Random(number))) for number in range(count)]
+
+
+def test_what_is_typed_is_sometimes_joined_by_a_sign_and_never_of_words_kept_away() -> None:
+    drawn = [text_draw(Random(number), kept=False) for number in range(400)]
+    addresses = [text for text in drawn if re.fullmatch(r"[A-Za-z]+@[A-Za-z]+", text)]
+    assert addresses
+    assert not any(is_kept(word) for text in addresses for word in text.split("@"))
+    assert all("@" not in text_draw(Random(number), kept=True) for number in range(100))

@@ -87,7 +87,7 @@ def test_a_drag_is_learned_where_it_begins_and_ends_and_a_key_as_itself(nano: Ch
     assert down[1] > down[0]
     assert batch.targets.sum() == 1
     said = [nano.tokenizer.decode([token]) for token in pressed.reply if speller.weight(token) == TELLING]
-    assert said == ["I press keys.", "hotkey(key='left')"]
+    assert said == ["I press keys.", "hotkey(key='left')", "<|im_end|>"]
 
 
 def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder, start: Path, tmp_path: Path) -> None:
