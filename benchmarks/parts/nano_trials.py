@@ -33,12 +33,13 @@ OWN = {
         **{"login": 5, "picker": 6, "signup": 6},
     },
     "games": {
-        **{"lasers": 2, "lights": 2, "blocks": 3, "merge": 4, "sokoban": 4, "match3": 5},
-        **{"labyrinth": 6, "memory": 6, "sliding": 6, "maze": 7, "tower3d": 7},
-        **{"minesweeper": 10, "pipes": 10, "snake": 14, "tubes": 17, "tetris": 18, "2048": 21, "platformer": 35},
+        **{"lasers": 2, "lights": 2, "blocks": 3, "match3": 3, "merge": 5},
+        **{"labyrinth": 6, "maze": 6, "memory": 6, "sliding": 6, "sokoban": 6, "tower3d": 7, "minesweeper": 8},
+        **{"pipes": 10, "tetris": 14, "tubes": 16, "snake": 19, "2048": 21, "platformer": 35},
     },
 }
-"""The bundled tasks that run at a small screen, and how many acts the expert needs at their first level, likewise."""
+"""The bundled tasks that run at a small screen, and how many acts the expert needs at their first level: in the middle
+of 12 seeds at least."""
 SOLVED = 0.8
 """The share of its seeds from which on a task counts as solved."""
 MULTISTEP = 3
