@@ -109,6 +109,8 @@ class Desk:
         self._opened: contextlib.AsyncExitStack | None = None
         self._socket: ClientConnection | None = None
         self._sent: Command | None = None
+        self._again = False
+        """Whether what was sent is to be sent once more, as soon as this socket is heard."""
         self._steering = False
         self._answered: str | None = None
         self._told: EpisodeState | None = None
@@ -141,7 +143,7 @@ class Desk:
 
     async def send(self, command: Command) -> None:
         """Have a command taken. Raises DeskRefused with its code, and what `until` raises."""
-        self._sent, self._answered = command, None
+        self._sent, self._answered, self._again = command, None, False
         await self._pass(command)
         name = getattr(command, "command_id", None)
         try:
@@ -155,14 +157,23 @@ class Desk:
             event = EVENT.validate_json(await self._socket.recv())
         except (OSError, WebSocketException):
             await self._open()
-            if self._sent is not None:
-                await self._pass(self._sent)
+            self._again = self._sent is not None
+            await self._repeat()
             return
         version = getattr(event, "version", None)
         if not isinstance(event, Snapshot | Pong) and version is not None and version > self.state.version + 1:
             await self._open()  # something was missed
             return
         self._hear(event)
+        await self._repeat()
+
+    async def _repeat(self) -> None:
+        """Where a process died, the next one hears nobody until the other's lease has run out; of one that is over it
+        still says what became of a command."""
+        heard = self._steering or self.state.status != "running"
+        if self._again and heard and self._sent is not None:
+            self._again = False
+            await self._pass(self._sent)
 
     async def _pass(self, command: Command) -> None:
         assert self._socket is not None
