@@ -45,7 +45,8 @@ SOLVED = 0.8
 MULTISTEP = 3
 """From so many acts on a task is one of several steps."""
 MORE = 4
-"""Acts an attempt may have beyond what the expert needs; one that is one click has one more."""
+"""Acts an attempt may have beyond what the expert needs, or half as many as that, if those are more; one of MiniWoB++
+that is one click has one more."""
 LONG = 10
 """From so many acts on, a bundled task is tried on half as many seeds."""
 FIRST = 5
@@ -100,9 +101,9 @@ def trials(seeds: int = 20) -> Iterator[Trial]:
         yield Trial(MINIWOB, name, (160, 210), acts, most, seeds, first=seeds, still=most, blind=4, chance=12)
     for suite, tasks in OWN.items():
         for name, acts in tasks.items():
-            most = min(2 * acts + MORE, WEB_SUITES[suite].make(name).max_steps)
+            most = min(acts + max(MORE, acts // 2), WEB_SUITES[suite].make(name).max_steps)
             count = seeds // 2 if acts >= LONG else seeds
-            yield Trial(suite, name, SMALL, acts, most, count, min(FIRST, count), STILL, blind=3, chance=6)
+            yield Trial(suite, name, SMALL, acts, most, count, min(FIRST, count), STILL, blind=2, chance=4)
 
 
 def counted(tasks: Mapping[Trial, tuple[float, bool]]) -> dict[str, int]:
