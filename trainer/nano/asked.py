@@ -23,7 +23,7 @@ from vocabulary.dialect import ChatMessage, TextPart
 Ids = tuple[int, ...]
 SPREAD = 2.5
 """Pixels around a point that are nearly as right."""
-EASY, TELLING = 0.1, 1.0
+EASY, TELLING = 0.3, 1.0
 """What tokens of a reply weigh: what always stands there; and letters, their end, where something is, what is done,
 which key is pressed, and whether that is all."""
 LEFT_OUT = 12
