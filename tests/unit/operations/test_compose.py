@@ -18,6 +18,7 @@ from vm_bridge.config import Config
 DOCKER = ROOT / "docker"
 COMPOSE: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+FROM_DEBIAN: dict[str, dict[str, Any]] = yaml.safe_load((DOCKER / "debian.yaml").read_text())["services"]
 DOCKERFILE = (DOCKER / "Dockerfile").read_text()
 OURS = {name: each for name, each in SERVICES.items() if "DJANGO_SETTINGS_MODULE" in each.get("environment", {})}
 THEIRS = {"postgres", "vllm", "bridge"}
@@ -39,11 +40,17 @@ def test_every_image_is_of_a_named_version() -> None:
 
 def test_no_image_runs_as_root() -> None:
     stages = dict(zip(*[iter(re.split(r"^FROM .+ AS (\w+)$", DOCKERFILE, flags=re.MULTILINE)[1:])] * 2, strict=True))
-    for each in SERVICES.values():
+    for each in (*SERVICES.values(), *FROM_DEBIAN.values()):
         if "build" in each:
             users = re.findall(r"^USER (\w+)$", stages[each["build"]["target"]], re.MULTILINE)
             assert users
             assert users[-1] != "root"
+
+
+def test_without_a_registry_nothing_is_left_to_fetch() -> None:
+    fetched = {name for name, each in SERVICES.items() if not each["image"].startswith("pilothouse-")}
+    assert fetched - {"vllm"} == set(FROM_DEBIAN)
+    assert all(set(each) == {"image", "build"} for each in FROM_DEBIAN.values())
 
 
 def test_what_images_are_made_of_is_there() -> None:
@@ -103,6 +110,12 @@ def test_programs_get_what_they_read_and_production_starts() -> None:
         assert {f"PILOTHOUSE_{name.upper()}" for name in REQUIRED} <= given
 
 
+@pytest.mark.parametrize("name", ["bridge", "vnc"])
+def test_what_pages_open_sockets_to_knows_their_origin(name: str) -> None:
+    origins = {each["environment"]["PILOTHOUSE_WEB_ORIGINS"] for each in (*OURS.values(), SERVICES[name])}
+    assert len(origins) == 1
+
+
 def test_web_processes_have_host_names_of_their_own() -> None:
     """By host and number another tells whether a process is gone: two of one name would take each other for dead."""
     names = [each.get("hostname") for name, each in SERVICES.items() if name.startswith("web-")]
@@ -121,9 +134,11 @@ def test_a_secrets_file_becomes_its_variable(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("docker-compose") is None, reason="docker-compose is not installed")
-def test_compose_takes_it(secrets: Path) -> None:
+@pytest.mark.parametrize("names", [("compose.yaml",), ("compose.yaml", "debian.yaml")], ids=["registry", "debian"])
+def test_compose_takes_it(secrets: Path, names: tuple[str, ...]) -> None:
+    files = [word for name in names for word in ("-f", str(DOCKER / name))]
     said = subprocess.run(
-        ["docker-compose", "-f", DOCKER / "compose.yaml", "config", "--quiet"],
+        ["docker-compose", *files, "config", "--quiet"],
         env={**os.environ, "PILOTHOUSE_HOST": "pilothouse.test", "PILOTHOUSE_SECRETS": str(secrets)},
         capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip

@@ -1,0 +1,182 @@
+"""One episode through every container of docker/compose.yaml, over the addresses people and programs use."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from websockets import Origin
+from websockets.asyncio.client import connect
+
+from agent_backend.annotator.annotator import annotate
+from agent_backend.annotator.desk import Account, Desk
+from annotation_app.client.client import Pilothouse
+from tests.integration.deploy.stack import HOST, Stack, need_stack
+from vm_bridge.machine import Advice
+from vocabulary.actions import Action, Finish, PressKeys, TypeText
+from vocabulary.exports import TRAJECTORIES
+from vocabulary.trajectories import Trajectory
+
+ORIGIN = f"https://{HOST}"
+PERSON, PASSWORD = "first", "a-long-word-for-the-first"
+TRIES = 3
+"""On a busy machine a task's window may not open in its time; then its episode fails, and one asks for another."""
+TASK = {
+    "instruction": "Type the line hello world into the open file hello.txt and save it.",
+    "platform": "desktop",
+    "suite": "desktop",
+    "name": "say_hello",
+}
+WAY: tuple[Action, ...] = (TypeText(text="hello world"), PressKeys(keys=("ctrl", "s")), Finish())
+"""What a person would do, step by step."""
+JPEG = b"\xff\xd8\xff"
+RUNNER = "SELECT runner FROM episodes_episode WHERE id = '{}'"
+"""Which process drives an episode: its host name comes first."""
+PICTURE = 32 * 1024
+"""As much of the live picture as shows that it is one (bytes)."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
+
+
+@pytest.fixture
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """Running, and trusted by this process."""
+    need_stack()
+    made = Stack(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(made.authority))
+    try:
+        made.start()
+        yield made
+    finally:
+        print(made.said())  # shown where the test fails
+        made.stop()
+
+
+@asynccontextmanager
+async def signed_in() -> AsyncIterator[tuple[httpx.AsyncClient, Account]]:
+    """The first person, as a browser has them: the calls of its pages, and the way to desks."""
+    trust = ssl.create_default_context()
+    async with (
+        httpx.AsyncClient(base_url=ORIGIN, timeout=60, headers={"Origin": ORIGIN}, verify=trust) as http,
+        Account(ORIGIN, http=http) as account,
+    ):
+        await account.sign_in(PERSON, PASSWORD)
+        http.headers["X-CSRFToken"] = http.cookies["csrftoken"]
+        yield http, account
+
+
+async def asked(http: httpx.AsyncClient, path: str, **what: Any) -> Any:
+    """What a page's call is answered."""
+    answer = await http.post(path, **what)
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+async def opened(http: httpx.AsyncClient) -> int:
+    """A pool with a few tasks alike, in which the scripts of the container `scripted` propose; its number."""
+    scripts = {"base_url": "http://scripted:8000/v1", "model": "scripted", "scripted": True, "dialect": "ui_tars_1_5"}
+    revision = await asked(http, "/api/policies", json={"name": "scripted", "revision": "1", **scripts})
+    settings = {"name": "Containers", "open_to_all": True, "review_mode": "none"}
+    pool = await asked(http, "/api/pools", json={"settings": settings, "policy": revision["id"]})
+    tasks = "".join(json.dumps({**TASK, "id": f"deploy/{seed}", "seed": seed}) + "\n" for seed in range(TRIES))
+    report = await asked(
+        http,
+        f"/api/pools/{pool['id']}/tasks",
+        files={"file": ("tasks.jsonl", tasks.encode())},
+        data={"kind": "jsonl"},
+    )
+    assert report["new"] == TRIES
+    return int(pool["id"])
+
+
+async def ticket(http: httpx.AsyncClient, episode: str, kind: str) -> tuple[str, str]:
+    """A ticket for a live picture, and where it is shown; VNC's address has it in itself."""
+    given = await asked(http, f"/api/episodes/{episode}/tickets", json={"kind": kind})
+    return given["ticket"], given["url"]
+
+
+async def watched(http: httpx.AsyncClient, episode: str) -> None:
+    """The machine is seen past the proxy: as pictures, and by VNC."""
+    pass_, url = await ticket(http, episode, "stills")
+    seen = b""
+    async with http.stream("GET", url, headers={"Authorization": f"Bearer {pass_}"}) as pictures:
+        assert pictures.status_code == 200
+        async for part in pictures.aiter_bytes():
+            seen += part
+            if len(seen) >= PICTURE:
+                break
+    assert JPEG in seen
+    _, url = await ticket(http, episode, "vnc")
+    async with connect(url, origin=Origin(ORIGIN), proxy=None, max_size=None) as viewer:
+        greeting = await viewer.recv()
+    assert isinstance(greeting, bytes)
+    assert greeting.startswith(b"RFB 003.008")
+
+
+async def begun(account: Account, pool: int) -> str:
+    """An episode whose machine stands as its task wants it."""
+    for _ in range(TRIES):
+        episode = await account.next_episode(pool)
+        assert episode is not None
+        async with Desk(account, episode) as desk:
+            await desk.until(lambda: desk.steering or desk.state.status == "failed")
+            if desk.state.status != "failed":
+                return episode
+            print(desk.state.error)
+    raise AssertionError("no machine could be prepared")
+
+
+async def played(stack: Stack) -> str:
+    """A task is claimed, watched, and done at its desk, whose web process dies before the second act; the episode's
+    name."""
+    killed = ""
+    async with signed_in() as (http, account):
+        pool = await opened(http)
+        episode = await begun(account, pool)
+        async with Desk(account, episode) as desk:
+
+            async def ask() -> Advice:
+                nonlocal killed
+                if desk.state.steps and not killed:
+                    runner = await asyncio.to_thread(stack.query, RUNNER.format(episode))
+                    killed = runner.split(":")[0]
+                    await asyncio.to_thread(stack.kill, killed)
+                return Advice(thought="as anybody would", action=WAY[len(desk.state.steps)])
+
+            await watched(http, episode)
+            told = await annotate(desk, ask)
+            assert told.ended == "success"
+            assert told.shown == 0, "the policy was asked before each act, and answered"
+            assert killed in ("web-1", "web-2")
+            await desk.until(lambda: desk.state.status == "finished")
+            assert desk.state.verdict is not None
+            assert desk.state.verdict.success is True
+    return episode
+
+
+async def test_an_episode_through_every_container(stack: Stack, tmp_path: Path) -> None:
+    """From an empty installation: the first person, a policy, a pool, a task, its desk, the database, an export."""
+    stack.manage(
+        "createsuperuser", "--noinput", "--username", PERSON, "--email", "", DJANGO_SUPERUSER_PASSWORD=PASSWORD
+    )
+    episode = await played(stack)
+
+    token = stack.manage("make_token", PERSON, "test").strip()
+    with Pilothouse(ORIGIN, token) as api:
+        stored = api.trajectory(UUID(episode))
+        export = api.export_wait(api.export_start({"review": None}).id)
+        folder = tmp_path / "export"
+        api.export_download(export.id, folder)
+    assert stored.task.name == TASK["name"]
+    assert [step.action.kind for step in stored.steps] == ["type_text", "press_keys"]
+    # The worker wrote what the web app was told, through the folder that both see.
+    (exported,) = (folder / TRAJECTORIES).read_text().splitlines()
+    assert Trajectory.model_validate_json(exported) == stored
+    counted = stack.query(f"SELECT count(*) FROM episodes_step WHERE episode_id = '{episode}'")
+    assert counted == str(len(stored.steps))
