@@ -1,8 +1,8 @@
 """The wheel turned by simulated annotators at the desk, against demonstrations: `python -m benchmarks.turns OUT`.
 
-Every arm has a pool and a wheel of its own, every seed a platform, all in OUT: seeds may be turned by programs beside
-each other. Ended at any moment and started again it goes on: turns that are done are only read. The table, printed
-after every turn, is of all that is in OUT.
+Every arm of every seed has a platform of its own, all in OUT, so that seeds and arms may be turned by programs beside
+each other; who follows the desk waits for it. Ended at any moment and started again it goes on: turns that are done are
+only read. The table, printed after every turn, is of all that is in OUT.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ AIM = 10
 """How near the expert's click a candidate is taken (pixels): lines of these small pages are twenty apart."""
 READY = 300.0
 POLL = 0.2
+FOLLOWING = 7_200.0
+"""Longest wait for a turn of the desk that another program turns (seconds)."""
 LEARNING = {
     **{"shown": 1.0, "batch": 8, "spelled": 2, "warmup": 5, "bfloat16": True, "keep_every": 1_000},
     **{"muon_rate": 0.0015, "adam_rate": 0.00015, "tower": False},
@@ -54,10 +57,12 @@ class Experiment:
 
     def turned(self, platform: Running, site: Site, cell: Cell) -> Figures:
         """A cell's figures, of a turn that is begun or gone on with."""
-        began = time.monotonic()
         server = self._address(cell) if cell.arm == "desk" else ""
+        # Who follows has the block from the desk's turn, and may be another program.
+        steps = None if cell.arm == "desk" else self._as_many(cell)
+        began = time.monotonic()
         block = block_recorded(self.out, cell, self.sizes)
-        if cell.arm == "desk":
+        if steps is None:
             self._ready(site, cell, server)
             with self._serving(site.weights(cell.wheel), server):
                 done = self._annotated(platform, cell, block)
@@ -65,7 +70,7 @@ class Experiment:
             episodes, own, accepted = len(done), sum(one.labels for one in done), sum(one.accepted for one in done)
         else:
             shown, accepted = self.out / f"{cell.name}.shown", 0
-            episodes, own = demonstrated(block, shown, self._as_many(cell))
+            episodes, own = demonstrated(block, shown, steps)
             platform.manage("import_trajectories", str(shown), "--pool", cell.wheel)
             self._ready(site, cell, server)
             folder = site.turned(cell.wheel, cell.turn)
@@ -89,11 +94,24 @@ class Experiment:
         site.wheel(cell.wheel, self._recipe(cell, server), self.out)
 
     def _as_many(self, cell: Cell) -> int:
-        """The steps that an arm without a policy is given: by hand as at the desk, or as many as were judged there."""
-        desk = self.ledger.known(cell.model_copy(update={"arm": "desk"}))
-        if desk is None:
-            raise SystemExit(f"{cell.name} follows the desk's turn, which is not done: name the arm `desk` too")
-        return desk.own + (desk.accepted if cell.arm == "paired" else 0)
+        """The steps that an arm without a policy is given: by hand as at the desk, or as many as were judged there.
+        Waits for the desk's turn. Raises TimeoutError."""
+        desk = cell.model_copy(update={"arm": "desk"})
+        deadline = time.monotonic() + FOLLOWING
+        while (judged := self._judged(desk)) is None:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{cell.name} follows {desk.name}, which does not come to its end")
+            time.sleep(POLL)
+        own, accepted = judged
+        return own + (accepted if cell.arm == "paired" else 0)
+
+    def _judged(self, desk: Cell) -> tuple[int, int] | None:
+        """Steps by hand and taken in a turn of the desk; None where there are more to come."""
+        if (known := self.ledger.known(desk)) is not None:
+            return known.own, known.accepted
+        told = _told(self.out / f"{desk.name}.annotated.jsonl")
+        own = sum(one.labels for one in told)
+        return (own, sum(one.accepted for one in told)) if own >= self.sizes.labels else None
 
     def _annotated(self, platform: Running, cell: Cell, block: Path) -> list[Annotated]:
         """What a simulated annotator did: so many steps by hand, or all tasks of the block."""
@@ -183,10 +201,10 @@ def main(given: Sequence[str] | None = None) -> int:
     ledger, python = Ledger(out, sizes), ensure_trainer(Console())
     experiment = Experiment(out, arguments.start.absolute(), python, sizes, ledger)
     os.environ.setdefault("PILOTHOUSE_WARM", json.dumps({"browser": 3}))
-    for seed in seeds:
-        left = [cell for cell in cells(sizes, [seed], arms) if ledger.known(cell) is None]
+    for (seed, arm), together in groupby(cells(sizes, seeds, arms), key=lambda cell: (cell.seed, cell.arm)):
+        left = [cell for cell in together if ledger.known(cell) is None]
         if left:
-            with platform_up(out / f"platform-{seed}") as platform, signed_in(platform) as site:
+            with platform_up(out / f"platform-{arm}-{seed}") as platform, signed_in(platform) as site:
                 for cell in left:
                     ledger.keep(experiment.turned(platform, site, cell))
                     print(f"{cell.name}\n{table(ledger.all())}", file=sys.stderr, flush=True)

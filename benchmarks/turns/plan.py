@@ -114,8 +114,8 @@ class Ledger:
 
 
 def cells(sizes: Sizes, seeds: Sequence[int], arms: Sequence[Arm]) -> Iterator[Cell]:
-    """In the order in which they are done: what an arm is given follows from its desk's turn, and a seed is whole
+    """In the order in which they are done: what an arm is given follows from its desk's turns, and a seed is whole
     before the next begins."""
     for seed in seeds:
-        for turn in range(1, sizes.turns + 1):
-            yield from (Cell(seed=seed, turn=turn, arm=arm) for arm in ARMS if arm in arms)
+        for arm in (arm for arm in ARMS if arm in arms):
+            yield from (Cell(seed=seed, turn=turn, arm=arm) for turn in range(1, sizes.turns + 1))

@@ -49,7 +49,7 @@ def picture(ref: BlobRef) -> bytes:
 
 def test_a_seed_is_whole_before_the_next_and_the_desk_goes_before_those_who_follow_it() -> None:
     order = [cell.name for cell in cells(SIZES, [0, 1], ARMS)]
-    assert order[:4] == ["desk-0-1", "shown-0-1", "paired-0-1", "desk-0-2"]
+    assert order[:4] == ["desk-0-1", "desk-0-2", "shown-0-1", "shown-0-2"]
     assert [name.split("-")[1] for name in order] == ["0"] * 6 + ["1"] * 6
 
 
