@@ -7,15 +7,8 @@ from pathlib import Path
 import pytest
 
 from vm_bridge.hosts.firstprocess import FirstProcess
-from vm_bridge.hosts.qemu_process import (
-    STANDING,
-    Accelerator,
-    Hardware,
-    Standing,
-    accelerators,
-    command,
-    machine_end,
-)
+from vm_bridge.hosts.qemu_process import Accelerator, Hardware, accelerators, command, machine_end
+from vm_bridge.hosts.tree import Standing, standing_note
 from vm_bridge.virtual.base import Base
 
 
@@ -63,7 +56,7 @@ def test_a_machine_that_was_left_is_ended(tmp_path: Path) -> None:
     folder.mkdir()
     with subprocess.Popen(("sleep", "600")) as left:
         first = FirstProcess(left.pid)
-        (folder / STANDING).write_text(Standing(pid=first.pid, began=first.began).model_dump_json())
+        standing_note(folder, Standing(pid=first.pid, began=first.began, groups=(), missing=()))
         first.close()
         machine_end(folder)
         assert left.wait(20) < 0
@@ -76,7 +69,7 @@ def test_a_process_that_only_has_the_number_is_left_alone(tmp_path: Path) -> Non
     with subprocess.Popen(("sleep", "600")) as other:
         try:
             first = FirstProcess(other.pid)
-            (folder / STANDING).write_text(Standing(pid=first.pid, began=first.began - 1).model_dump_json())
+            standing_note(folder, Standing(pid=first.pid, began=first.began - 1, groups=(), missing=()))
             first.close()
             machine_end(folder)
             assert other.poll() is None
