@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend_packages
 from annotation_app.operations.generated import check_types, write_types
 from annotation_app.operations.locks import data_lock, start_lock
+from annotation_app.operations.note import note_of
 from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
 from annotation_app.operations.packages import ensure_packages
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
@@ -125,11 +125,10 @@ def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 
 def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    note = arguments.data / demo.NOTE
-    if not note.exists():
+    note = note_of(arguments.data)
+    if note is None:
         raise OperationsError(f"Nothing is running on {arguments.data}.", hint="Start it: ./pilothouse demo")
-    environment = json.loads(note.read_text())["environment"]
-    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **environment})
+    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})
 
 
 def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:

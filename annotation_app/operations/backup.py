@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotation_app.operations.console import Console
-from annotation_app.operations.demo import NOTE
 from annotation_app.operations.errors import CommandFailed, OperationsError
 from annotation_app.operations.locks import LOCK_NAME, data_lock
+from annotation_app.operations.note import note_of
 from annotation_app.operations.postgres import Postgres, binaries
 from annotation_app.operations.supervisor import Supervisor
 
@@ -179,7 +179,7 @@ async def _fill(data: Path, dump: Path, console: Console) -> None:
 async def _database(data: Path, console: Console) -> AsyncIterator[Postgres]:
     """The installation's database: that of the running platform, or started for the while."""
     postgres = Postgres(data / "postgres")
-    if (data / NOTE).exists():
+    if note_of(data) is not None:
         yield postgres
         return
     async with Supervisor(data, console) as supervisor:

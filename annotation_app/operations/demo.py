@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
@@ -14,13 +14,13 @@ from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.locks import LOCK_NAME
+from annotation_app.operations.note import noted, written
 from annotation_app.operations.ports import exact_port, first_free_port, free_ports
 from annotation_app.operations.secrets import Secrets
 from annotation_app.operations.stack import LOOPBACK, ROOT, Ports, Stack
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 from annotation_app.operations.supervisor import Supervisor
 
-NOTE = Path("run") / "platform.json"
 SIGN_INS = "sign-ins.txt"
 LOADED = ("annotation_app/*/migrations/*.py", "annotation_app/demo/**/*.py", "annotation_app/demo/**/*.json")
 ANY_PORT = 0
@@ -59,7 +59,7 @@ async def serve(stack: Stack, console: Console, *, storage_only: bool, started: 
             await supervisor.start(*stack.services())
             _welcome(stack, console, seconds=time.monotonic() - began)
         started()
-        with _noted(stack):
+        with noted(stack.data, written(stack.url, stack.environment())):
             await supervisor.watch()
 
 
@@ -92,19 +92,6 @@ def _welcome(stack: Stack, console: Console, *, seconds: float) -> None:
     console.say()
     console.say("  Ctrl-C stops everything; what was done is kept.")
     console.say()
-
-
-@contextlib.contextmanager
-def _noted(stack: Stack) -> Iterator[None]:
-    note = stack.data / NOTE
-    fresh = note.with_suffix(".new")
-    fresh.touch(mode=0o600)
-    fresh.write_text(stack.note())
-    fresh.rename(note)
-    try:
-        yield
-    finally:
-        note.unlink(missing_ok=True)
 
 
 def run_until_stopped(stack: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:

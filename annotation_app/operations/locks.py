@@ -32,6 +32,14 @@ def data_lock(data: Path) -> Iterator[None]:
         yield
 
 
+def in_use(data: Path) -> bool:
+    """Whether a run uses a data folder now."""
+    if not (data / LOCK_NAME).exists():
+        return False
+    with _open(data / LOCK_NAME) as lock:
+        return not _taken(lock)
+
+
 @contextlib.contextmanager
 def setup_lock(file: Path, console: Console) -> Iterator[None]:
     """Installing into this clone; waits for another set-up, OperationsError when that takes half an hour."""

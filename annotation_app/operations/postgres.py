@@ -4,6 +4,7 @@ PostgreSQL refuses to run as root. Started by root it runs as an unprivileged us
 folder is bound to `/mnt`: so that user need not be able to reach the folder, which may lie in root's home.
 """
 
+import contextlib
 import importlib.util
 import os
 import pwd
@@ -46,8 +47,10 @@ class Postgres:
         return f"postgresql://{OWNER}@/{OWNER}?host={quote(str(self.folder), safe='')}"
 
     def create(self) -> None:
-        """Make the empty cluster and its database, once; CommandFailed when initdb does."""
+        """Make the empty cluster and its database, once; CommandFailed when initdb does. Of a server that was killed it
+        clears away what would keep the next from starting."""
         if self._created.exists():
+            self._clear()
             return
         shutil.rmtree(self._data, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -74,6 +77,18 @@ class Postgres:
             environment=ENGLISH,
             stop_signal=signal.SIGINT,
         )  # fmt: skip
+
+    def _clear(self) -> None:
+        """PostgreSQL takes any process that has the number of its last server for that server."""
+        note = self._data / "postmaster.pid"
+        try:
+            server = Path("/proc", note.read_text().split()[0])
+        except FileNotFoundError:
+            return
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if (server / "cwd").samefile(self._data):
+                return
+        note.unlink()
 
     @property
     def _created(self) -> Path:

@@ -1,7 +1,6 @@
 """A platform of one's own, started and stopped from Python: for integration tests, end-to-end tests, benchmarks."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -11,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation_app.operations.demo import ANY_PORT, NOTE
+from annotation_app.operations.demo import ANY_PORT
 from annotation_app.operations.errors import StartFailed
+from annotation_app.operations.note import note_by
 from annotation_app.operations.stack import ROOT
 
 START_SECONDS = 240.0
@@ -71,12 +71,10 @@ def running(data: Path, *, storage_only: bool = False, nano: bool = False) -> It
 
 
 def _await_note(data: Path, process: "subprocess.Popen[bytes]") -> Running:
-    note = data / NOTE
     deadline = time.monotonic() + START_SECONDS
-    while not note.exists():
+    while (note := note_by(data, process.pid)) is None:
         if process.poll() is not None or time.monotonic() > deadline:
             last = (data / "platform.log").read_bytes()[-TAIL_BYTES:].decode(errors="replace")
             raise StartFailed("The platform did not come up.", hint=last)
         time.sleep(POLL_SECONDS)
-    known = json.loads(note.read_text())
-    return Running(data=data, url=known["url"], environment=known["environment"], supervisor=process.pid)
+    return Running(data=data, url=note.url, environment=note.environment, supervisor=process.pid)

@@ -1,6 +1,5 @@
 """Which programs make the platform on one machine, and their environment: one definition for demo, tests and bench."""
 
-import json
 import os
 import sys
 from dataclasses import dataclass
@@ -135,10 +134,6 @@ class Stack:
                 environment={"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
             ),
         )
-
-    def note(self) -> str:
-        """What tests and tools need to find a running platform, as JSON. Holds the secrets."""
-        return json.dumps({"url": self.url, "environment": self.environment()}, indent=1)
 
     def _python(self, name: str, *arguments: str, ready: Answers | Listens | Says) -> Program:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))

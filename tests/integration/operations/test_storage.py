@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -16,6 +17,7 @@ from redis.asyncio import Redis as Client
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError, StartFailed
+from annotation_app.operations.note import NOTE, Note, note_of
 from annotation_app.operations.ports import free_port
 from annotation_app.operations.postgres import Postgres
 from annotation_app.operations.redis import Redis
@@ -104,6 +106,30 @@ async def test_postgres_works_in_a_home_that_its_own_user_cannot_enter(postgres:
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+async def test_postgres_starts_though_another_server_has_the_number_of_its_killed_one(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    postgres.create()
+    another = Postgres(tmp_path / "another")
+    another.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(another.program())
+        shutil.copy(another.folder / "data" / "postmaster.pid", postgres.folder / "data")
+        postgres.create()
+        async with Supervisor(tmp_path / "beside", Console(io.StringIO())) as beside:
+            await beside.start(postgres.program())
+            with psycopg.connect(postgres.url) as connection:
+                assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+async def test_a_server_that_runs_is_never_cleared_away(postgres: Postgres, tmp_path: Path) -> None:
+    postgres.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(postgres.program())
+        postgres.create()
+        assert (postgres.folder / "data" / "postmaster.pid").exists()
+
+
 async def test_redis_asks_for_its_password(redis_server: Redis, tmp_path: Path) -> None:
     redis_server.create()
     async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
@@ -142,3 +168,14 @@ def test_what_names_a_running_platform_is_private_and_goes_with_it(tmp_path: Pat
     with running(tmp_path, storage_only=True):
         assert stat.S_IMODE(note.stat().st_mode) == 0o600
     assert not note.exists()
+
+
+def test_a_platform_comes_up_after_one_that_was_killed_and_is_not_taken_for_it(tmp_path: Path) -> None:
+    with running(tmp_path, storage_only=True) as first:
+        os.kill(first.supervisor, signal.SIGKILL)
+    assert (tmp_path / NOTE).exists()
+    assert note_of(tmp_path) is None
+    with running(tmp_path, storage_only=True) as second:
+        assert note_of(tmp_path) == Note(second.url, second.environment, second.supervisor)
+        with psycopg.connect(second.environment["PILOTHOUSE_DATABASE_URL"]) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)

@@ -1,0 +1,60 @@
+"""What is written down of a running platform: where its pages are, and what its programs read."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from annotation_app.operations.locks import in_use
+
+NOTE = Path("run") / "platform.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Of one running platform; holds its secrets."""
+
+    url: str
+    environment: dict[str, str]
+    """Of its programs: addresses and secrets."""
+    supervisor: int
+    """The process that keeps it up."""
+
+
+@contextlib.contextmanager
+def noted(data: Path, note: Note) -> Iterator[None]:
+    """It can be read, by its owner only, until this ends."""
+    file = data / NOTE
+    fresh = file.with_suffix(".new")
+    fresh.touch(mode=0o600)
+    fresh.write_text(json.dumps(asdict(note), indent=1))
+    fresh.rename(file)
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def note_of(data: Path) -> Note | None:
+    """Of the platform that runs on this data, or None: a note outlives a platform that was killed."""
+    return _read(data) if in_use(data) else None
+
+
+def note_by(data: Path, supervisor: int) -> Note | None:
+    """What this supervisor, which runs, has written down by now; another's counts for nothing."""
+    note = _read(data)
+    return note if note is not None and note.supervisor == supervisor else None
+
+
+def written(url: str, environment: dict[str, str]) -> Note:
+    """A note of this process."""
+    return Note(url, environment, os.getpid())
+
+
+def _read(data: Path) -> Note | None:
+    try:
+        return Note(**json.loads((data / NOTE).read_bytes()))
+    except FileNotFoundError:
+        return None
