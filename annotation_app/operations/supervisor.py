@@ -150,9 +150,11 @@ class _Life:
 
     @classmethod
     async def begin(cls, program: Program, journal: logging.Logger) -> Self:
-        # A pipe of our own: asyncio's would make the process seem alive while a child of it holds the other end.
+        # A pipe of our own: asyncio's would make the process seem alive while a child of it holds the other end. It is
+        # read before there is a process: whoever is cancelled once there is one has no time to say which.
         output, theirs = os.pipe()
         try:
+            reader = await _reader_of(output)
             process = await asyncio.create_subprocess_exec(
                 *program.command,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -162,11 +164,10 @@ class _Life:
                 start_new_session=True,
             )
         except OSError as error:
-            os.close(output)
             raise StartFailed(f"{program.name} cannot be started: {error}") from error
         finally:
             os.close(theirs)
-        return cls(program, process, journal, await _reader_of(output))
+        return cls(program, process, journal, reader)
 
     def age(self) -> float:
         """Seconds since it began."""

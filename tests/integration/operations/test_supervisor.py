@@ -1,6 +1,7 @@
 """Real processes: started in order, started again after a crash, and never left behind."""
 
 import asyncio
+import contextlib
 import io
 import os
 import signal
@@ -9,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -45,6 +47,16 @@ async def until(holds: Callable[[], bool]) -> None:
 
 def pid_of(folder: Path, name: str) -> int:
     return int((folder / "run" / f"{name}.pid").read_text())
+
+
+def with_word(word: str) -> list[int]:
+    """The processes that were given a word."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if word.encode() in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+    return found
 
 
 @pytest.fixture
@@ -112,6 +124,19 @@ async def test_a_program_that_is_not_ready_in_time_is_told_and_ended(supervisor:
             await supervisor.start(silent, program("other", SLEEPER))
         pids = [pid_of(tmp_path, "silent"), pid_of(tmp_path, "other")]
     assert not any(map(lives, pids))
+
+
+async def test_nothing_is_left_of_a_start_that_is_cancelled_at_any_moment(tmp_path: Path, said: io.StringIO) -> None:
+    for turns in range(12):
+        word = f"{uuid4()}"
+        silent = f"import time; time.sleep(600) # {word}"
+        async with Supervisor(tmp_path, Console(said)) as supervisor:
+            starting = asyncio.create_task(supervisor.start(program("one", silent)))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            starting.cancel()
+            await asyncio.wait({starting})
+        assert not with_word(word), f"after {turns} turns of the loop"
 
 
 async def test_a_program_that_does_not_exist_is_told(supervisor: Supervisor) -> None:
