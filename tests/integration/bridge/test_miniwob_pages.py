@@ -6,9 +6,11 @@ from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.rollout.attempt import Attempted
 from agent_backend.rollout.experts import REF
 from agent_backend.rollout.pages import pages_attempted
+from tests.integration.suites.browser_tasks import NANO_SEEDS, nano_tasks
 from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
 from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.miniwob.pages import instructions
+from vm_bridge.suites.miniwob.suite import instruction_read
 
 SEED = 50_000
 TIMES = 2
@@ -43,3 +45,16 @@ async def test_episodes_begin_with_a_fresh_page_that_says_what_it_asks_for(tmp_p
         assert one.task.max_steps == task.max_steps
     shown = [(one, step.before.screenshot) for one in made if one.trajectory for step in one.trajectory.steps]
     assert all(ref is not None and one.blob(ref) for one, ref in shown)
+
+
+async def test_small_screens_of_the_demo_ask_what_their_pages_ask(tmp_path: Path) -> None:
+    """Of the last seed: a page whose instruction is noted once for all seeds may ask for something else later."""
+    host = BrowserHost(tmp_path, WEB_SUITES)
+    try:
+        sandbox = await host.create(IMAGE)
+        assert isinstance(sandbox, BrowserSandbox)
+        for number, task in enumerate((one for one in nano_tasks() if one.seed == NANO_SEEDS[-1]), 1):
+            await sandbox.bind(number).prepare(task)
+            assert await sandbox.browser.read(number, instruction_read) == task.instruction
+    finally:
+        await host.close()
