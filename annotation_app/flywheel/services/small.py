@@ -1,5 +1,6 @@
 """The smallest wheel there is, over the trainer's toy world: attempts of its own policy come in as imports."""
 
+import secrets
 from pathlib import Path
 
 from django.conf import settings
@@ -18,7 +19,6 @@ from annotation_app.tasks.models import Pool
 from vocabulary.base import Frozen
 
 NAME, POLICY, FIRST = "small", "toy", "start"
-PASSWORD = "nobody signs in here"
 CORNERS = "# Corners\n\nA picture shines in one of four colours. Each colour has a corner: NW, NE, SW or SE.\n"
 LEARNING = {"vision": True, "learning_rate": 0.001, "warmup": 1, "tokens": 256, "keep_every": 10}
 
@@ -38,7 +38,7 @@ def small_set(*, start: Path, server: str, attempts: Path, seeds: int) -> None:
     if job.status != "done" or job.refused:
         raise Invalid(f"The attempts did not come in: {job.error or job.refusals.first()}")
     pool = Pool.objects.get(name=NAME)
-    user = user_ensure(username="wheel", password=PASSWORD, name="Wheel", roles=["admin"])
+    user = user_ensure(username="wheel", password=secrets.token_urlsafe(), name="Wheel", roles=["admin"])
     if pool.policy is None:
         first, _new = revision_add(user=user, revision=_first(start, server))
         gate_set(user=user, pool_id=pool.pk, gate=Gate(attempts=seeds))
