@@ -32,9 +32,7 @@ def test_what_browsers_say_of_themselves_is_not_passed_on() -> None:
 
 def test_tickets_are_in_no_log() -> None:
     text = nginx_of(PROXY)
-    assert not {"$request ", "$request'", "$request_uri $", "$args", "$http_cookie"} & {
-        word for word in ("$request ", "$request'", "$request_uri $", "$args", "$http_cookie") if word in text
-    }
+    assert not [word for word in ("$request ", "$request'", "$request_uri $", "$args", "$http_cookie") if word in text]
 
 
 def test_the_bridges_own_calls_are_not_let_through() -> None:
