@@ -22,7 +22,7 @@ BUNDLED = ROOT / "trainer" / "nano" / "checkpoint"
 SCREENS = 200
 TASKS = (
     *("tasks", "tasks_above_0_8", "pointing_tasks_above_0_8", "multistep_tasks_above_0_8"),
-    *("miniwob_tasks_above_0_8", "miniwob_tasks_above_random"),
+    *("bundled_tasks_above_0_8", "miniwob_tasks_above_0_8", "miniwob_tasks_above_random"),
 )
 OWN = (
     *("unseen_word_accuracy", "unseen_word_random", "unseen_word_blind", "unseen_word_typed", "next_step_accuracy"),
