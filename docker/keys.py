@@ -24,12 +24,12 @@ def secrets_make(folder: Path, host: str) -> tuple[str, ...]:
     folder.chmod(0o700)
     made: list[str] = []
 
-    def keep(name: str, make: Callable[[], str]) -> str:
+    def keep(name: str, make: Callable[[], str], mode: int = 0o444) -> str:
         file = folder / name
         if not file.exists():
             aside = folder / f".{name}.new"
             aside.write_text(make())
-            aside.chmod(0o444)
+            aside.chmod(mode)
             aside.rename(file)
             made.append(name)
         return file.read_text()
@@ -49,19 +49,27 @@ def secrets_make(folder: Path, host: str) -> tuple[str, ...]:
     server = {"urls": [f"turn:{host}:3478?transport=udp", f"turn:{host}:3478?transport=tcp"], "secret": turn}
     keep("ice_servers", lambda: json.dumps([server]))
     keep("turn", lambda: TURN.format(host=host, secret=turn))
+    keep("environment", lambda: SETTINGS, mode=0o644)
     return tuple(made)
 
+
+SETTINGS = """\
+# Settings of this installation beside those of docker/compose.yaml, for web, workers and bridge, one NAME=value a line.
+# .env.example has them all: mail, single sign-on, a bucket and its AWS_ credentials, machines that stand ready, ...
+"""
 
 TURN = """\
 listening-port=3478
 min-port=49160
-max-port=49200
+max-port=50159
 realm={host}
 use-auth-secret
 static-auth-secret={secret}
 fingerprint
 no-cli
 no-multicast-peers
+# Streams are datagrams. Whoever has a pass could talk to databases and programs by streams of bytes.
+no-tcp-relay
 # A relay into the house would be a way past its walls: only what browsers and the bridge may reach.
 denied-peer-ip=127.0.0.0-127.255.255.255
 denied-peer-ip=169.254.0.0-169.254.255.255

@@ -18,6 +18,8 @@ HOST = "localhost"
 PORTS = (80, 443, 8010, 8011)
 """What the proxy listens on, as everywhere: the origin that pages come from has no port."""
 IMAGES = tuple(f"pilothouse-{name}" for name in ("app", "bridge", "pooler", "turn", "postgres", "redis", "proxy"))
+SENDER = "installation@localhost"
+"""A setting of this installation's own."""
 PATIENCE = 900.0
 """Longest until every part has said that it works (seconds)."""
 
@@ -66,6 +68,8 @@ class Stack:
         self.authority = self._certificates / "fullchain.pem"
         """What clients must trust."""
         runpy.run_path(str(DOCKER / "keys.py"))["secrets_make"](self._secrets, HOST)
+        with (self._secrets / "environment").open("a") as settings:
+            settings.write(f"PILOTHOUSE_EMAIL_FROM={SENDER}\n")
         self._certificates.mkdir()
         key = self._certificates / "privkey.pem"
         subprocess.run(
@@ -105,18 +109,37 @@ class Stack:
         """The ends of all logs, for who has to find out what went wrong."""
         return self._compose("logs", "--no-color", "--tail", "40", patience=120)
 
+    def backup(self, folder: Path) -> None:
+        """As docs/deploy.md has it."""
+        self._script("backup.sh", folder)
+
+    def restore(self, folder: Path) -> None:
+        """The same, where nothing runs and nothing is stored."""
+        self._script("restore.sh", folder)
+
+    def _script(self, name: str, folder: Path) -> None:
+        self._run(str(DOCKER / name), str(folder), patience=PATIENCE, COMPOSE=" ".join(self._command))
+
     def _compose(self, *words: str, patience: float) -> str:
+        return self._run(*self._command, *words, patience=patience)
+
+    @property
+    def _command(self) -> tuple[str, ...]:
         command = compose()
         assert command is not None, "asked for a stack without need_stack"
         files = [word for name in ("compose.yaml", "debian.yaml") for word in ("-f", str(DOCKER / name))]
+        return (*command, "--project-name", PROJECT, *files, "--profile", "demo")
+
+    def _run(self, *words: str, patience: float, **environment: str) -> str:
         done = subprocess.run(
-            [*command, "--project-name", PROJECT, *files, "--profile", "demo", *words],
+            words,
             env={
                 **os.environ,
                 "PILOTHOUSE_HOST": HOST,
                 "PILOTHOUSE_SECRETS": str(self._secrets),
                 "PILOTHOUSE_CERTIFICATES": str(self._certificates),
                 "PILOTHOUSE_MAX_MACHINES": "2",
+                **environment,
             },
             capture_output=True, text=True, timeout=patience, check=False,
         )  # fmt: skip

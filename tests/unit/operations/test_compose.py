@@ -116,6 +116,20 @@ def test_what_pages_open_sockets_to_knows_their_origin(name: str) -> None:
     assert len(origins) == 1
 
 
+def test_what_an_installation_sets_reaches_its_programs(secrets: Path) -> None:
+    assert all(line.startswith("#") for line in (secrets / "environment").read_text().splitlines())
+    for each in (*OURS.values(), SERVICES["bridge"]):
+        (file,) = each["env_file"]
+        assert file == "${PILOTHOUSE_SECRETS:-./secrets}/environment"
+
+
+def test_a_relay_relays_datagrams_only(secrets: Path) -> None:
+    lines = (secrets / "turn").read_text().splitlines()
+    assert "no-tcp-relay" in lines
+    ports = dict(line.split("=") for line in lines if line.startswith(("min-port", "max-port")))
+    assert f"{ports['min-port']}–{ports['max-port']}" in (ROOT / "docs" / "deploy.md").read_text()
+
+
 def test_web_processes_have_host_names_of_their_own() -> None:
     """By host and number another tells whether a process is gone: two of one name would take each other for dead."""
     names = [each.get("hostname") for name, each in SERVICES.items() if name.startswith("web-")]

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Copies a running compose installation into a folder that is not there yet: `docker/backup.sh FOLDER`.
+# COMPOSE is the command where it is another: COMPOSE="docker compose -f docker/compose.yaml -f docker/debian.yaml"
+set -eu
+here=$(dirname "$0")
+compose=${COMPOSE:-docker compose -f $here/compose.yaml}
+target=${1:?the folder to make}
+if [ -e "$target" ]; then
+  echo "$target exists; name a folder that does not" >&2
+  exit 1
+fi
+umask 077
+new=$target.tmp
+rm -rf "$new"
+mkdir -p "$new"
+# The database first: files are only ever added, so each that it names is there afterwards.
+$compose exec -T postgres sh -c '
+  export PGPASSWORD="$(cat "$POSTGRES_PASSWORD_FILE")"
+  exec pg_dump --username "$POSTGRES_USER" --format custom "$POSTGRES_USER"' > "$new/database.dump"
+# With 1 tar tells that something was written meanwhile: an export that is not done, which nobody could fetch yet.
+$compose exec -T worker sh -c 'tar -C "$PILOTHOUSE_DATA" -c . || [ $? -eq 1 ]' > "$new/data.tar"
+cp -Rp "${PILOTHOUSE_SECRETS:-$here/secrets}" "$new/secrets"
+(cd "$new" && sha256sum database.dump data.tar > sums)
+bytes=$(($(wc -c < "$new/database.dump") + $(wc -c < "$new/data.tar")))
+mv "$new" "$target"
+# The page Health tells how old the last backup is.
+$compose exec -T worker sh -c '
+  note="$PILOTHOUSE_DATA/last-backup.json"
+  printf "{\"created_at\": \"%s\", \"bytes\": %s}" "$(date -u +%Y-%m-%dT%H:%M:%S+00:00)" "$1" > "$note.tmp"
+  mv "$note.tmp" "$note"' note "$bytes"
+echo "Saved $bytes bytes in $target"

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Fills an empty compose installation, its web processes and workers not started, with what docker/backup.sh wrote:
+# `docker/restore.sh FOLDER`. COMPOSE as there.
+set -eu
+here=$(dirname "$0")
+compose=${COMPOSE:-docker compose -f $here/compose.yaml}
+secrets=${PILOTHOUSE_SECRETS:-$here/secrets}
+source=${1:?the folder of a backup}
+(cd "$source" && sha256sum --check --quiet sums)
+if [ ! -e "$secrets" ]; then
+  cp -Rp "$source/secrets" "$secrets"
+elif ! cmp -s "$source/secrets/secret_key" "$secrets/secret_key"; then
+  echo "$secrets are another installation's; move them away" >&2
+  exit 1
+fi
+# Whoever waits for PostgreSQL finds it well.
+$compose run --rm -T migrate true
+database() {
+  $compose exec -T postgres sh -c '
+    export PGPASSWORD="$(cat "$POSTGRES_PASSWORD_FILE")"
+    exec "$@" --username "$POSTGRES_USER" --dbname "$POSTGRES_USER"' database "$@"
+}
+if [ -n "$(database psql -tAc "SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1" < /dev/null)" ]; then
+  echo "this database is not empty" >&2
+  exit 1
+fi
+database pg_restore --exit-on-error --single-transaction < "$source/database.dump"
+$compose run --rm -T --no-deps migrate sh -c 'tar -C "$PILOTHOUSE_DATA" -x' < "$source/data.tar"
+echo "Restored; start it: $compose up --detach"
