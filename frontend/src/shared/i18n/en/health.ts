@@ -72,5 +72,5 @@ export const healthMessages = {
   "health.do.redis": "Leases, streams and jobs stop without it. Look at its log and its memory.",
   "health.do.queue": "Start more workers, or look in logs/worker.log for a job that hangs.",
   "health.do.disk": "Make room: delete by rules under Retention, or give the data folder a larger disk.",
-  "health.do.backup": "Run ./pilothouse backup FOLDER, best every night.",
+  "health.do.backup": "Run ./pilothouse backup FOLDER, with containers docker/backup.sh FOLDER, best every night.",
 } as const satisfies Record<string, Message>;

@@ -72,5 +72,5 @@ export const healthMessages = {
   "health.do.redis": "没有它，租约、画面和作业都会停止。请查看其日志和内存。",
   "health.do.queue": "请启动更多作业进程，或在 logs/worker.log 中查找卡住的作业。",
   "health.do.disk": "请腾出空间：在“保留期限”中设置删除规则，或给数据文件夹换更大的磁盘。",
-  "health.do.backup": "请运行 ./pilothouse backup FOLDER，最好每晚一次。",
+  "health.do.backup": "请运行 ./pilothouse backup FOLDER（容器部署用 docker/backup.sh FOLDER），最好每晚一次。",
 } as const satisfies Record<string, Message>;
