@@ -1,5 +1,6 @@
 """Turning: one stage after another, each begun in the ledger before it is done, so that whoever dies is followed."""
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from annotation_app.flywheel.programs import Halted, ProgramFailed, Programs, he
 from annotation_app.flywheel.selectors.turns import turn_of
 from annotation_app.flywheel.services import gate, ledger, samples, training
 
+logger = logging.getLogger(__name__)
 Work = Callable[[Any, Programs], dict[str, Any]]
 
 
@@ -37,7 +39,7 @@ STAGES: tuple[tuple[str, Work], ...] = (
 
 def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
     """Bring a turn to its end, or to where it fails or is cancelled; False where another process is at it for longer
-    than `patience` seconds."""
+    than `patience` seconds. What nobody foresaw comes out of it: the turn is taken up again, until it has failed."""
     turn = turn_of(turn_id)
     with held(training.turn_folder(turn), patience=patience) as lock:
         if lock is None:
@@ -72,6 +74,11 @@ def _stage(turn_id: UUID, name: str, work: Work, programs: Programs) -> bool:
     except OSError as error:
         fail(code=storage_code(error), error=str(error))
         return False
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        if not ledger.stage_stumble(turn_id=turn_id, name=name, error=told):
+            logger.error("turn %s failed: its stage %s ended %d times with %s", turn_id, name, ledger.STUMBLES, told)
+        raise
     ledger.stage_end(turn_id=turn_id, name=name, result=result)
     return True
 

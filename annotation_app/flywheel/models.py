@@ -82,6 +82,9 @@ class Stage(models.Model):
     name = models.CharField(max_length=10)
     state = models.CharField(max_length=6, choices=StageState.choices, default=StageState.BEGUN)
     tries = models.PositiveSmallIntegerField(default=1)
+    stumbles = models.PositiveSmallIntegerField(
+        default=0, help_text="Tries that an error nobody foresaw ended, since somebody last had the turn go on"
+    )
     result = models.JSONField(default=dict)
     code = models.CharField(max_length=64, blank=True)
     error = models.TextField(blank=True)

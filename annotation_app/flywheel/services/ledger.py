@@ -14,6 +14,11 @@ from annotation_app.flywheel.models import Stage, StageState, Turn, TurnState, W
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.tasks.models import Pool
 
+STUMBLES = 3
+"""How often a stage may end with an error nobody foresaw until the turn fails: what passed by itself has passed by
+then, a defect comes again each time."""
+UNFORESEEN = "unforeseen"
+
 
 def turner_check(user: User) -> None:
     """Raises Forbidden for anybody but admins: a turn may change who proposes."""
@@ -98,7 +103,8 @@ def stage_begin(*, turn_id: UUID, name: str) -> bool:
         return False
     if not new:
         again = {"state": StageState.BEGUN, "tries": F("tries") + 1, "code": "", "error": ""}
-        Stage.objects.filter(pk=stage.pk).update(**again)
+        anew = {"stumbles": 0} if stage.state == StageState.FAILED else {}
+        Stage.objects.filter(pk=stage.pk).update(**again, **anew)
     return True
 
 
@@ -114,6 +120,16 @@ def stage_fail(*, turn_id: UUID, name: str, code: str, error: str) -> None:
     begun = Stage.objects.filter(turn_id=turn_id, name=name, state=StageState.BEGUN)
     begun.update(state=StageState.FAILED, code=code, error=error[:4000])
     turn_end(turn_id=turn_id, state=TurnState.FAILED)
+
+
+def stage_stumble(*, turn_id: UUID, name: str, error: str) -> bool:
+    """Note an error nobody foresaw; whether the stage is tried again. After so many of them the turn has failed."""
+    begun = Stage.objects.filter(turn_id=turn_id, name=name, state=StageState.BEGUN)
+    begun.update(stumbles=F("stumbles") + 1, code=UNFORESEEN, error=error[:4000])
+    if not begun.filter(stumbles__gte=STUMBLES).exists():
+        return True
+    stage_fail(turn_id=turn_id, name=name, code=UNFORESEEN, error=error)
+    return False
 
 
 def turn_end(*, turn_id: UUID, state: str = TurnState.DONE) -> None:

@@ -317,6 +317,42 @@ def test_a_program_that_fails_ends_the_turn_and_it_goes_on_once_that_is_mended(
     assert turns.turn_row(turns.turn_of(turn.pk)).state == "done"
 
 
+def test_an_error_nobody_foresaw_is_tried_again_and_then_ends_the_turn_until_somebody_mended_it(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stages_to(monkeypatch, "mix")
+    turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+
+    def standing() -> tuple[str, str, str, int]:
+        row = turns.turn_row(turns.turn_of(turn.pk))
+        return row.state, row.stages[-1].state, row.stages[-1].code, row.stages[-1].tries
+
+    def defect(_: Any) -> None:
+        raise KeyError("a defect")
+
+    def stumble() -> None:
+        with pytest.raises(KeyError):
+            engine.turn_go(turn_id=turn.pk)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(samples, "value_of", defect)
+        for tries in range(1, ledger.STUMBLES):
+            stumble()
+            assert standing() == ("running", "begun", "unforeseen", tries)
+            assert turn.pk in turns.turns_running(), "a worker takes it up again"
+        stumble()
+        assert standing() == ("failed", "failed", "unforeseen", ledger.STUMBLES)
+        assert turns.turns_running() == ()
+        assert Stage.objects.get(turn=turn, name="value").error == "KeyError: 'a defect'"
+        assert f"turn {turn.pk} failed: its stage value" in caplog.text
+        ledger.turn_resume(user=admin, turn_id=turn.pk)
+        stumble()
+        assert standing()[0] == "running", "what goes on has its tries anew"
+    assert engine.turn_go(turn_id=turn.pk)
+    assert standing() == ("done", "done", "", 1)
+    assert Stage.objects.get(turn=turn, name="value").code == "", "what it ended with before is told no more"
+
+
 def test_one_turn_at_a_time_by_one_process_and_only_admins_turn(
     wheel: Wheel, admin: User, committed: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { StageOut } from "@/generated/api";
 import { i18nFor } from "@/shared/i18n/i18n";
 
-import { stageFacts } from "./stage-result";
+import { stageFacts, stageProblem } from "./stage-result";
 
 const SAID: readonly (readonly [StageOut["name"], StageOut["result"], string])[] = [
   ["collect", { samples: 1 }, "1 trajectory taken in"],
@@ -35,5 +35,20 @@ describe("what came of a stage", () => {
   it("says nothing of a stage that has only begun", () => {
     const names = ["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"] as const;
     expect(names.flatMap((name) => stageFacts(name, {}, i18nFor("en")))).toEqual([]);
+  });
+});
+
+describe("what a stage ended with", () => {
+  const said = (state: StageOut["state"], code: string, language: "en" | "zh") => stageProblem({ state, code, error: "KeyError: 'x'" }, i18nFor(language));
+
+  it("is a stable code and the error, in both languages", () => {
+    for (const language of ["en", "zh"] as const) expect(said("failed", "program_failed", language)).toBe("program_failed: KeyError: 'x'");
+  });
+
+  it("says of an error nobody foresaw whether it is tried again, and how it goes on", () => {
+    expect(said("begun", "unforeseen", "en")).toMatch(/^unforeseen: KeyError: 'x'\. .* tried again within a minute/);
+    expect(said("failed", "unforeseen", "en")).toMatch(/^unforeseen: KeyError: 'x'\. .* the turn goes on/);
+    expect(said("begun", "unforeseen", "zh")).toMatch(/^unforeseen: KeyError: 'x'。.*一分钟内会再试/);
+    expect(said("failed", "unforeseen", "zh")).toMatch(/^unforeseen: KeyError: 'x'。.*修复后可继续/);
   });
 });

@@ -53,6 +53,12 @@ export function stageFacts(name: StageOut["name"], result: Result, { t }: Pick<I
   return Object.keys(result).length === 0 ? [] : FACTS[name](result, t);
 }
 
+/** What a stage ended with, by its stable code; of an error nobody foresaw also what is to be done. */
+export function stageProblem({ state, code, error }: Pick<StageOut, "state" | "code" | "error">, { t }: Pick<I18n, "t">): string {
+  if (code !== "unforeseen") return `${code}: ${error}`;
+  return `${code}: ${t(state === "failed" ? "flywheel.unforeseen" : "flywheel.unforeseen_again", { error })}`;
+}
+
 function counted<W extends string>(words: readonly W[], counts: unknown, named: (word: W) => string): readonly string[] {
   const given = within(counts);
   return words.filter((word) => given[word] !== undefined).map((word) => `${named(word)} ${String(count(given[word]))}`);

@@ -18,7 +18,7 @@ import { Curves } from "./curves";
 import styles from "./flywheel.module.css";
 import { Lineage } from "./lineage";
 import { Samples } from "./samples";
-import { stageFacts } from "./stage-result";
+import { stageFacts, stageProblem } from "./stage-result";
 import { TaskChanges } from "./task-changes";
 import { GateBadge, Standing, TurnActions } from "./turn-table";
 
@@ -131,8 +131,8 @@ function Stages({ stages }: { stages: readonly StageOut[] }) {
         { head: t("flywheel.ended"), className: styles.whole, cell: ({ ended_at }) => (ended_at === null ? "–" : moment(ended_at)) },
         {
           head: t("flywheel.result"),
-          cell: ({ name, result, code, error }) =>
-            code ? <code className={styles.result}>{`${code}: ${error}`}</code> : stageFacts(name, result, i18n).join(" · ") || "–",
+          cell: (stage) =>
+            stage.code ? <code className={styles.result}>{stageProblem(stage, i18n)}</code> : stageFacts(stage.name, stage.result, i18n).join(" · ") || "–",
         },
       ]}
     />

@@ -45,6 +45,8 @@ export const flywheelMessages = {
   "flywheel.came.not_executable": "{count} cannot",
   "flywheel.came.duplicates": { one: "{count} duplicate", other: "{count} duplicates" },
   "flywheel.came.unchecked": "nothing was done again: {code}",
+  "flywheel.unforeseen": "{error}. Nobody foresaw this error, and it came again each time. The worker's log has all of it; once it is mended the turn goes on.",
+  "flywheel.unforeseen_again": "{error}. Nobody foresaw this error; the stage is tried again within a minute.",
   "flywheel.came.playing": "worth playing: {kinds}",
   "flywheel.came.mix": "{phase}: {fresh} of this turn, {earlier} of earlier ones; from {sources}",
   "flywheel.came.of": "{successes} of {attempts} succeed",

@@ -45,6 +45,8 @@ export const flywheelMessages = {
   "flywheel.came.not_executable": "{count} 条不可重做",
   "flywheel.came.duplicates": { other: "{count} 条重复" },
   "flywheel.came.unchecked": "没有重做：{code}",
+  "flywheel.unforeseen": "{error}。这是未预料到的错误，每次重试都再次出现。完整内容见工作进程的日志；修复后可继续本轮。",
+  "flywheel.unforeseen_again": "{error}。这是未预料到的错误；一分钟内会再试该阶段。",
   "flywheel.came.playing": "值得练习：{kinds}",
   "flywheel.came.mix": "{phase}：本轮 {fresh} 条，此前 {earlier} 条；来源 {sources}",
   "flywheel.came.of": "{attempts} 次中成功 {successes} 次",
