@@ -17,7 +17,7 @@ from trainer.nano.screens import Screen
 from trainer.nano.sentences import DOING, PLACES, asked
 from trainer.nano.targets import BUCKETS, CELL, NOWHERE, Seen, pairs_of, seen_of
 from trainer.nano.tokenizer import ACROSS, ACTS
-from vocabulary.actions import Click
+from vocabulary.actions import Action, Click, DoubleClick, Drag, RightClick, TypeText
 from vocabulary.dialect import ChatMessage, TextPart
 
 Ids = tuple[int, ...]
@@ -48,6 +48,10 @@ class Decision:
     """Where a click counts."""
     seen: Seen | None
     """What is known of the screen."""
+    end: tuple[int, int] | None = None
+    """Where a drag ends."""
+    ended: int = NOWHERE
+    """The number of the widget at which it ends."""
     chosen: int = NOWHERE
     """The number of the widget that is meant."""
     sentence: range = range(0)
@@ -117,6 +121,7 @@ def decision_of(speller: Speller, screen: Screen, wanted: Wanted) -> Decision:
         target=screen.widgets[clicked].target if clicked is not None else None,
         seen=seen_of(screen),
         chosen=clicked if clicked is not None else NOWHERE,
+        ended=wanted.ended if wanted.ended is not None else NOWHERE,
     )
 
 
@@ -125,24 +130,36 @@ def decision_blind(speller: Speller, wanted: Wanted, size: tuple[int, int]) -> D
     act = wanted.act
     before, after = speller.around(conversation(wanted.sentence, size, steps=steps_of(wanted.done, size)))
     sentence = speller.found(wanted.sentence, before)
-    bytewise = len(sentence) == len(wanted.sentence)
+    bytewise = len(sentence) == len(wanted.sentence.encode())
     told = range(0)
-    if bytewise and wanted.text_at is not None and not isinstance(act, Click):
+    if bytewise and wanted.text_at is not None and isinstance(act, TypeText):
         told = range(sentence.start + wanted.text_at, sentence.start + wanted.text_at + len(act.text) + 1)
     return Decision(
         pixels=np.empty((0, 0, 3), np.uint8),
         before=before,
         after=after,
         reply=speller.reply(reply(act, size)),
-        point=(act.x, act.y) if isinstance(act, Click) else None,
+        point=begun(act),
+        end=(act.end.x, act.end.y) if isinstance(act, Drag) else None,
         target=None,
         seen=None,
         sentence=sentence if bytewise else range(0),
-        pairs=tuple(pair for at, label in wanted.labels for pair in _asked_pairs(label, sentence.start + at))
+        pairs=tuple(pair for at, label in wanted.labels for pair in asked_pairs(label, sentence.start + at))
         if bytewise
         else (),
         copied=told,
     )
+
+
+def begun(act: Action | None) -> tuple[int, int] | None:
+    """Where something is clicked, or a drag begins."""
+    match act:
+        case Click() | DoubleClick() | RightClick():
+            return act.x, act.y
+        case Drag():
+            return act.start.x, act.start.y
+        case _:
+            return None
 
 
 @dataclass(frozen=True)
@@ -165,6 +182,8 @@ class Batch:
     down: torch.Tensor
     targets: torch.Tensor
     """How much of the click a cell has: 1 shared by the cells of what is clicked; shape (B, C)."""
+    ends: torch.Tensor
+    """How much of a drag's end a cell has; shape (B, C)."""
     points: torch.Tensor
     """Where the widget of a cell is clicked, NOWHERE where it is not known; shape (B, C, 2)."""
     known: torch.Tensor
@@ -192,6 +211,7 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
     ids = np.zeros((len(decisions), length), np.int64)
     places = np.zeros((3, len(decisions), length), np.int64)
     targets, points = np.zeros((len(decisions), cells), np.float32), np.full((len(decisions), cells, 2), NOWHERE)
+    ends = np.zeros((len(decisions), cells), np.float32)
     at, said = list[int](), list[int]()
     for number, one in enumerate(decisions):
         whole = (*one.before, *(speller.picture,) * cells, *one.after, *one.reply)
@@ -201,6 +221,11 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
         at += range(begin, begin + len(one.reply))
         said += one.reply
         targets[number], points[number] = _meant(one, rows, columns)
+        if one.end is not None:
+            ends[number, _cell_at(one.end, rows, columns)] = 1.0
+            if one.seen is not None and one.ended != NOWHERE:
+                ends[number, one.seen.widgets == one.ended] = 1.0
+            ends[number] /= ends[number].sum()
     across, down = speller.across.tolist(), speller.down.tolist()
     seen = {number: one.seen for number, one in enumerate(decisions) if one.seen is not None}
     by_x, by_y = ({token: pixel for pixel, token in enumerate(axis)} for axis in (across, down))
@@ -215,6 +240,7 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
         across=torch.tensor([by_x.get(token, NOWHERE) for token in said]),
         down=torch.tensor([by_y.get(token, NOWHERE) for token in said]),
         targets=torch.from_numpy(targets),
+        ends=torch.from_numpy(ends),
         points=torch.from_numpy(points),
         known=torch.tensor(list(seen), dtype=torch.long),
         read=read_of(list(seen.values())) if seen else None,
@@ -223,7 +249,7 @@ def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
     )
 
 
-def _asked_pairs(label: str, begin: int) -> tuple[tuple[int, int], ...]:
+def asked_pairs(label: str, begin: int) -> tuple[tuple[int, int], ...]:
     """The pairs of a label that begins at a token, each where its second letter stands."""
     return tuple((begin + place, pair) for place, pair in pairs_of(label))
 
@@ -281,9 +307,13 @@ def _meant(one: Decision, rows: int, columns: int) -> tuple[np.ndarray[Any, Any]
         if one.chosen != NOWHERE:
             targets[one.seen.widgets == one.chosen] = 1.0
     if one.point is not None and not targets.any():
-        cell = min(one.point[1] // CELL, rows - 1) * columns + min(one.point[0] // CELL, columns - 1)
+        cell = _cell_at(one.point, rows, columns)
         targets[cell], points[cell] = 1.0, one.point
     return targets / max(targets.sum(), 1.0), points
+
+
+def _cell_at(point: tuple[int, int], rows: int, columns: int) -> int:
+    return min(point[1] // CELL, rows - 1) * columns + min(point[0] // CELL, columns - 1)
 
 
 def _templated(message: ChatMessage) -> list[dict[str, str]]:

@@ -20,6 +20,7 @@ from trainer.nano.heads import reading_heads, reading_loss
 from trainer.nano.learning import Learning, run_open
 from trainer.nano.screens import PAGES, Screen, screen_draw
 from trainer.nano.shown import Shown
+from trainer.nano.sites import site_draw
 from trainer.nano.targets import CELL, NOWHERE
 from trainer.nano.tokenizer import ACROSS
 from trainer.trajectories import folder_open
@@ -61,6 +62,8 @@ class Config(Learning):
     """The share of drawn screens that are full of writing."""
     tasks: float = Field(default=0.4, ge=0, le=1)
     """The share of drawn decisions that are a step of a form, a list or a click in running text."""
+    sites: float = Field(default=0.0, ge=0, le=1)
+    """The share of drawn decisions on screens of the wider size that are of pages like a site's."""
     spelled: int = Field(default=16, ge=0)
     """Steps an update, beside those of the batch, at which something is typed, without a picture."""
     folders: tuple[Path, ...] = ()
@@ -110,11 +113,12 @@ def _batches(config: Config, shown: Shown, speller: Speller, update: int) -> tup
 
 
 def heads_make(model: Any) -> nn.ModuleDict:
-    """The heads of the first stage, and what the decoder is asked of each cell: whether it is meant, and where its
-    widget is clicked. All are drawn anew."""
+    """The heads of the first stage, and what the decoder is asked of each cell: whether it is meant, whether a drag
+    ends there, and where its widget is clicked. All are drawn anew."""
     heads, text = reading_heads(model), model.config.text_config.hidden_size
     for name, width in (
         ("meant", 1),
+        ("ended", 1),
         ("across", BINS),
         ("down", BINS),
         ("column", MOST),
@@ -211,6 +215,8 @@ def _decisions(config: Config, update: int, shown: Shown, speller: Speller) -> l
 
 
 def _drawn(speller: Speller, random: Random, page: tuple[int, int], config: Config) -> Decision:
+    if page == PAGES[0] and random.random() < config.sites:
+        return decision_of(speller, *site_draw(random, page))
     if random.random() < config.tasks:
         return decision_of(speller, *task_draw(random, page))
     return decision_draw(speller, random, _screen(random, page, config.dense))
@@ -263,6 +269,10 @@ def _cells_loss(heads: nn.ModuleDict, middle: torch.Tensor, batch: Batch) -> tup
         "across": across.item(),
         "down": down.item(),
     }
+    if (dragged := batch.ends.any(-1)).any():
+        ended = heads["ended"](middle)[..., 0][dragged]
+        figures["ended_right"] = batch.ends[dragged].gather(1, ended.argmax(-1, keepdim=True)).mean().item()
+        found = found - (batch.ends[dragged] * ended.log_softmax(-1)).sum() / len(batch.ends)
     return found + 0.5 * (across + down), figures
 
 

@@ -25,7 +25,7 @@ from trainer.nano.screens import (
     widget_draw,
 )
 from trainer.nano.words import label_draw
-from vocabulary.actions import Action, Click, TypeText
+from vocabulary.actions import Action, Click, Drag, TypeText
 
 ENDS = ("Submit", "Submit", "Login", "OK", "Search", "Send", "Done", "Save", "Enter")
 """What buttons that end a form are mostly called."""
@@ -39,7 +39,7 @@ TRIES = 12
 
 @dataclass
 class Sentence:
-    """An instruction in the making: its text, and where in it labels and texts to type stand."""
+    """An instruction in the making: its text, and at which of its bytes labels and texts to type begin."""
 
     text: str = ""
     labels: list[tuple[int, str]] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Sentence:
 
     def say(self, form: str, words: str, *, typed: bool = False) -> None:
         """Add a form with words in its place."""
-        at = len(self.text) + form.index("{}")
+        at = len((self.text + form[: form.index("{}")]).encode())
         self.text += form.replace("{}", words)
         self.labels.append((at, words))
         if typed:
@@ -60,13 +60,15 @@ class Wanted:
 
     sentence: str
     labels: tuple[tuple[int, str], ...]
-    """What of it is looked for or typed, and where in it that stands."""
+    """What of it is looked for or typed, and at which of its bytes that begins."""
     done: tuple[Action, ...]
-    act: Click | TypeText
+    act: Click | TypeText | Drag
     widget: int | None
-    """Which one is clicked."""
+    """Which one is clicked or dragged."""
     text_at: int | None = None
-    """Where in the sentence stands what is typed."""
+    """At which byte of the sentence begins what is typed."""
+    ended: int | None = None
+    """Which widget a drag ends at."""
 
 
 Layout = Callable[[Random, Page, bool], tuple[Screen, Wanted] | None]

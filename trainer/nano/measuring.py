@@ -25,7 +25,7 @@ from trainer.nano.heads import read_of, reading_heads, reading_loss
 from trainer.nano.learning import HEADS
 from trainer.nano.screens import PAGES, Screen, screen_draw
 from trainer.nano.targets import CELL, seen_of
-from vocabulary.actions import Click, TypeText
+from vocabulary.actions import TypeText
 from vocabulary.dialect import Parsed
 from vocabulary.dialect import Screen as Size
 from vocabulary.statistics import rate_of
@@ -137,10 +137,10 @@ def step_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[
             part = drawn[begin : begin + TOGETHER]
             asked = [decision_of(speller, *one) for one in part]
             for one, (_, wanted), said in zip(asked, part, replies(checkpoint, asked), strict=True):
-                if isinstance(wanted.act, Click):
-                    right["stepping"].append(_hit(one, said))
-                else:
+                if isinstance(wanted.act, TypeText):
                     right["typing"].append(_typed(one, said) == wanted.act.text)
+                else:
+                    right["stepping"].append(_hit(one, said))
     rates = {name: rate_of(sum(each), len(each)) for name, each in right.items() if each}
     return {
         name: {

@@ -108,7 +108,7 @@ def screen_draw(random: Random, *, page: Page, dense: bool, kept: bool = False) 
 def drawn_on(random: Random, page: Page, draw: Callable[[Pen], list[Widget]]) -> Screen:
     """What is drawn on a ground of some colour, as a server scales it."""
     width, height = page
-    ground = _shade(random, light=random.random() < 0.85)
+    ground = shade_draw(random, light=random.random() < 0.85)
     image = Image.new("RGB", page, ground)
     widgets = draw(Pen(ImageDraw.Draw(image), ground, random))
     rows, columns = smart_resize(height, width)
@@ -193,13 +193,13 @@ def widget_draw(pen: Pen, what: tuple[Kind, str, Font], place: Page, size: Page,
     (left, top), (wide, high) = place, size
     box = left, top, left + wide, top + high
     middle = top + (high - font.height) // 2
-    text, ink, target, content = (left, middle), _ink(random, pen.ground), box, None
+    text, ink, target, content = (left, middle), ink_on(random, pen.ground), box, None
     match kind:
         case "button":
-            fill = _shade(random, light=random.random() < 0.5)
-            edge = _ink(random, fill) if random.random() < 0.5 else fill
+            fill = shade_draw(random, light=random.random() < 0.5)
+            edge = ink_on(random, fill) if random.random() < 0.5 else fill
             brush.rounded_rectangle((left, top, left + wide - 1, top + high - 1), random.randint(0, 5), fill, edge)
-            text, ink = (left + (wide - round(font.bounds(label)[-1])) // 2, middle), _ink(random, fill)
+            text, ink = (left + (wide - round(font.bounds(label)[-1])) // 2, middle), ink_on(random, fill)
         case "checkbox" | "radio":
             target = left, top + high // 2 - 7, left + 13, top + high // 2 + 6
             state = state or State(ticked=random.random() < 0.4)
@@ -207,14 +207,14 @@ def widget_draw(pen: Pen, what: tuple[Kind, str, Font], place: Page, size: Page,
             text = left + 18, middle
         case "field":
             target = left + round(font.bounds(label)[-1]) + (5 if label else 0), top, left + wide, top + high
-            content = _field_draw(brush, target, middle, font, state or UNTOUCHED)
+            content = field_draw(brush, target, middle, font, state or UNTOUCHED)
         case "link":
             ink = LINKS[0] if sum(pen.ground) > 380 else LINKS[1]
             brush.line((left, middle + font.ascent + 1, left + wide - 1, middle + font.ascent + 1), ink)
         case "text":
             pass
     brush.text(text, label, fill=ink, font=font.face)
-    return Widget(kind, label, box, target, _writing(label, font, text), state or UNTOUCHED, content)
+    return Widget(kind, label, box, target, writing_of(label, font, text), state or UNTOUCHED, content)
 
 
 def _box_draw(brush: ImageDraw.ImageDraw, box: tuple[int, int, int, int], kind: Kind, state: State) -> None:
@@ -231,7 +231,7 @@ def _box_draw(brush: ImageDraw.ImageDraw, box: tuple[int, int, int, int], kind: 
         shape((left + 3, top + 3, right - 3, bottom - 3), (30, 90, 200))
 
 
-def _field_draw(
+def field_draw(
     brush: ImageDraw.ImageDraw, box: tuple[int, int, int, int], middle: int, font: Font, state: State
 ) -> Writing | None:
     """The frame is thick around what has the focus."""
@@ -243,10 +243,10 @@ def _field_draw(
     brush.text((left + 3, middle), shown, fill=(0, 0, 0), font=font.face)
     if state.focused:
         brush.line((end + 1, middle + 1, end + 1, middle + font.height - 2), (0, 0, 0))
-    return _writing(shown, font, (left + 3, middle)) if shown else None
+    return writing_of(shown, font, (left + 3, middle)) if shown else None
 
 
-def _writing(text: str, font: Font, place: tuple[int, int]) -> Writing:
+def writing_of(text: str, font: Font, place: tuple[int, int]) -> Writing:
     left, top = place
     return Writing(text, tuple(left + bound for bound in font.bounds(text)), top, top + font.height)
 
@@ -256,7 +256,7 @@ def _near(place: tuple[int, int], size: tuple[int, int], box: tuple[float, float
     return left < box[2] + GAP and box[0] < left + wide + GAP and top < box[3] + GAP and box[1] < top + high + GAP
 
 
-def _shade(random: Random, *, light: bool) -> Colour:
+def shade_draw(random: Random, *, light: bool) -> Colour:
     low, high = (200, 255) if light else (20, 150)
     grey = random.randint(low, high)
     spread = 0 if random.random() < 0.4 else 55
@@ -264,7 +264,7 @@ def _shade(random: Random, *, light: bool) -> Colour:
     return red, green, blue
 
 
-def _ink(random: Random, under: Colour) -> Colour:
+def ink_on(random: Random, under: Colour) -> Colour:
     """A colour that can be read on another."""
     level = random.randint(0, 60)
     light = 0.3 * under[0] + 0.6 * under[1] + 0.1 * under[2] > 130

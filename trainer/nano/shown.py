@@ -1,20 +1,23 @@
 """Attempts of experts, people and policies as decisions: a folder of trajectories through the one renderer."""
 
 import io
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
+from pathlib import Path
 from random import Random
 
 import numpy as np
 from PIL import Image
 
-from trainer.nano.asked import Decision, Speller
+from trainer.nano.asked import Decision, Speller, asked_pairs, begun
 from trainer.nano.asking import dialect
 from trainer.nano.sentences import thought
 from trainer.nano.targets import NOWHERE
 from trainer.trajectories import TrajectoryFolder
-from vocabulary.actions import Action, Click, DoubleClick, Drag, RightClick, TypeText
+from vocabulary.actions import Drag, TypeText
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen
 from vocabulary.memory import Budget
@@ -24,6 +27,8 @@ from vocabulary.trajectories import Trajectory
 
 SERVED = Budget(images=1, stride=1)
 """What it is served with: the present screen, and what was done before as text."""
+QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
+"""What an instruction calls by its name."""
 Size = tuple[int, int]
 
 
@@ -44,21 +49,26 @@ class Kept:
 
 
 class Shown:
-    """The decisions in some folders, by the size of their pictures and by their task."""
+    """The decisions in some folders, by the size of their pictures, by their folder and by their task."""
 
     def __init__(self, folders: Sequence[TrajectoryFolder], speller: Speller) -> None:
-        self._by_size: dict[Size, dict[str, list[Kept]]] = {}
-        for folder in folders:
+        self._times = Counter(folder.path for folder in folders)
+        self._by_size: dict[Size, dict[tuple[Path, str], list[Kept]]] = {}
+        for folder in {folder.path: folder for folder in folders}.values():
             for one in decisions_of(folder, speller):
-                self._by_size.setdefault(one.size, {}).setdefault(one.task, []).append(one)
+                self._by_size.setdefault(one.size, {}).setdefault((folder.path, one.task), []).append(one)
 
     def __len__(self) -> int:
         return sum(len(each) for tasks in self._by_size.values() for each in tasks.values())
 
     def draw(self, random: Random, count: int) -> list[Decision]:
         """So many of one size. A task is drawn as often as the root of its decisions is large: one of ten acts has more
-        to teach than one of one, but not ten times as much."""
-        sizes = {size: [sqrt(len(each)) for each in tasks.values()] for size, tasks in sorted(self._by_size.items())}
+        to teach than one of one, but not ten times as much. A folder that is named twice is drawn from twice as
+        often."""
+        sizes = {
+            size: [self._times[path] * sqrt(len(each)) for (path, _), each in tasks.items()]
+            for size, tasks in sorted(self._by_size.items())
+        }
         (size,) = random.choices(list(sizes), [sum(shares) for shares in sizes.values()])
         tasks = random.choices(list(self._by_size[size].values()), sizes[size], k=count)
         return [random.choice(each).whole() for each in tasks]
@@ -100,6 +110,10 @@ def picture_of(messages: Sequence[ChatMessage]) -> BlobRef | None:
 
 def _decision(sample: Sample, size: Size, speller: Speller, instruction: str) -> Decision:
     before, after = speller.around(sample.messages)
+    sentence = speller.found(instruction, before)
+    if len(sentence) != len(instruction.encode()):
+        sentence = range(0)
+    pairs = _quoted(instruction, sentence) if sentence else ()
     said = dialect().parse(sample.target, Screen(width=size[0], height=size[1]))
     act = said.action if isinstance(said, Parsed) else None
     return Decision(
@@ -107,24 +121,23 @@ def _decision(sample: Sample, size: Size, speller: Speller, instruction: str) ->
         before=before,
         after=after,
         reply=speller.reply(sample.target),
-        point=_begun(act),
+        point=begun(act),
+        end=(act.end.x, act.end.y) if isinstance(act, Drag) else None,
         target=None,
         seen=None,
-        copied=_copied(act.text, instruction, speller.found(instruction, before))
-        if isinstance(act, TypeText)
-        else range(0),
+        sentence=sentence if pairs else range(0),
+        pairs=pairs,
+        copied=_copied(act.text, instruction, sentence) if sentence and isinstance(act, TypeText) else range(0),
     )
 
 
-def _begun(act: Action | None) -> tuple[int, int] | None:
-    """Where something is clicked, or a drag begins."""
-    match act:
-        case Click() | DoubleClick() | RightClick():
-            return act.x, act.y
-        case Drag():
-            return act.start.x, act.start.y
-        case _:
-            return None
+def _quoted(instruction: str, sentence: range) -> tuple[tuple[int, int], ...]:
+    """The pairs of letters of what an instruction has in quotes, each where its second letter stands."""
+    return tuple(
+        pair
+        for found in QUOTED.finditer(instruction)
+        for pair in asked_pairs(found[1], sentence.start + len(instruction[: found.start(1)].encode()))
+    )
 
 
 def _copied(text: str, instruction: str, stands: range) -> range:
@@ -132,9 +145,10 @@ def _copied(text: str, instruction: str, stands: range) -> range:
     be found or not spelled by bytes there."""
     said, wanted = instruction.lower(), text.lower()
     at = said.find(f'"{wanted}"') + 1 or (said.find(wanted) if said.count(wanted) == 1 else NOWHERE)
-    if at == NOWHERE or not text.isascii() or len(stands) != len(instruction):
+    if at == NOWHERE or not text.isascii() or len(said) != len(instruction):
         return range(0)
-    return range(stands.start + at, stands.start + at + len(text) + 1)
+    begin = stands.start + len(instruction[:at].encode())
+    return range(begin, begin + len(text) + 1)
 
 
 def _size(data: bytes) -> Size:

@@ -16,10 +16,10 @@ from trainer.nano import clicking
 from trainer.nano.asked import TELLING, Decision, Speller, batch_of
 from trainer.nano.forward import patches_of
 from trainer.nano.shown import SERVED, Shown, decisions_of, in_own_words
-from trainer.nano.targets import CELL
+from trainer.nano.targets import CELL, pairs_of
 from trainer.serve.reader import Reader
 from trainer.trajectories import TrajectoryFolder, folder_open
-from vocabulary.actions import Action, Click, Drag, Point, PressKeys
+from vocabulary.actions import Action, Click, Drag, Point, PressKeys, TypeText
 from vocabulary.samples import samples_of
 from vocabulary.steps import Step
 from vocabulary.trajectories import Trajectory
@@ -85,7 +85,7 @@ def test_a_drag_is_learned_where_it_begins_and_ends_and_a_key_as_itself(nano: Ch
     assert (across[0], down[0]) == dragged.point
     assert across[1] > across[0]
     assert down[1] > down[0]
-    assert batch.targets.sum() == 1
+    assert batch.targets.sum() == batch.ends.sum() == 1
     said = [nano.tokenizer.decode([token]) for token in pressed.reply if speller.weight(token) == TELLING]
     assert said == ["I press keys.", "hotkey(key='left')", "<|im_end|>"]
 
@@ -102,6 +102,30 @@ def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder
     (first, *_) = (json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines())
     assert "letters" in first  # half of an update is drawn, so that reading is never left out
     assert (made / "model.safetensors").read_bytes() != (start / "model.safetensors").read_bytes()
+
+
+def test_what_stands_in_quotes_of_any_kind_is_told_and_copied(nano: Checkpoint, tmp_path: Path) -> None:
+    made = trajectory(steps=(_seen(step(0, TypeText(text="Rye bread"))),))
+    task = made.task.model_copy(update={"instruction": "Search for “Rye bread”, please."})
+    speller = Speller(nano.tokenizer)
+    opened = folder_open(folder_write(tmp_path, made.model_copy(update={"task": task})))
+    (one,) = decisions_of(opened, speller)
+    spelled = [nano.tokenizer.decode([token]) for token in one.decision.before]
+    begin = one.decision.copied.start
+    assert "".join(spelled[begin : begin + 9]) == "Rye bread"
+    assert len(one.decision.copied) == 10
+    assert one.decision.pairs == tuple((begin + place, pair) for place, pair in pairs_of("Rye bread"))
+
+
+def test_a_folder_named_twice_is_drawn_from_twice_as_often(
+    nano: Checkpoint, folder: TrajectoryFolder, tmp_path: Path
+) -> None:
+    task = attempt().task.model_copy(update={"instruction": "Another one."})
+    other = folder_open(folder_write(tmp_path, attempt().model_copy(update={"task": task})))
+    speller = Speller(nano.tokenizer)
+    others = {one.decision.before for one in decisions_of(other, speller)}
+    drawn = Shown([folder, other, other, other], speller).draw(Random(0), 400)
+    assert sum(one.before in others for one in drawn) / 400 == pytest.approx(3 / 4, abs=0.08)
 
 
 def _seen(one: Step) -> Step:
