@@ -3,28 +3,34 @@
 from typing import Annotated
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
 from annotation_app.flywheel import jobs
+from annotation_app.flywheel.folders import folder_of
 from annotation_app.flywheel.routing import Route
 from annotation_app.flywheel.schemas import (
     CheckpointLineage,
     SamplePage,
+    SeedTrials,
+    Side,
     TrajectoryLineage,
+    TrialsBeside,
     TurnOut,
     TurnRow,
     WheelOut,
 )
-from annotation_app.flywheel.selectors import lineage, turns
+from annotation_app.flywheel.selectors import lineage, trials, turns
 from annotation_app.flywheel.services import ledger
-from annotation_app.flywheel.services.training import folder_of
+from vocabulary.blobs import Sha256
 
 router = Router(tags=["flywheel"], auth=SIGNED_IN_OR_TOKEN)
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
+Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Name = Annotated[str, Query(), Field(max_length=400)]
 After = Annotated[int, Query(), Field(ge=0, le=2**63 - 1)]
 
 
@@ -50,6 +56,37 @@ def turn_get(request: HttpRequest, turn_id: UUID) -> TurnOut:
 def samples_list(request: HttpRequest, turn_id: UUID, route: Route | None = None, after: After = 0) -> SamplePage:
     """What a turn took in, where each went, and why."""
     return turns.samples_page(user=user_of(request), turn_id=turn_id, route=route, after=after)
+
+
+@router.get("/turns/{uuid:turn_id}/trials", response=list[SeedTrials])
+def trials_list(
+    request: HttpRequest, turn_id: UUID, name: Name, suite: Name = "", level: Annotated[int, Query(), Field(ge=1)] = 1
+) -> list[SeedTrials]:
+    """What the active revision and what the turn made did at a task of the gate, seed by seed."""
+    return trials.task_trials(user=user_of(request), turn_id=turn_id, suite=suite, name=name, level=level)
+
+
+@router.get("/turns/{uuid:turn_id}/trials/beside", response=TrialsBeside)
+def trials_beside(
+    request: HttpRequest, turn_id: UUID, active: Annotated[Place, Query()], candidate: Annotated[Place, Query()]
+) -> TrialsBeside:
+    """Two attempts at one task and seed side by side, by their places in the list."""
+    return trials.trials_beside(user=user_of(request), turn_id=turn_id, active=active, candidate=candidate)
+
+
+@router.get("/turns/{uuid:turn_id}/trials/{side}/{place}/pictures/{sha256}", response={200: None})
+def trial_picture(
+    request: HttpRequest,
+    turn_id: UUID,
+    side: Annotated[Side, Path()],
+    place: Annotated[Place, Path()],
+    sha256: Annotated[Sha256, Path()],
+) -> HttpResponse:
+    """A picture that an attempt shows, and no other."""
+    user = user_of(request)
+    ref, data = trials.trial_picture(user=user, turn_id=turn_id, side=side, place=place, sha256=sha256)
+    headers = {"Cache-Control": "private, max-age=31536000, immutable", "ETag": f'"{ref.sha256}"'}
+    return HttpResponse(data, content_type=ref.media_type, headers=headers)
 
 
 @router.post("/turns/{uuid:turn_id}/cancel", response={204: None})

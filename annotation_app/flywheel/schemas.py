@@ -10,11 +10,17 @@ from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.routing import Reason, Route
 from annotation_app.flywheel.value import Grounds
 from annotation_app.policies.gate import Reason as GateReason
+from vocabulary.agreement import Pair
 from vocabulary.base import Frozen
 from vocabulary.evaluations import Rate, TaskChange
+from vocabulary.observations import Verdict
+from vocabulary.steps import Step
+from vocabulary.trajectories import Outcome
 
 StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
 Phase = Literal["ct", "sft", "rl"]
+Side = Literal["active", "candidate"]
+"""Whose attempts at the gate: those of the revision that proposed as the turn began, or of what the turn made."""
 
 
 class StageOut(Frozen):
@@ -184,3 +190,43 @@ class CheckpointLineage(Frozen):
     ancestors: tuple[CheckpointOut, ...]
     uses: tuple[UseOut, ...]
     next: int | None
+
+
+class Trial(Frozen):
+    """An attempt at the gate in short."""
+
+    place: int
+    """In its side's folder, from 0."""
+    solved: bool | None
+    """None where nothing could judge the end."""
+    outcome: Outcome | None
+    steps: int
+
+
+class SeedTrials(Frozen):
+    """What both revisions did at a task with one seed; None where one of them did not try it."""
+
+    seed: int
+    active: Trial | None
+    candidate: Trial | None
+
+
+class TrialShown(Frozen):
+    """An attempt at the gate, step by step, and how it ended."""
+
+    steps: tuple[Step, ...]
+    outcome: Outcome | None
+    verdict: Verdict | None
+
+
+class TrialsBeside(Frozen):
+    """Two attempts at one task and seed beside each other; `divergence` is a place in `pairs`."""
+
+    kind: str
+    seed: int
+    instruction: str
+    active: TrialShown
+    candidate: TrialShown
+    pairs: tuple[Pair, ...]
+    divergence: int | None
+    agreement: float

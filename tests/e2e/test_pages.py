@@ -21,8 +21,8 @@ ADMINS_PAGES = (
 )
 OTHER_PAGES = ("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret")
 """Looked at with what leads there: an episode, another role, nobody signed in."""
-UNSEEN = {"*", "sign-in", "flywheel/:id"}
-"""No pages of ours, or one that takes a whole turn of the flywheel to have."""
+UNSEEN = {"*", "sign-in", "flywheel/:id", "flywheel/:id/beside"}
+"""No pages of ours, or ones that take a whole turn of the flywheel to have."""
 ROUTE = re.compile(r'\bpath: "([^"]+)"')
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from django.conf import settings
 
+from annotation_app.flywheel.folders import TRIALS
 from annotation_app.flywheel.models import Checkpoint, Turn
 from annotation_app.flywheel.programs import ProgramFailed, Programs, platform_python, trainer_python
+from annotation_app.flywheel.selectors.trials import tried_before
 from annotation_app.flywheel.services.training import PHASES, found_at, start_of, turn_folder
 from annotation_app.flywheel.serving import served
 from annotation_app.policies.schemas import RevisionIn
@@ -35,13 +37,13 @@ def gate(turn: Turn, programs: Programs) -> dict[str, Any]:
     candidate = candidate_of(turn)
     if candidate is None:
         return {"candidate": ""}
-    folder = turn_folder(turn) / "trials"
+    folder = turn_folder(turn) / TRIALS
     report = folder / "report.json"
     words = [platform_python(), "-m", "agent_backend.evaluate", str(folder / "candidate"), "--out", str(report)]
     _tried(turn, programs, Path(found_at(candidate.path)), folder / "candidate", name_of(turn))
     active = turn.active
     if active is not None and active.name == turn.recipe.policy:
-        before = _tried_before(turn)
+        before = tried_before(turn)
         if before is None:
             before = folder / "active"
             _tried(turn, programs, Path(found_at(start_of(turn))), before, active.revision)
@@ -59,7 +61,7 @@ def register(turn: Turn) -> dict[str, Any]:
         return {}
     revision, _new = revision_add(user=turn.requested_by, revision=_revision(turn, candidate))
     Checkpoint.objects.filter(pk=candidate.pk).update(revision=revision)
-    report = Evaluation.model_validate_json((turn_folder(turn) / "trials" / "report.json").read_bytes())
+    report = Evaluation.model_validate_json((turn_folder(turn) / TRIALS / "report.json").read_bytes())
     evaluation, _new = evaluation_add(user=turn.requested_by, revision_id=revision.pk, report=report)
     said = GateDecision.objects.filter(pool=turn.wheel.pool_id, evaluation=evaluation).first()
     return {
@@ -92,16 +94,6 @@ def refresh(turn: Turn, programs: Programs) -> dict[str, Any]:
     if Pool.objects.filter(pk=turn.wheel.pool_id).exclude(policy=candidate.revision).exists():
         policy_activate(user=turn.requested_by, pool_id=turn.wheel.pool_id, revision_id=candidate.revision.pk)
     return {"active": str(candidate.revision), "reloaded": bool(turn.recipe.server)}
-
-
-def _tried_before(turn: Turn) -> Path | None:
-    """What the active revision did as a candidate of this wheel, where it would do the very same once more: greedy, at
-    the same tasks. Attempts that are drawn are drawn anew, or what passed by luck would go on being lucky."""
-    made = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, revision=turn.active).select_related("turn").first()
-    if made is None or made.turn.recipe.trials != turn.recipe.trials or turn.recipe.trials.temperature > 0:
-        return None
-    folder = turn_folder(made.turn) / "trials" / "candidate"
-    return folder if folder.exists() else None
 
 
 def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision: str) -> None:

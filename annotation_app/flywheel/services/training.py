@@ -17,6 +17,7 @@ from annotation_app.catalogue.schemas import Query
 from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.exports.folder import Order, folder_write
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.flywheel.folders import TURNS, folder_of
 from annotation_app.flywheel.mixing import sources_of
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, Use
 from annotation_app.flywheel.playing import Player, reinforced
@@ -24,8 +25,6 @@ from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_py
 from annotation_app.flywheel.recipe import Likelihood, Reinforcement
 
 LIKELIHOODS = ("ct", "sft")
-TURNS = "flywheel"
-"""Of the data folder: a folder a turn."""
 COPIES = "data"
 """Of a turn's folder: trajectories as the trainer reads them."""
 PHASES = (*LIKELIHOODS, "rl")
@@ -34,12 +33,6 @@ PHASES = (*LIKELIHOODS, "rl")
 def turn_folder(turn: Turn) -> Path:
     """Where everything of a turn lies."""
     return folder_of(turn.pk)
-
-
-def folder_of(turn_id: UUID) -> Path:
-    """The same, by the turn's name."""
-    folder: Path = settings.ENV.data / TURNS / str(turn_id)
-    return folder.absolute()
 
 
 def copies_drop(turn: Turn) -> None:

@@ -3,6 +3,7 @@ import { deskCommands } from "@/features/annotate/commands";
 import { queueCommands } from "@/features/queue/commands";
 import { replayCommands } from "@/features/replay/commands";
 import { compareCommands, reviewCommands, verdictCommands } from "@/features/review/commands";
+import { besideCommands } from "@/shared/beside/commands";
 import type { Command } from "@/shared/commands/command";
 import { globalCommands } from "@/shared/commands/global";
 
@@ -13,5 +14,6 @@ export const ALL_COMMANDS: readonly Command[] = [
   ...Object.values(replayCommands),
   ...Object.values(verdictCommands),
   ...Object.values(reviewCommands),
+  ...Object.values(besideCommands),
   ...Object.values(compareCommands),
 ];

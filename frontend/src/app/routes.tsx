@@ -92,6 +92,7 @@ export const routes: RouteObject[] = [
       { path: "design", lazy: page(() => import("@/features/design/design-page")) },
       { path: "flywheel", lazy: page(() => import("@/features/flywheel/flywheel-page")) },
       { path: "flywheel/:id", lazy: turnPage(() => import("@/features/flywheel/turn-page")) },
+      { path: "flywheel/:id/beside", lazy: turnPage(() => import("@/features/flywheel/beside-page")) },
       { path: "health", lazy: page(() => import("@/features/health/health-page")) },
       { path: "retention", lazy: page(() => import("@/features/retention/retention-page")) },
       { path: "security", lazy: page(() => import("@/features/session/security-page")) },

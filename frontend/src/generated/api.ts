@@ -36,6 +36,7 @@ import type {
   RunCommand,
   Scroll,
   SetClipboard,
+  Step,
   Swipe,
   SwitchPage,
   TripleClick,
@@ -2725,6 +2726,44 @@ export interface SampleOut {
 export interface SamplePage {
   items: SampleOut[];
   next: number | null;
+}
+/**
+ * What both revisions did at a task with one seed; None where one of them did not try it.
+ */
+export interface SeedTrials {
+  seed: number;
+  active: Trial | null;
+  candidate: Trial | null;
+}
+/**
+ * An attempt at the gate in short.
+ */
+export interface Trial {
+  place: number;
+  solved: boolean | null;
+  outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
+  steps: number;
+}
+/**
+ * An attempt at the gate, step by step, and how it ended.
+ */
+export interface TrialShown {
+  steps: Step[];
+  outcome: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
+  verdict: Verdict | null;
+}
+/**
+ * Two attempts at one task and seed beside each other; `divergence` is a place in `pairs`.
+ */
+export interface TrialsBeside {
+  kind: string;
+  seed: number;
+  instruction: string;
+  active: TrialShown;
+  candidate: TrialShown;
+  pairs: Pair[];
+  divergence: number | null;
+  agreement: number;
 }
 /**
  * A checkpoint that a trajectory taught: itself, or by one it comes of (`inherited`).

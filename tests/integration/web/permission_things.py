@@ -132,6 +132,8 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "suggestion_id": lambda things: 2**31 - 1,
     "run_id": _run,
     "wheel_id": lambda things: _wheel(things).pk,
+    "side": lambda things: "candidate",
+    "place": lambda things: 0,
     "turn_id": lambda things: _turn(things).pk,
     "checkpoint_id": _checkpoint,
     "export_id": _export,

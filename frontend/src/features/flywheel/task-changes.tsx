@@ -1,13 +1,17 @@
-/** The gate's tasks before and after a turn, one by one: how often each was solved, and whether that can be chance. */
+/** The gate's tasks before and after a turn, one by one: how often each was solved, whether that can be chance, and its attempts. */
 import type { TaskChange } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/data-table";
 import { RateText } from "@/shared/ui/rate";
 
+import { TrialTable } from "./trial-table";
+
 const TONES = { better: "ok", worse: "danger", chance: "neutral" } as const;
 
-export function TaskChanges({ changes, before, after }: { changes: readonly TaskChange[]; before: string; after: string }) {
+type Props = { turn: string; changes: readonly TaskChange[]; before: string; after: string };
+
+export function TaskChanges({ turn, changes, before, after }: Props) {
   const { t } = useI18n();
   return (
     <DataTable
@@ -23,6 +27,11 @@ export function TaskChanges({ changes, before, after }: { changes: readonly Task
           cell: ({ finding }) => <Badge tone={TONES[finding]}>{t(`flywheel.finding.${finding}`)}</Badge>,
         },
       ]}
+      details={{
+        head: t("trials.attempts"),
+        named: (change) => t("trials.attempts_of", { task: nameOf(change) }),
+        body: (change) => <TrialTable turn={turn} task={change} before={before} after={after} />,
+      }}
     />
   );
 }

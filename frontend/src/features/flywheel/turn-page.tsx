@@ -111,7 +111,7 @@ function Gate({ turn: { row, compared } }: { turn: TurnOut }) {
           ))}
         </ul>
       )}
-      {compared.length > 0 && <TaskChanges changes={compared} before={row.active} after={row.revision} />}
+      {compared.length > 0 && <TaskChanges turn={row.id} changes={compared} before={row.active} after={row.revision} />}
     </Section>
   );
 }

@@ -1,12 +1,12 @@
-/** Commands of reviewing: of who looks at an episode, of the queue, and of two attempts side by side. */
+/** Commands of reviewing: of who looks at an episode, of the queue, and of who says which of two attempts counts. */
 import type { StepVerdict } from "@/generated/vocabulary";
 import type { Command } from "@/shared/commands/command";
 
 const review = <Verb extends string>(verb: Verb, keys: readonly string[]) =>
   ({ id: `review.${verb}`, scope: "replay", name: `review.${verb}`, help: `review.${verb}.help`, keys }) as const;
 
-const compare = <Verb extends string>(verb: Verb, keys: readonly string[], repeats = false) =>
-  ({ id: `compare.${verb}`, scope: "compare", name: `compare.${verb}`, help: `compare.${verb}.help`, keys, repeats }) as const;
+const compare = <Verb extends string>(verb: Verb, keys: readonly string[]) =>
+  ({ id: `compare.${verb}`, scope: "compare", name: `compare.${verb}`, help: `compare.${verb}.help`, keys }) as const;
 
 export const verdictCommands = {
   right: review("right", ["1"]),
@@ -35,9 +35,6 @@ export const reviewCommands = {
 } satisfies Record<string, Command>;
 
 export const compareCommands = {
-  next: compare("next", ["J", "ArrowDown"], true),
-  previous: compare("previous", ["K", "ArrowUp"], true),
-  divergence: compare("divergence", ["D"]),
   reason: compare("reason", ["C"]),
   one: compare("one", ["1"]),
   other: compare("other", ["2"]),

@@ -7,7 +7,7 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 import { attemptsQuery } from "./api";
-import { Beside } from "./beside";
+import { Episodes } from "./beside";
 import { MeetingList } from "./meeting-list";
 
 export default function ComparePage() {
@@ -17,7 +17,7 @@ export default function ComparePage() {
   return (
     <>
       <PagePath crumbs={[{ label: t("nav.agreement"), to: "/agreement" }, { label: t("compare.title") }]} />
-      {one && other && <Beside key={`${one} ${other}`} one={one} other={other} />}
+      {one && other && <Episodes key={`${one} ${other}`} one={one} other={other} />}
       {one && !other && <Partner one={one} />}
       {!one && <MeetingList />}
     </>

@@ -1,61 +1,44 @@
-/** One of two attempts side by side: whose it is, how it ended, its picture, thought and action at the chosen row. */
+/** What stands over one of two people's attempts side by side: which it is, how it ended, and that it may be chosen. */
 import { Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 
 import type { Attempt, SideBySide } from "@/generated/api";
-import type { Observation, Step } from "@/generated/vocabulary";
-import { blobUrlOf } from "@/shared/api/episodes";
+import type { Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ActionText } from "@/shared/ui/action-text";
 import { Badge, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
-import { Frame } from "@/shared/ui/frame";
 import { CommandKey } from "@/shared/ui/key-hint";
 
 import { attemptsQuery } from "./api";
 import { compareCommands } from "./commands";
-import styles from "./compare.module.css";
+import styles from "./review.module.css";
 
-export const SIDES = ["one", "other"] as const;
-type Name = (typeof SIDES)[number];
-type Props = { name: Name; comparison: SideBySide; step: Step | undefined; screen: Observation | null; same: boolean; onChoose?: () => void };
+type Name = "one" | "other";
+type Props = { name: Name; comparison: SideBySide; step: Step | undefined; onChoose?: () => void };
 
-export function Side({ name, comparison, step, screen, same, onChoose }: Props) {
+export function SideHead({ name, comparison, step, onChoose }: Props) {
   const { t } = useI18n();
   const { episode } = comparison[name];
   const chosen = comparison.chosen === episode.id;
   return (
-    <section className={styles.side} aria-label={t(`compare.side.${name}`, { name: episode.annotator })} data-differs={!same || undefined}>
-      <div className={styles.sideHead}>
-        <Choice name={name} comparison={comparison} />
-        <OutcomeBadge outcome={episode.outcome} />
-        <VerdictBadge verdict={episode.verdict} />
-        <Link to={`/episodes/${episode.id}${step ? `?step=${step.index + 1}` : ""}`}>{t("compare.open")}</Link>
-        {chosen && <Badge tone="ok" title={comparison.reason}>{t("compare.chosen_by", { name: comparison.adjudicator })}</Badge>}
-        {onChoose && (
-          <Button
-            className={styles.choose}
-            size="compact-sm"
-            variant={chosen ? "subtle" : "default"}
-            onClick={onChoose}
-            rightSection={<CommandKey command={compareCommands[name]} />}
-          >
-            {t(`compare.${name}`)}
-          </Button>
-        )}
-      </div>
-      <Frame
-        observation={screen}
-        blobUrl={blobUrlOf(episode.id)}
-        alt={step ? t("replay.frame_before", { number: step.index + 1 }) : t("compare.screen_then")}
-        marks={step ? [{ key: step.command_id, action: step.action, tone: "done" }] : []}
-      />
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls takes the focus, so that keys can scroll it */}
-      <div className={styles.sideFoot} tabIndex={0} role="group" aria-label={t("compare.said")}>
-        {step ? <ActionText action={step.action} /> : <em>{t("compare.nothing")}</em>}
-        {step?.thought && <p>{step.thought}</p>}
-      </div>
-    </section>
+    <>
+      <Choice name={name} comparison={comparison} />
+      <OutcomeBadge outcome={episode.outcome} />
+      <VerdictBadge verdict={episode.verdict} />
+      <Link to={`/episodes/${episode.id}${step ? `?step=${step.index + 1}` : ""}`}>{t("compare.open")}</Link>
+      {chosen && <Badge tone="ok" title={comparison.reason}>{t("compare.chosen_by", { name: comparison.adjudicator })}</Badge>}
+      {onChoose && (
+        <Button
+          className={styles.choose}
+          size="compact-sm"
+          variant={chosen ? "subtle" : "default"}
+          onClick={onChoose}
+          rightSection={<CommandKey command={compareCommands[name]} />}
+        >
+          {t(`compare.${name}`)}
+        </Button>
+      )}
+    </>
   );
 }
 
@@ -74,7 +57,7 @@ function Choice({ name, comparison }: { name: Name; comparison: SideBySide }) {
   };
   return (
     <Select
-      className={styles.choice}
+      className={styles.attempt}
       aria-label={t(`compare.choose.${name}`)}
       allowDeselect={false}
       data={offered.map((attempt) => ({ value: attempt.episode.id, label: told(attempt) }))}

@@ -21,6 +21,7 @@ import { retentionMessages } from "./en/retention";
 import { reviewMessages } from "./en/review";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
+import { trialMessages } from "./en/trials";
 import { webhookMessages } from "./en/webhooks";
 
 export const en = {
@@ -34,6 +35,7 @@ export const en = {
   ...machineMessages,
   ...designMessages,
   ...flywheelMessages,
+  ...trialMessages,
   ...healthMessages,
   ...retentionMessages,
   ...judgeMessages,

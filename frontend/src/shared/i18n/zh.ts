@@ -21,6 +21,7 @@ import { retentionMessages } from "./zh/retention";
 import { reviewMessages } from "./zh/review";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
+import { trialMessages } from "./zh/trials";
 import { webhookMessages } from "./zh/webhooks";
 
 export const zh = {
@@ -34,6 +35,7 @@ export const zh = {
   ...machineMessages,
   ...designMessages,
   ...flywheelMessages,
+  ...trialMessages,
   ...healthMessages,
   ...retentionMessages,
   ...judgeMessages,

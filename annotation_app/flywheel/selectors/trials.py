@@ -1,0 +1,114 @@
+"""The gate's attempts of a turn: those at one task seed by seed, and two at one seed beside each other."""
+
+from itertools import zip_longest
+from pathlib import Path
+from uuid import UUID
+
+from annotation_app.accounts.models import User
+from annotation_app.errors import Conflict, NotFound
+from annotation_app.flywheel.folders import TRIALS, folder_of
+from annotation_app.flywheel.models import Checkpoint, Turn
+from annotation_app.flywheel.schemas import SeedTrials, Side, Trial, TrialsBeside, TrialShown
+from annotation_app.flywheel.selectors.turns import reader_check
+from annotation_app.flywheel.trials import Head, attempt_read, heads_read, picture_read
+from vocabulary.agreement import aligned, step_agreement
+from vocabulary.blobs import BlobRef
+from vocabulary.tasks import kind_named, kind_of
+from vocabulary.trajectories import Trajectory
+
+SIDES: tuple[Side, ...] = ("active", "candidate")
+
+
+def tried_before(turn: Turn) -> Path | None:
+    """What the active revision did as a candidate of this wheel, where it would do the very same once more: greedy, at
+    the same tasks. Attempts that are drawn are drawn anew, or what passed by luck would go on being lucky."""
+    made = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, revision=turn.active).select_related("turn").first()
+    if made is None or made.turn.recipe.trials != turn.recipe.trials or turn.recipe.trials.temperature > 0:
+        return None
+    folder = folder_of(made.turn_id) / TRIALS / "candidate"
+    return folder if folder.exists() else None
+
+
+def task_trials(*, user: User, turn_id: UUID, suite: str, name: str, level: int) -> list[SeedTrials]:
+    """Both revisions' attempts at a task, seed by seed: those that only one of them solved first, the lost before the
+    won. Raises Forbidden, NotFound, TooLarge and Conflict."""
+    turn = _turn(user, turn_id)
+    kind = kind_named(suite, name, level)
+    active, candidate = (_by_seed(_folder(turn, side), kind) for side in SIDES)
+    rows = (
+        SeedTrials(seed=seed, active=one, candidate=other)
+        for seed in active.keys() | candidate.keys()
+        for one, other in zip_longest(active.get(seed, ()), candidate.get(seed, ()))
+    )
+    return sorted(rows, key=_weight)
+
+
+def trials_beside(*, user: User, turn_id: UUID, active: int, candidate: int) -> TrialsBeside:
+    """Two attempts at one task and seed, by their places. Raises Forbidden, NotFound, TooLarge, and Conflict where they
+    are at two tasks."""
+    turn = _turn(user, turn_id)
+    one = attempt_read(_folder(turn, "active"), active)
+    other = attempt_read(_folder(turn, "candidate"), candidate)
+    if (kind_of(one.task), one.task.seed) != (kind_of(other.task), other.task.seed):
+        raise Conflict("These are attempts at two tasks.", code="two_tasks")
+    pairs = aligned(one.steps, other.steps)
+    return TrialsBeside(
+        kind=kind_of(one.task),
+        seed=one.task.seed,
+        instruction=one.task.instruction,
+        active=_shown(one),
+        candidate=_shown(other),
+        pairs=pairs,
+        divergence=next((place for place, pair in enumerate(pairs) if not pair.same), None),
+        agreement=step_agreement(one.steps, other.steps),
+    )
+
+
+def trial_picture(*, user: User, turn_id: UUID, side: Side, place: int, sha256: str) -> tuple[BlobRef, bytes]:
+    """A picture that an attempt shows. Raises Forbidden, NotFound, TooLarge and Conflict."""
+    return picture_read(_folder(_turn(user, turn_id), side), place, sha256)
+
+
+def _turn(user: User, turn_id: UUID) -> Turn:
+    """A turn that has both revisions' attempts, as the ledger says; what is cleared away is missed in its folder."""
+    reader_check(user)
+    turn = Turn.objects.filter(pk=turn_id).first()
+    if turn is None:
+        raise NotFound("There is no such turn.")
+    tried = turn.stages.filter(name="gate", state="done").first()
+    if tried is None or not tried.result.get("active_attempts"):
+        raise NotFound("This turn has not had two revisions try the same tasks.", code="trials_none")
+    return turn
+
+
+def _folder(turn: Turn, side: Side) -> Path:
+    """Where a side's attempts are; those of an active revision that were not repeated lie with the turn it came of."""
+    own = folder_of(turn.pk) / TRIALS / side
+    return own if side == "candidate" or own.exists() else tried_before(turn) or own
+
+
+def _by_seed(folder: Path, kind: str) -> dict[int, list[Trial]]:
+    """A side's attempts at a kind of task, in short."""
+    found: dict[int, list[Trial]] = {}
+    for place, head in heads_read(folder, kind):
+        found.setdefault(head.task.seed, []).append(_trial(place, head))
+    return found
+
+
+def _trial(place: int, head: Head) -> Trial:
+    return Trial(
+        place=place,
+        solved=None if head.verdict is None else head.verdict.success,
+        outcome=head.outcome,
+        steps=sum(not step.undone for step in head.steps),
+    )
+
+
+def _shown(attempt: Trajectory) -> TrialShown:
+    return TrialShown(steps=attempt.steps, outcome=attempt.outcome, verdict=attempt.verdict)
+
+
+def _weight(row: SeedTrials) -> tuple[bool, bool, int]:
+    """What is to be seen first weighs least."""
+    was, now = (trial is not None and trial.solved is True for trial in (row.active, row.candidate))
+    return was == now, now and not was, row.seed

@@ -1,0 +1,94 @@
+"""Reading a folder of attempts at the gate: all of one task in short, or one of them in full with its pictures.
+
+Nothing is kept between requests: a folder is read line by line, and only as much of it as one answer needs. An attempt
+is named by its place in the folder, so that no request names a file.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from annotation_app.errors import Conflict, NotFound, TooLarge
+from vocabulary.blobs import BlobRef
+from vocabulary.exports import MANIFEST, TRAJECTORIES, image_path, pictures_of
+from vocabulary.observations import Verdict
+from vocabulary.tasks import Task, kind_of
+from vocabulary.trajectories import Outcome, Trajectory, trajectory_standing
+
+MOST = 512 * 1024 * 1024
+"""Bytes of a folder's attempts that a request reads through."""
+Read = TypeVar("Read", bound=BaseModel)
+PICTURES = frozenset({"image/jpeg", "image/png"})
+LONGEST = 16 * 1024 * 1024
+"""Bytes of one attempt, and of one picture."""
+
+
+class Head(BaseModel):
+    """What the list of a task's attempts needs of one; the rest of its line is passed over unread."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    class Act(BaseModel):
+        """That there was a step, and whether it was taken back."""
+
+        model_config = ConfigDict(extra="ignore", frozen=True)
+        undone: bool = False
+
+    task: Task
+    steps: tuple[Act, ...]
+    outcome: Outcome | None
+    verdict: Verdict | None
+
+
+def heads_read(folder: Path, kind: str) -> list[tuple[int, Head]]:
+    """The attempts at a kind of task, each with its place. Raises NotFound, TooLarge and Conflict."""
+    read = ((place, _parsed(Head, line)) for place, line in enumerate(_lines(folder)))
+    return [(place, head) for place, head in read if kind_of(head.task) == kind]
+
+
+def attempt_read(folder: Path, place: int) -> Trajectory:
+    """The attempt at a place, without what was taken back. Raises NotFound, TooLarge and Conflict."""
+    line = next(islice(_lines(folder), place, None), None)
+    if line is None:
+        raise NotFound("There is no such attempt.", code="trial_unknown")
+    return trajectory_standing(_parsed(Trajectory, line))
+
+
+def picture_read(folder: Path, place: int, sha256: str) -> tuple[BlobRef, bytes]:
+    """A picture that the attempt at a place shows. Raises NotFound, TooLarge and Conflict."""
+    shown = pictures_of(attempt_read(folder, place))
+    ref = next((one for one in shown if one.sha256 == sha256 and one.media_type in PICTURES), None)
+    path = None if ref is None else folder / image_path(ref)
+    if ref is None or path is None or not path.is_file():
+        raise NotFound("This attempt has no such picture.", code="picture_unknown")
+    if path.stat().st_size > LONGEST:
+        raise TooLarge("The picture is too large to be shown.", code="picture_too_large")
+    data = path.read_bytes()
+    if BlobRef.of(data, ref.media_type) != ref:
+        raise NotFound("The picture is not the one that the attempt showed.", code="picture_changed")
+    return ref, data
+
+
+def _lines(folder: Path) -> Iterator[bytes]:
+    """The attempts as they are written, one by one."""
+    path = folder / TRAJECTORIES
+    if not (folder / MANIFEST).is_file() or not path.is_file():
+        raise NotFound("The attempts are no longer in the turn's folder.", code="trials_gone")
+    if path.stat().st_size > MOST:
+        raise TooLarge("The turn has too many attempts to be read here.", code="trials_too_large")
+    with path.open("rb") as file:
+        while line := file.readline(LONGEST + 1):
+            if len(line) > LONGEST:
+                raise TooLarge("An attempt of the turn is too long to be read here.", code="trials_too_large")
+            yield line
+
+
+def _parsed(kind: type[Read], line: bytes) -> Read:
+    try:
+        return kind.model_validate_json(line)
+    except ValidationError as error:
+        message = f"An attempt of the turn cannot be read: {error.errors()[0]['msg']}"
+        raise Conflict(message, code="trials_unreadable") from None

@@ -1,0 +1,112 @@
+"""Reading a folder of attempts at the gate: what is found, and every way in which it may not be as it should."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from annotation_app.errors import ApplicationError
+from annotation_app.flywheel import trials
+from trainer.toy.folders import folder_write
+from trainer.toy.lights import NAMES
+from trainer.toy.playing import Play, Said
+from vocabulary.blobs import BlobRef
+from vocabulary.exports import MANIFEST, TRAJECTORIES, image_path, pictures_of, prompts_of
+from vocabulary.trajectories import Trajectory
+
+KIND = "toy/lights"
+
+
+def attempts_write(folder: Path, won: dict[int, bool]) -> list[Trajectory]:
+    """Attempts at the lights, by seeds: those that were to succeed name the corner that shines."""
+    plays = []
+    for seed, wins in won.items():
+        play = Play(seed)
+        while not play.over:
+            corner = NAMES[play.lights.lit if wins else (play.lights.lit + 1) % len(NAMES)]
+            said = Said(text=f" {corner}", ids=(seed, 2), logprobs=(-0.1, -0.1), versions=("start",), finish="stop")
+            play.answered((1, 2), said, 1.0)
+        plays.append(play)
+    made = [play.trajectory() for play in plays]
+    folder_write(folder, made, {ref: data for play in plays for ref, data in play.blobs.items()})
+    return made
+
+
+def refused(folder: Path, place: int = 0) -> str:
+    """The code with which reading an attempt is refused."""
+    with pytest.raises(ApplicationError) as error:
+        trials.attempt_read(folder, place)
+    return error.value.code
+
+
+def test_attempts_at_a_kind_of_task_are_found_by_their_places(tmp_path: Path) -> None:
+    made = attempts_write(tmp_path / "tried", {7: True, 3: False})
+    found = trials.heads_read(tmp_path / "tried", KIND)
+    assert [(place, head.task.seed, head.verdict and head.verdict.success) for place, head in found] == [
+        (0, 7, True),
+        (1, 3, False),
+    ]
+    assert [len(head.steps) for _place, head in found] == [len(one.steps) for one in made]
+    assert trials.heads_read(tmp_path / "tried", "toy/other") == []
+    assert trials.attempt_read(tmp_path / "tried", 1) == made[1]
+    assert refused(tmp_path / "tried", 2) == "trial_unknown"
+
+
+def test_only_pictures_that_the_attempt_shows_are_given(tmp_path: Path) -> None:
+    folder = tmp_path / "tried"
+    (one, other) = attempts_write(folder, {7: True, 3: False})
+    shown = pictures_of(one)[0]
+    assert trials.picture_read(folder, 0, shown.sha256) == (shown, (folder / image_path(shown)).read_bytes())
+
+    def told(place: int, sha256: str) -> str:
+        with pytest.raises(ApplicationError) as error:
+            trials.picture_read(folder, place, sha256)
+        return error.value.code
+
+    (prompt, *_more) = prompts_of(one)
+    assert (folder / image_path(prompt)).is_file()
+    assert told(0, prompt.sha256) == "picture_unknown", "a prompt is no picture"
+    (elsewhere, *_more) = set(pictures_of(other)) - set(pictures_of(one))
+    assert told(0, elsewhere.sha256) == "picture_unknown", "it is of another attempt"
+    (folder / image_path(shown)).write_bytes(b"something else")
+    assert told(0, shown.sha256) == "picture_changed"
+    (folder / image_path(shown)).unlink()
+    assert told(0, shown.sha256) == "picture_unknown"
+
+
+def test_a_picture_of_another_type_than_ours_is_never_given(tmp_path: Path) -> None:
+    folder = tmp_path / "tried"
+    (one,) = attempts_write(folder, {7: True})
+    script = BlobRef.of(b"<svg/>", "image/svg+xml")
+    look = one.steps[0].before.model_copy(update={"screenshot": script})
+    steps = (one.steps[0].model_copy(update={"before": look}), *one.steps[1:])
+    altered = one.model_copy(update={"steps": steps})
+    (folder / TRAJECTORIES).write_text(altered.model_dump_json() + "\n")
+    with pytest.raises(ApplicationError) as error:
+        trials.picture_read(folder, 0, script.sha256)
+    assert error.value.code == "picture_unknown"
+
+
+def test_what_is_gone_unfinished_unreadable_or_too_large_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "tried"
+    assert refused(folder) == "trials_gone"
+    attempts_write(folder, {7: True, 3: False})
+    size = (folder / TRAJECTORIES).stat().st_size
+    longest = max(len(line) for line in (folder / TRAJECTORIES).read_bytes().splitlines(keepends=True))
+    with monkeypatch.context() as patched:
+        patched.setattr(trials, "LONGEST", longest)
+        trials.attempt_read(folder, 1)
+        patched.setattr(trials, "LONGEST", longest - 1)
+        assert refused(folder, 1) == "trials_too_large"
+    with monkeypatch.context() as patched:
+        patched.setattr(trials, "MOST", size - 1)
+        assert refused(folder) == "trials_too_large"
+    lines = (folder / TRAJECTORIES).read_text().splitlines()
+    told = json.loads(lines[0]) | {"outcome": "maybe"}
+    (folder / TRAJECTORIES).write_text("\n".join((json.dumps(told), lines[1])) + "\n")
+    assert refused(folder) == "trials_unreadable"
+    trials.attempt_read(folder, 1)
+    (folder / MANIFEST).unlink()
+    assert refused(folder, 1) == "trials_gone", "without its list it is no whole folder"
