@@ -163,7 +163,8 @@ class Checkpoint(models.Model):
 
 
 class Use(models.Model):
-    """That a checkpoint was trained on a sample, as what its turn brought or as what earlier turns had."""
+    """That a checkpoint was trained on a sample: it read what its turn brought or what earlier turns had, or it
+    played a kind of task."""
 
     checkpoint = models.ForeignKey(Checkpoint, on_delete=models.CASCADE, related_name="uses")
     sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="uses")

@@ -19,6 +19,8 @@ from vocabulary.trajectories import Outcome
 
 StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
 Phase = Literal["ct", "sft", "rl"]
+Source = Literal["fresh", "earlier", "played"]
+"""How a checkpoint was trained on a sample: it read what its turn brought or earlier ones had, or played its task."""
 Side = Literal["active", "candidate"]
 """Whose attempts at the gate: those of the revision that proposed as the turn began, or of what the turn made."""
 
@@ -103,6 +105,8 @@ class CheckpointOut(Frozen):
     fresh: int
     """Samples of its own turn it was trained on."""
     earlier: int
+    played: int
+    """Samples of its own turn whose kind of task it played."""
 
 
 class CurvePoint(Frozen):
@@ -127,6 +131,8 @@ class TurnOut(Frozen):
     pool: str
     recipe: Recipe
     row: TurnRow
+    last: bool
+    """Whether it is its wheel's last: only then it goes on after it broke off."""
     compared: tuple[TaskChange, ...]
     """The gate's tasks under the active revision and under what the turn made, worst first; empty while nobody tried,
     and where nobody proposed before."""
@@ -158,11 +164,12 @@ class SamplePage(Frozen):
 
 
 class Taught(Frozen):
-    """A checkpoint that a trajectory taught: itself, or by one it comes of (`inherited`)."""
+    """A checkpoint that a trajectory taught: itself, by its kind of task (`played`), or by one it comes of
+    (`inherited`)."""
 
     checkpoint: CheckpointOut
     wheel: str
-    source: Literal["fresh", "earlier", "inherited"]
+    source: Literal["fresh", "earlier", "played", "inherited"]
 
 
 class TrajectoryLineage(Frozen):
@@ -180,7 +187,7 @@ class UseOut(Frozen):
 
     sample: SampleOut
     turn: int
-    source: Literal["fresh", "earlier"]
+    source: Source
 
 
 class CheckpointLineage(Frozen):

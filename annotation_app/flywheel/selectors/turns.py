@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
 from django.db.models import Count, Prefetch, Q, QuerySet, Sum
@@ -20,6 +20,7 @@ from annotation_app.flywheel.schemas import (
     Routes,
     SampleOut,
     SamplePage,
+    Source,
     StageOut,
     TurnOut,
     TurnRow,
@@ -102,6 +103,7 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
         pool=turn.wheel.pool.name,
         recipe=turn.recipe,
         row=turn_row(turn),
+        last=not Turn.objects.filter(wheel=turn.wheel_id, number__gt=turn.number).exists(),
         compared=_compared(turn),
         checkpoints=tuple(map(checkpoint_out, checkpoints_shown().filter(turn=turn))),
         played=tuple(played),
@@ -155,14 +157,14 @@ def sample_out(sample: Sample) -> SampleOut:
 
 def checkpoints_shown() -> QuerySet[Checkpoint]:
     """Checkpoints with how many samples they were trained on."""
-    counted = {source: Count("uses", filter=Q(uses__source=source)) for source in ("fresh", "earlier")}
+    counted = {source: Count("uses", filter=Q(uses__source=source)) for source in get_args(Source)}
     return Checkpoint.objects.select_related("turn__wheel", "revision").annotate(**counted).order_by("id")
 
 
 def checkpoint_out(checkpoint: Checkpoint) -> CheckpointOut:
     """A checkpoint of `checkpoints_shown` as it is shown."""
     told = {name: getattr(checkpoint, name) for name in ("id", "phase", "path", "sha256", "begun_with")}
-    counts = {name: getattr(checkpoint, name) for name in ("fresh", "earlier")}
+    counts = {name: getattr(checkpoint, name) for name in get_args(Source)}
     revision = str(checkpoint.revision or "")
     return CheckpointOut(**told, **counts, turn=checkpoint.turn.number, parent=checkpoint.parent_id, revision=revision)
 

@@ -114,7 +114,7 @@ def _batches(found: Iterable[Any]) -> Iterable[list[Any]]:
 
 
 def _check_all(turn: Turn) -> str:
-    """Have reviews do again what nobody has done again; why that was not possible, where it was not."""
+    """Have reviews do again what nobody has done again; why not all could be tried, where they could not."""
     known = _executable([sample.episode for sample in _samples(turn)])
     for sample in _samples(turn):
         if sample.episode in known:

@@ -19,10 +19,11 @@ from annotation_app.exports.folder import Order, folder_write
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.flywheel.folders import TURNS, folder_of
 from annotation_app.flywheel.mixing import sources_of
-from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, Use
+from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn
 from annotation_app.flywheel.playing import Player, reinforced
 from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_python
 from annotation_app.flywheel.recipe import Likelihood, Reinforcement
+from annotation_app.flywheel.services.uses import uses_keep
 
 LIKELIHOODS = ("ct", "sft")
 COPIES = "data"
@@ -204,23 +205,8 @@ def _checkpoint_keep(turn: Turn, phase: str, made: Path, begun_with: str, parent
     checkpoint = Checkpoint.objects.create(
         turn=turn, phase=phase, path=str(made), sha256=weights_sha256(made), begun_with=begun_with, parent=parent
     )
-    if phase in LIKELIHOODS:
-        for source in ("fresh", "earlier"):
-            uses = [
-                Use(checkpoint=checkpoint, sample=sample, source=source)
-                for sample in Sample.objects.filter(wheel=turn.wheel_id, episode__in=_written(turn, phase, source))
-            ]
-            Use.objects.bulk_create(uses, batch_size=1_000)
+    uses_keep(checkpoint, turn_folder(turn))
     return checkpoint
-
-
-def _written(turn: Turn, phase: str, source: str) -> list[UUID]:
-    """Which trajectories are in a folder that was learned from."""
-    sources = json.loads((turn_folder(turn) / f"{phase}-sources.json").read_text())
-    if source not in sources:
-        return []
-    with (turn_folder(turn) / COPIES / f"{phase}-{source}" / "trajectories.jsonl").open() as lines:
-        return [UUID(json.loads(line)["id"]) for line in lines]
 
 
 def weights_sha256(folder: Path) -> str:

@@ -2657,6 +2657,7 @@ export interface CheckpointOut {
   revision: string;
   fresh: number;
   earlier: number;
+  played: number;
 }
 /**
  * A training, update by update.
@@ -2689,6 +2690,7 @@ export interface TurnOut {
   pool: string;
   recipe: Recipe;
   row: TurnRow;
+  last: boolean;
   compared: TaskChange[];
   checkpoints: CheckpointOut[];
   played: PlayedOut[];
@@ -2766,12 +2768,13 @@ export interface TrialsBeside {
   agreement: number;
 }
 /**
- * A checkpoint that a trajectory taught: itself, or by one it comes of (`inherited`).
+ * A checkpoint that a trajectory taught: itself, by its kind of task (`played`), or by one it comes of
+ * (`inherited`).
  */
 export interface Taught {
   checkpoint: CheckpointOut;
   wheel: string;
-  source: "fresh" | "earlier" | "inherited";
+  source: "fresh" | "earlier" | "played" | "inherited";
 }
 /**
  * A trajectory as a wheel took it in, and the checkpoints that learned from it.
@@ -2798,5 +2801,5 @@ export interface CheckpointLineage {
 export interface UseOut {
   sample: SampleOut;
   turn: number;
-  source: "fresh" | "earlier";
+  source: "fresh" | "earlier" | "played";
 }

@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,45 +13,37 @@ import pytest
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
+from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.flywheel import engine, programs
-from annotation_app.flywheel.models import Checkpoint, Sample, Stage, Turn, Use, Wheel
-from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
+from annotation_app.flywheel.models import Checkpoint, Played, Sample, Stage, Use, Wheel
+from annotation_app.flywheel.playing import TAKEN
+from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Reinforcement, Trials
 from annotation_app.flywheel.selectors import lineage, turns
 from annotation_app.flywheel.services import gate, ledger, samples, training
 from annotation_app.flywheel.services.clock import turns_due
-from annotation_app.imports.services import import_folder_take
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.promotions.services import evaluation_add
 from annotation_app.settings.base import ROOT
 from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import World
+from tests.integration.web.wheels import (
+    GATE,
+    Died,
+    Noting,
+    attempts_come,
+    attempts_write,
+    dying,
+    stages_to,
+    trainer_write,
+    turned,
+)
 from tests.unit.annotation_app.test_gate import report
 from tests.waiting import wait_until
-from trainer.toy.folders import folder_write
-from trainer.toy.lights import NAMES
-from trainer.toy.playing import Play, Said
-from vocabulary.evaluations import Comparison, Evaluation, Overall, TaskChange
+from vocabulary.evaluations import Comparison, Overall, TaskChange
 from vocabulary.proposals import PolicyRef
 from vocabulary.statistics import rate_of
-
-GATE = 900
-"""The first seed of the gate's tasks."""
-TRAINER = """#!{python}
-import json, pathlib, sys
-told = json.loads(pathlib.Path(sys.argv[sys.argv.index("--config") + 1]).read_text())
-made = pathlib.Path(told["out"]) / "update-000001"
-made.mkdir(parents=True, exist_ok=True)
-(made / "model.safetensors").write_text(told["out"])
-with (pathlib.Path(told["out"]) / "begun").open("a") as begun:
-    begun.write(told["checkpoint"] + chr(10))
-print(made)
-"""
-
-
-class Died(BaseException):
-    """A process that ends here, as far as the ledger can tell."""
 
 
 @pytest.fixture
@@ -62,10 +54,7 @@ def admin(committed: World) -> User:
 @pytest.fixture
 def trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program in the trainer's place that makes a checkpoint and notes that it was begun."""
-    script = tmp_path / "trainer"
-    script.write_text(TRAINER.format(python=sys.executable))
-    script.chmod(0o755)
-    monkeypatch.setattr(training, "trainer_python", lambda: str(script))
+    monkeypatch.setattr(training, "trainer_python", lambda: trainer_write(tmp_path / "trainer"))
 
 
 @pytest.fixture
@@ -78,36 +67,6 @@ def wheel(admin: User, tmp_path: Path) -> Wheel:
         trials=Trials(world="toy", first_seed=GATE, seeds=10),
     )  # fmt: skip
     return ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
-
-
-def attempts_come(folder: Path, won: dict[int, bool]) -> None:
-    """Attempts at the lights come in, by seeds: those that were to succeed name the corner that shines."""
-    plays = []
-    for seed, wins in won.items():
-        play = Play(seed)
-        while not play.over:
-            corner = NAMES[play.lights.lit if wins else (play.lights.lit + 1) % len(NAMES)]
-            said = Said(text=f" {corner}", ids=(seed, 2), logprobs=(-0.1, -0.1), versions=("start",), finish="stop")
-            play.answered((1, 2), said, 1.0)
-        plays.append(play)
-    blobs = {ref: data for play in plays for ref, data in play.blobs.items()}
-    folder_write(folder, [play.trajectory() for play in plays], blobs)
-    job = import_folder_take(folder=folder, pool="lights")
-    assert (job.status, job.imported) == ("done", len(won)), job.error
-
-
-def stages_to(monkeypatch: pytest.MonkeyPatch, last: str) -> None:
-    """Turns end after this stage: what comes later needs weights, and is tried with the whole wheel."""
-    names = [name for name, _work in engine.STAGES]
-    monkeypatch.setattr(engine, "STAGES", engine.STAGES[: names.index(last) + 1])
-
-
-def turned(wheel: Wheel, user: User) -> Turn:
-    turn = ledger.turn_begin(user=user, wheel_id=wheel.pk)
-    assert engine.turn_go(turn_id=turn.pk)
-    turn.refresh_from_db()
-    assert turn.state == "done", list(Stage.objects.filter(turn=turn).values_list("name", "code", "error"))
-    return turn
 
 
 @pytest.mark.usefixtures("trainer")
@@ -136,6 +95,7 @@ def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
     assert ct.uses.count() == 3
     assert sorted(sft.uses.values_list("source", flat=True)) == ["earlier"] * 4 + ["fresh"]
     assert sft.parent == ct
+    assert [turns.turn_out(user=admin, turn_id=turn.pk).last for turn in (first, second)] == [False, True]
     below = Path(sft.path).relative_to(training.turn_folder(second).parent)
     assert training.found_at(f"/another/installation/flywheel/{below}") == sft.path
     assert training.found_at(f"/another/installation/{below}") == f"/another/installation/{below}"
@@ -169,18 +129,42 @@ def test_the_nano_policys_own_stage_is_given_the_folders_themselves(
     assert sorted(checkpoint.uses.values_list("source", flat=True)) == ["earlier"] * 4 + ["fresh"]
 
 
-class Noting(programs.Programs):
-    """Begins nothing: notes what was asked for, and writes this report in its place."""
+@pytest.mark.usefixtures("trainer")
+def test_reinforcement_names_the_samples_whose_kind_of_task_it_really_played(
+    wheel: Wheel, admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "route")
+    rl = Reinforcement(updates=1, between=(0.1, 0.9))
+    recipe = wheel.recipe.model_copy(update={"ct": None, "rl": rl})
+    ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    attempts_come(tmp_path / "others", {20: True, 21: False}, name="lamps")
+    turn = turned(Wheel.objects.get(pk=wheel.pk), admin)
+    kinds = Played.objects.filter(turn=turn, chosen=True).values_list("kind", flat=True)
+    assert list(kinds) == ["toy/lamps", "toy/lights"], "both are worth playing"
+    inbox = training.turn_folder(turn) / "train" / "rl-inbox"
+    (inbox / TAKEN).mkdir(parents=True)
+    attempts_write(inbox / TAKEN / "played-000001", {50: True})
+    attempts_write(inbox / "played-000002", {51: True}, name="lamps")  # came too late: nothing learned from it
+    noting = programs.Programs(0, lambda: True, {})
+    training.mix(turn)
+    assert training.train(turn, noting)["phases"] == ["sft", "rl"]
 
-    def __init__(self, found: Evaluation) -> None:
-        super().__init__(0, lambda: True, {})
-        self.found, self.asked = found, list[list[str]]()
+    _sft, reinforced = Checkpoint.objects.filter(turn=turn)
+    back = lineage.checkpoint_lineage(user=admin, checkpoint_id=reinforced.pk, after=0)
+    assert {one.source for one in back.uses} == {"played"}
+    assert (back.checkpoint.played, back.checkpoint.fresh, back.checkpoint.earlier) == (6, 0, 0)
+    seeds = {Episode.objects.get(pk=one.sample.episode).task.definition.seed for one in back.uses}
+    assert seeds == set(range(6)), "neither the gate's own, nor those of a kind that was chosen and never drawn"
 
-    def run(self, command: Sequence[str], *, log: Path) -> str:
-        self.asked.append(list(command))
-        log.parent.mkdir(parents=True, exist_ok=True)
-        Path(command[command.index("--out") + 1]).write_text(self.found.model_dump_json())
-        return ""
+    def taught(seed: int) -> list[tuple[str, str]]:
+        episode = next(one.pk for one in Episode.objects.all() if one.task.definition.seed == seed)
+        (told,) = lineage.trajectory_lineage(user=admin, episode_id=episode)
+        return [(one.checkpoint.phase, one.source) for one in told.taught]
+
+    assert taught(0) == [("sft", "fresh"), ("rl", "played")]
+    assert taught(4) == [("rl", "played")], "nobody imitated it, but it is by it that its kind was played"
+    assert taught(20) == [("sft", "fresh"), ("rl", "inherited")]
+    assert (taught(21), taught(GATE)) == ([], [])
 
 
 @pytest.mark.usefixtures("trainer")
@@ -285,19 +269,6 @@ def test_whoever_dies_anywhere_is_followed(
     assert len(begun) == (2 if what == "_checkpoint_keep" else 1)
 
 
-def dying(work: Callable[..., Any], after: int) -> Callable[..., Any]:
-    """The same so many times, then the end."""
-    left = [after]
-
-    def dies(*words: Any, **told: Any) -> Any:
-        if left[0] == 0:
-            raise Died
-        left[0] -= 1
-        return work(*words, **told)
-
-    return dies
-
-
 def test_a_program_that_fails_ends_the_turn_and_it_goes_on_once_that_is_mended(
     wheel: Wheel, admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,10 +280,7 @@ def test_a_program_that_fails_ends_the_turn_and_it_goes_on_once_that_is_mended(
     assert (row.state, row.stages[-1].name, row.stages[-1].code) == ("failed", "train", "program_failed")
     assert turns_due() == 0
     ledger.turn_resume(user=admin, turn_id=turn.pk)
-    script = tmp_path / "mended"
-    script.write_text(TRAINER.format(python=sys.executable))
-    script.chmod(0o755)
-    monkeypatch.setattr(training, "trainer_python", lambda: str(script))
+    monkeypatch.setattr(training, "trainer_python", lambda: trainer_write(tmp_path / "mended"))
     engine.turn_go(turn_id=turn.pk)
     assert turns.turn_row(turns.turn_of(turn.pk)).state == "done"
 

@@ -77,7 +77,7 @@ const SAMPLE: SampleOut = {
   route: "sft",
   reason: "passes",
 };
-const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: TURN, compared: [], checkpoints: [], played: [], curves: [] };
+const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: TURN, last: true, compared: [], checkpoints: [], played: [], curves: [] };
 
 type Told = { wheels?: WheelOut[]; turn?: TurnOut; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
 
@@ -174,10 +174,16 @@ describe("a turn's page", () => {
     await user.click(screen.getByRole("button", { name: "Go on with turn 2" }));
     await waitFor(() => expect(sent).toEqual(["POST /api/turns/turn-2/resume"]));
   });
+
+  it("has no turn go on that a later one followed", async () => {
+    open({ turn: { ...OUT, last: false, row: { ...TURN, state: "failed" } } });
+    expect(await screen.findByText("failed")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Go on with turn 2" })).toBeNull();
+  });
 });
 
 describe("what a trajectory taught", () => {
-  const WEIGHTS = { id: 7, turn: 2, phase: "sft", path: "/w", sha256: "0123456789abcdef", begun_with: "", parent: null, revision: "toy main-0002", fresh: 1, earlier: 0 } as const;
+  const WEIGHTS = { id: 7, turn: 2, phase: "sft", path: "/w", sha256: "0123456789abcdef", begun_with: "", parent: null, revision: "toy main-0002", fresh: 1, earlier: 0, played: 0 } as const;
   const LINEAGE: TrajectoryLineage = {
     wheel: "main",
     turn: 2,
@@ -185,6 +191,7 @@ describe("what a trajectory taught", () => {
     sample: SAMPLE,
     taught: [
       { checkpoint: WEIGHTS, wheel: "main", source: "fresh" },
+      { checkpoint: { ...WEIGHTS, id: 8, phase: "rl", played: 1 }, wheel: "main", source: "played" },
       { checkpoint: { ...WEIGHTS, id: 9, turn: 3, revision: "toy main-0003" }, wheel: "main", source: "inherited" },
     ],
   };
@@ -193,8 +200,9 @@ describe("what a trajectory taught", () => {
     open({ lineage: [LINEAGE], role: "researcher" });
     expect((await screen.findByRole("link", { name: "Turn 2 of main" })).getAttribute("href")).toBe("/flywheel/turn-2");
     expect(screen.getByText(/good enough to imitate · Value 1.00/)).toBeTruthy();
-    const [own, later] = screen.getAllByRole("listitem");
+    const [own, played, later] = screen.getAllByRole("listitem");
     expect(own?.textContent).toContain("toy main-0002 learned from it");
+    expect(played?.textContent).toMatch(/Reinforcement .* played its kind of task/);
     expect(later?.textContent).toContain("toy main-0003 comes of one that learned from it");
   });
 

@@ -9,7 +9,7 @@ import { stageFacts, stageProblem } from "./stage-result";
 const SAID: readonly (readonly [StageOut["name"], StageOut["result"], string])[] = [
   ["collect", { samples: 1 }, "1 trajectory taken in"],
   ["check", { executable: 3, not_executable: 1, duplicates: 2, unchecked: "" }, "3 can be done again · 1 cannot · 2 duplicates"],
-  ["check", { executable: 0, not_executable: 0, duplicates: 0, unchecked: "no_bridge" }, "0 can be done again · 0 cannot · 0 duplicates · nothing was done again: no_bridge"],
+  ["check", { executable: 2, not_executable: 0, duplicates: 0, unchecked: "no_bridge" }, "2 can be done again · 0 cannot · 0 duplicates · not all were tried: no_bridge"],
   ["value", { by: { outcome: 2, verifier: 64 } }, "verifier 64 · annotator 2"],
   ["route", { routes: { ct: 36, sft: 28 }, playing: ["toy/lights"] }, "Imitated 28 · Read 36 · worth playing: toy/lights"],
   ["mix", { sft: { fresh: 28, earlier: 0, sources: ["fresh", "general/manuals"] } }, "Imitation: 28 of this turn, 0 of earlier ones; from fresh, general/manuals"],

@@ -48,7 +48,7 @@ function Told({ turn }: { turn: TurnOut }) {
     <>
       <Section
         title={t("flywheel.turn_of", { number: row.number, wheel: turn.wheel })}
-        aside={<TurnActions turn={row} last />}
+        aside={<TurnActions turn={row} last={turn.last} />}
       >
         <p className={styles.note}>
           <Standing turn={row} />
@@ -151,6 +151,7 @@ function Checkpoints({ checkpoints }: { checkpoints: readonly CheckpointOut[] })
         { head: t("flywheel.revision"), cell: ({ revision }) => revision || "–" },
         { head: t("flywheel.fresh"), kind: "number", cell: ({ fresh }) => fresh },
         { head: t("flywheel.earlier"), kind: "number", cell: ({ earlier }) => earlier },
+        { head: t("flywheel.by_tasks"), kind: "number", cell: ({ played }) => played },
       ]}
       details={{
         head: t("flywheel.lineage"),
