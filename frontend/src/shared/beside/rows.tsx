@@ -23,8 +23,8 @@ export function Rows({ pairs, divergence, one, other, current, onSelect }: Props
   const { t } = i18n;
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
-    // A block, for newer browsers answer with a promise, which would be taken for what ends the effect.
-    list.current?.children[current]?.scrollIntoView({ block: "nearest" });
+    const [room, row] = [list.current?.parentElement, list.current?.children[current]];
+    if (room && row) reveal(room, row);
   }, [current]);
   const words = (steps: readonly Step[], place: number | null) => {
     const step = place === null ? undefined : steps[place];
@@ -57,4 +57,11 @@ export function Rows({ pairs, divergence, one, other, current, onSelect }: Props
       </ol>
     </nav>
   );
+}
+
+/** Scrolls the rows alone: on a narrow page they stand below the pictures, which are to stay in sight. */
+function reveal(room: Element, row: Element) {
+  const [outer, inner] = [room.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (inner.top < outer.top) room.scrollTop -= outer.top - inner.top;
+  if (inner.bottom > outer.bottom) room.scrollTop += inner.bottom - outer.bottom;
 }
