@@ -13,7 +13,7 @@ def test_most_clicks_on_words_never_trained_on_hit_and_blind_hardly_any(tmp_path
     config = Config(checkpoint=BUNDLED, out=tmp_path / "figures.json", screens=40)
     figures = clicking_figures(checkpoint_load(BUNDLED), config, kept=True)
     assert figures["screens"] == 40
-    assert float(str(figures["success_rate"])) >= 0.6  # 0.89 of 200 when it was bundled
+    assert float(str(figures["success_rate"])) >= 0.6  # 0.86 of 200 when it was bundled
     assert float(str(figures["blind"])) <= 0.3
 
 
