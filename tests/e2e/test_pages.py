@@ -128,6 +128,7 @@ async def test_a_desk_in_chinese_with_keys_of_ones_own(sign_in: SignIn, drill: D
     await expect(page.get_by_role("banner").get_by_text("第 2 步")).to_be_visible(timeout=BOUND_MS)
     (step,) = await chinese.steps()
     assert step.decision == "accept"
-    await page.get_by_role("button", name="English / 中文").click()
+    await assert_accessible(page, "the desk in Chinese")
+    await page.get_by_role("button", name="EN · English / 中文").click()
     await expect(page.get_by_role("heading", name="Your step")).to_be_visible(timeout=BOUND_MS)
     await desk.leave()

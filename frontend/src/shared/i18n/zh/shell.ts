@@ -28,7 +28,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "global.undo.help": "在提示还在时，收回刚才所做的事",
   "global.theme": "浅色 / 深色",
   "global.theme.help": "在浅色和深色主题之间切换",
-  "global.language": "English / 中文",
+  "global.language": "EN · English / 中文",
   "global.language.help": "在英文和中文之间切换",
   "global.sign_out": "退出登录",
   "global.sign_out.help": "结束本次登录；未发送的内容不会被发送",
