@@ -89,7 +89,7 @@ def test_two_hosts_share_the_work_and_what_one_dies_at_the_other_does_once(
             assert sorted(at.values()) == sorted([[str(export.pk)]] for export in exports), "each host has one of them"
             ((lost,),) = at[FIRST]
             folder = export_folder(Export.objects.get(pk=lost).id)
-            assert folder.with_name(folder.name + UNFINISHED).is_dir(), "it is in the middle"
+            wait_until(folder.with_name(folder.name + UNFINISHED).is_dir, limit=PATIENCE)
             worker_kill(first)
         wait_until(lambda: states() == [("done", 1), ("running", 1)], limit=PATIENCE)
         assert not folder.exists()
