@@ -161,7 +161,8 @@ def test_a_command_is_a_script_of_powershells(windows: Windows, tmp_path: Path) 
 
 def test_a_command_that_takes_too_long_is_ended_with_what_it_started(windows: Windows) -> None:
     answer, _ = windows.do(RunCommand(command="echo begun; sleep 600 & wait", timeout=2))
-    assert (answer["failed"], answer["text"]) == ("timed_out", "begun\n")
+    assert answer["failed"] == "timed_out"
+    assert answer["text"] in ("begun\n", "begun\nKilled\n"), "a shell may still say what became of its command"
 
 
 def test_files_are_below_the_home_folder(windows: Windows) -> None:
