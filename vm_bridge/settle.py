@@ -108,8 +108,11 @@ def _waits_until(tid: int, evidence: Evidence, ends: float) -> float | None:
     if before is not None and before.wakes_at is not None and has_habit(before, ends):
         shown_at = evidence.acted_at + evidence.lateness.get(tid, 0.0)
         return shown_at if evidence.now < shown_at else _habit_holds_until(before.wakes_at, thread, evidence)
-    # A time beyond the bound cannot be waited for: the screen rests for at least that long.
-    return thread.wakes_at if thread.wakes_at is not None and thread.wakes_at < ends else None
+    # A time beyond the bound cannot be waited for: the screen rests for at least that long, but for an animation, which
+    # would seem to rest whenever its last tick before the bound is over.
+    if thread.wakes_at is None or thread.wakes_at >= max(ends, evidence.now + TICK):
+        return None
+    return thread.wakes_at
 
 
 def _habit_holds_until(due: float, thread: Thread, evidence: Evidence) -> float | None:

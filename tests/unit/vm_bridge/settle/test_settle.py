@@ -91,6 +91,12 @@ def test_a_time_beyond_the_bound_holds_nobody_up() -> None:
     assert judge(seen(waiting(1), waiting(4, far), waiting(4, far))) == "rested"
 
 
+def test_an_animation_does_not_rest_because_its_next_tick_is_beyond_the_bound() -> None:
+    last = {"now": 2990, "first_at": 2970}
+    assert looks_again(seen(waiting(1), waiting(90), waiting(90, wakes=3030), **last)) == (3000, False)
+    assert judge(seen(waiting(1), waiting(90), waiting(90, wakes=3300), **last)) == "rested"
+
+
 def test_a_time_set_before_the_act_is_no_consequence() -> None:
     assert judge(seen(waiting(1, 400), waiting(1, 400), waiting(1, 400))) == "rested"
 
