@@ -101,7 +101,7 @@ def trials(seeds: int = 20) -> Iterator[Trial]:
         yield Trial(MINIWOB, name, (160, 210), 1, 2, seeds, first=seeds, still=2, blind=12, chance=12)
     for name, acts in STEPWISE.items():
         most = acts + MORE
-        yield Trial(MINIWOB, name, (160, 210), acts, most, seeds, first=seeds, still=most, blind=2, chance=12)
+        yield Trial(MINIWOB, name, (160, 210), acts, most, seeds, first=seeds, still=most, blind=4, chance=12)
     for suite, tasks in OWN.items():
         for name, acts in tasks.items():
             most = min(acts + max(MORE, acts // 2), WEB_SUITES[suite].make(name).max_steps)
