@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 import signal
 import sys
@@ -14,7 +15,7 @@ from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.locks import LOCK_NAME
-from annotation_app.operations.note import noted, written
+from annotation_app.operations.note import Note, noted
 from annotation_app.operations.ports import exact_port, first_free_port, free_ports
 from annotation_app.operations.secrets import Secrets
 from annotation_app.operations.stack import LOOPBACK, ROOT, Ports, Stack
@@ -59,7 +60,7 @@ async def serve(stack: Stack, console: Console, *, storage_only: bool, started: 
             await supervisor.start(*stack.services())
             _welcome(stack, console, seconds=time.monotonic() - began)
         started()
-        with noted(stack.data, written(stack.url, stack.environment())):
+        with noted(stack.data, Note(stack.url, stack.environment(), os.getpid())):
             await supervisor.watch()
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ class Note:
     """Of one running platform; holds its secrets."""
 
     url: str
+    """Where its pages are."""
     environment: dict[str, str]
     """Of its programs: addresses and secrets."""
     supervisor: int
@@ -46,11 +46,6 @@ def note_by(data: Path, supervisor: int) -> Note | None:
     """What this supervisor, which runs, has written down by now; another's counts for nothing."""
     note = _read(data)
     return note if note is not None and note.supervisor == supervisor else None
-
-
-def written(url: str, environment: dict[str, str]) -> Note:
-    """A note of this process."""
-    return Note(url, environment, os.getpid())
 
 
 def _read(data: Path) -> Note | None:

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from annotation_app.operations.demo import ANY_PORT
 from annotation_app.operations.errors import StartFailed
-from annotation_app.operations.note import note_by
+from annotation_app.operations.note import Note, note_by
 from annotation_app.operations.stack import ROOT
 
 START_SECONDS = 240.0
@@ -23,16 +23,10 @@ TAIL_BYTES = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """A platform that is up."""
+class Running(Note):
+    """A platform that is up, and where its data is."""
 
     data: Path
-    url: str
-    """Where its pages are."""
-    environment: dict[str, str]
-    """What its programs read: addresses and secrets."""
-    supervisor: int
-    """The process that keeps it up."""
 
     def pid(self, program: str) -> int:
         """The process of one program now; FileNotFoundError while it is down."""
@@ -77,4 +71,4 @@ def _await_note(data: Path, process: "subprocess.Popen[bytes]") -> Running:
             last = (data / "platform.log").read_bytes()[-TAIL_BYTES:].decode(errors="replace")
             raise StartFailed("The platform did not come up.", hint=last)
         time.sleep(POLL_SECONDS)
-    return Running(data=data, url=note.url, environment=note.environment, supervisor=process.pid)
+    return Running(**asdict(note), data=data)

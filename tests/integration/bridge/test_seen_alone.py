@@ -17,16 +17,14 @@ from vocabulary.blobs import BlobRef
 from vocabulary.memory import Budget
 from vocabulary.steps import Step
 
-TOLD = ("Thought: At the middle centre.\nAction: ", "click(point='<point>80 120</point>')")
+TOLD = "Thought: At the middle centre.\nAction: click(point='<point>80 120</point>')"
 
 
 @pytest.mark.parametrize(("suite", "name"), [("miniwob", "click-button"), ("sites", "login"), ("games", "lights")])
-async def test_no_prompt_holds_an_address_a_name_of_the_task_or_the_page_s_state(
-    tmp_path: Path, suite: str, name: str
-) -> None:
+async def test_no_prompt_holds_an_address_or_the_name_of_its_task(tmp_path: Path, suite: str, name: str) -> None:
     size = (160, 210) if suite == "miniwob" else (320, 240)
     task = WEB_SUITES[suite].make(name, seed=7, size=size)
-    server = ModelServer(Events([chunk(0, "".join(TOLD))]))
+    server = ModelServer(Events([chunk(0, TOLD)]))
     endpoint = Endpoint(
         base_url="http://model/v1",
         model="nano",

@@ -33,13 +33,13 @@ from tests.integration.web.wheels import (
     Died,
     Noting,
     attempts_come,
-    attempts_write,
     dying,
     stages_to,
     trainer_write,
     turned,
 )
 from tests.unit.annotation_app.test_gate import report
+from tests.unit.annotation_app.test_trials import attempts_write
 from tests.waiting import wait_until
 from vocabulary.evaluations import Comparison, Overall, TaskChange
 from vocabulary.proposals import PolicyRef

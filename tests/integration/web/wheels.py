@@ -12,9 +12,7 @@ from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Stage, Turn, Wheel
 from annotation_app.flywheel.services import ledger
 from annotation_app.imports.services import import_folder_take
-from trainer.toy.folders import folder_write
-from trainer.toy.lights import NAMES
-from trainer.toy.playing import Play, Said
+from tests.unit.annotation_app.test_trials import attempts_write
 from vocabulary.evaluations import Evaluation
 
 GATE = 900
@@ -47,23 +45,6 @@ def attempts_come(folder: Path, won: dict[int, bool], *, name: str = "lights") -
     attempts_write(folder, won, name=name)
     job = import_folder_take(folder=folder, pool="lights")
     assert (job.status, job.imported) == ("done", len(won)), job.error
-
-
-def attempts_write(folder: Path, won: dict[int, bool], *, name: str = "lights") -> None:
-    """Attempts by seeds: those that were to succeed name the corner that shines."""
-    plays = []
-    for seed, wins in won.items():
-        play = Play(seed)
-        while not play.over:
-            corner = NAMES[play.lights.lit if wins else (play.lights.lit + 1) % len(NAMES)]
-            said = Said(text=f" {corner}", ids=(seed, 2), logprobs=(-0.1, -0.1), versions=("start",), finish="stop")
-            play.answered((1, 2), said, 1.0)
-        plays.append(play)
-    blobs = {ref: data for play in plays for ref, data in play.blobs.items()}
-    made = [play.trajectory() for play in plays]
-    folder_write(
-        folder, [one.model_copy(update={"task": one.task.model_copy(update={"name": name})}) for one in made], blobs
-    )
 
 
 def stages_to(monkeypatch: pytest.MonkeyPatch, last: str) -> None:

@@ -17,7 +17,7 @@ from vocabulary.trajectories import Trajectory
 KIND = "toy/lights"
 
 
-def attempts_write(folder: Path, won: dict[int, bool]) -> list[Trajectory]:
+def attempts_write(folder: Path, won: dict[int, bool], *, name: str = "lights") -> list[Trajectory]:
     """Attempts at the lights, by seeds: those that were to succeed name the corner that shines."""
     plays = []
     for seed, wins in won.items():
@@ -27,9 +27,13 @@ def attempts_write(folder: Path, won: dict[int, bool]) -> list[Trajectory]:
             said = Said(text=f" {corner}", ids=(seed, 2), logprobs=(-0.1, -0.1), versions=("start",), finish="stop")
             play.answered((1, 2), said, 1.0)
         plays.append(play)
-    made = [play.trajectory() for play in plays]
+    made = [named(play.trajectory(), name) for play in plays]
     folder_write(folder, made, {ref: data for play in plays for ref, data in play.blobs.items()})
     return made
+
+
+def named(one: Trajectory, name: str) -> Trajectory:
+    return one.model_copy(update={"task": one.task.model_copy(update={"name": name})})
 
 
 def refused(folder: Path, place: int = 0) -> str:
