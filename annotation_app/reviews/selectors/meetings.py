@@ -30,13 +30,16 @@ def attempts(*, user: User, episode_id: UUID) -> tuple[Attempt, ...]:
 
 def meetings(*, user: User, one: str | None = None, other: str | None = None) -> Meetings:
     """The revisions that proposed in finished attempts, and of two of them the tasks that both were given, each with
-    the newest attempt of both. An attempt counts for the revision it began with. Raises Forbidden and NotFound."""
+    the newest attempt of both. An attempt counts for the revision it began with; one that proposed in none has no task
+    in common with any. Raises Forbidden and NotFound."""
     readers_check(user)
-    known = {str(row): row.pk for row in PolicyRevision.objects.filter(pk__in=_told().order_by().values("policy"))}
+    known = {str(row): row.pk for row in PolicyRevision.objects.all()}
+    proposed = set(_told().order_by().values_list("policy", flat=True).distinct())
+    revisions = tuple(name for name, key in known.items() if key in proposed)
     if one is None or other is None:
-        return Meetings(revisions=tuple(known))
+        return Meetings(revisions=revisions)
     if one not in known or other not in known:
-        raise NotFound("There is no such revision, or it proposed in no finished attempt.")
+        raise NotFound("There is no such revision.")
     left, right = (_told().filter(policy=known[name], task__pool__practice=False) for name in (one, other))
     begun = _newest(left.filter(task__in=right.order_by().values("task")))
     tasks = [task for task, _ in begun[: MEETINGS + 1]]
@@ -45,7 +48,7 @@ def meetings(*, user: User, one: str | None = None, other: str | None = None) ->
     pairs = [(task, key, beside[task]) for task, key in begun[:MEETINGS] if task in beside]
     lines = {line.episode.id: line for line in attempts_of([key for _, *both in pairs for key in both])}
     return Meetings(
-        revisions=tuple(known),
+        revisions=revisions,
         items=tuple(Meeting(task=task, one=lines[key], other=lines[met]) for task, key, met in pairs),
         more=len(tasks) > MEETINGS,
     )

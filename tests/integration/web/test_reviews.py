@@ -282,6 +282,8 @@ def test_two_policies_meet_at_the_tasks_both_had(world: World, rosa: Reviewer) -
     )
     assert found["more"] is False
     assert rosa.get("/reviews/meetings?one=nano r1&other=nano r9")["code"] == "not_found"
+    policy_ensure(name="nano", revision="r3", dialect="ui_tars_1_5", base_url="http://127.0.0.1:9/v1")
+    assert rosa.get("/reviews/meetings?one=nano r1&other=nano r3") == {**found, "items": []}, "nobody had it yet"
     assert [line["episode"]["id"] for line in rosa.get(f"/reviews/attempts?of={old.id}")] == [str(new.id), str(old.id)]
     assert [line["episode"]["id"] for line in rosa.get(f"/reviews/attempts?of={alone.id}")] == [str(alone.id)]
     world.ada.work_removed = True
