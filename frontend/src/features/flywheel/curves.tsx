@@ -38,6 +38,8 @@ function One({ curve: { phase, points } }: { curve: Curve }) {
         dataKey="update"
         data={points.map((point) => ({ update: point.update, [name]: point[what] }))}
         lineChartProps={{ accessibilityLayer: false }}
+        xAxisProps={{ interval: "equidistantPreserveStart", padding: { right: 12 } }}
+        yAxisProps={{ tickCount: 3, domain: [0, what === "success" ? 1 : "auto"] }}
         withDots={false}
         series={[{ name, color: "var(--ph-auto)" }]}
         curveType="linear"

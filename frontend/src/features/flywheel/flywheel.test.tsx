@@ -6,7 +6,7 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { Rate, Recipe, SampleOut, StageOut, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
+import type { CheckpointLineage, CheckpointOut, Rate, Recipe, SampleOut, StageOut, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { sessionQuery, type Role } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
@@ -79,15 +79,30 @@ const SAMPLE: SampleOut = {
 };
 const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: TURN, last: true, compared: [], checkpoints: [], played: [], curves: [] };
 
-type Told = { wheels?: WheelOut[]; turn?: TurnOut; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
+const MADE: CheckpointOut = {
+  id: 7,
+  turn: 2,
+  phase: "sft",
+  path: "/w",
+  sha256: "0123456789abcdef",
+  begun_with: "",
+  parent: null,
+  revision: "toy main-0002",
+  fresh: 1,
+  earlier: 0,
+  played: 0,
+};
 
-function open({ wheels, turn, lineage, language = "en", role = "admin" }: Told) {
+type Told = { wheels?: WheelOut[]; turn?: TurnOut; made?: CheckpointLineage; lineage?: TrajectoryLineage[]; language?: Language; role?: Role };
+
+function open({ wheels, turn, made, lineage, language = "en", role = "admin" }: Told) {
   const sent: string[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET" }: RequestInit = {}) => {
     if (method !== "GET") sent.push(`${method} ${path}`);
     if (method !== "GET") return Promise.resolve(new Response(null, { status: 204 }));
     if (path.includes("/samples")) return Promise.resolve(Response.json({ items: path.includes("=sft") ? [SAMPLE] : [], next: null }));
     if (path.endsWith("/lineage")) sent.push(`${method} ${path}`);
+    if (path.includes("/checkpoints/")) return Promise.resolve(Response.json(made));
     return Promise.resolve(Response.json(path.endsWith("/wheels") ? wheels : (lineage ?? turn)));
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
@@ -167,6 +182,17 @@ describe("a turn's page", () => {
     expect(beside.getAttribute("href")).toBe("/compare?left=toy+start&right=toy+main-0002");
   });
 
+  it("says of weights what they come of, also where no trajectory is noted", async () => {
+    const played = { ...MADE, id: 8, phase: "rl" as const, fresh: 0 };
+    const { user } = open({
+      turn: { ...OUT, checkpoints: [played] },
+      made: { checkpoint: played, ancestors: [MADE], uses: [], next: null },
+    });
+    await user.click(await screen.findByRole("button", { name: "What Reinforcement was trained on" }));
+    expect(await screen.findByText("Comes of Turn 2 Imitation 0123456789ab")).toBeTruthy();
+    expect(screen.getByText("No trajectory is noted as one it learned from")).toBeTruthy();
+  });
+
   it("shows what a stage failed of, and goes on", async () => {
     const failed: TurnRow = { ...TURN, state: "failed", stages: [stage("train", { state: "failed", code: "program_failed", error: "no disk" })] };
     const { sent, user } = open({ turn: { ...OUT, row: failed } });
@@ -183,16 +209,15 @@ describe("a turn's page", () => {
 });
 
 describe("what a trajectory taught", () => {
-  const WEIGHTS = { id: 7, turn: 2, phase: "sft", path: "/w", sha256: "0123456789abcdef", begun_with: "", parent: null, revision: "toy main-0002", fresh: 1, earlier: 0, played: 0 } as const;
   const LINEAGE: TrajectoryLineage = {
     wheel: "main",
     turn: 2,
     turn_id: "turn-2",
     sample: SAMPLE,
     taught: [
-      { checkpoint: WEIGHTS, wheel: "main", source: "fresh" },
-      { checkpoint: { ...WEIGHTS, id: 8, phase: "rl", played: 1 }, wheel: "main", source: "played" },
-      { checkpoint: { ...WEIGHTS, id: 9, turn: 3, revision: "toy main-0003" }, wheel: "main", source: "inherited" },
+      { checkpoint: MADE, wheel: "main", source: "fresh" },
+      { checkpoint: { ...MADE, id: 8, phase: "rl", played: 1 }, wheel: "main", source: "played" },
+      { checkpoint: { ...MADE, id: 9, turn: 3, revision: "toy main-0003" }, wheel: "main", source: "inherited" },
     ],
   };
 

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { useI18n } from "@/shared/i18n/i18n";
-import { ErrorState, Loading } from "@/shared/ui/states";
+import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { lineageQuery } from "./api";
 import styles from "./flywheel.module.css";
@@ -14,11 +14,17 @@ export function Lineage({ checkpoint }: { checkpoint: number }) {
   if (lineage.isPending) return <Loading />;
   if (lineage.isError) return <ErrorState error={lineage.error} onRetry={() => void lineage.refetch()} />;
   const { ancestors, uses, next } = lineage.data;
-  const before = ancestors.map(({ turn, phase, sha256 }) => `${turn} ${t(`flywheel.phase.${phase}`)} ${sha256.slice(0, 12)}`);
+  const before = ancestors.map(({ turn, phase, sha256 }) =>
+    [t("flywheel.turn_named", { number: turn }), t(`flywheel.phase.${phase}`), sha256.slice(0, 12)].join(" "),
+  );
   return (
     <>
       <p className={styles.note}>{before.length === 0 ? t("flywheel.no_ancestors") : t("flywheel.ancestors", { list: before.join(" ← ") })}</p>
-      <SampleTable samples={uses.map(({ sample }) => sample)} />
+      {uses.length === 0 ? (
+        <Empty title={t("flywheel.taught_by_none")} />
+      ) : (
+        <SampleTable samples={uses.map(({ sample }) => sample)} />
+      )}
       {next !== null && <p className={styles.note}>{t("flywheel.more_by_api")}</p>}
     </>
   );

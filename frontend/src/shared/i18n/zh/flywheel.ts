@@ -121,6 +121,7 @@ export const flywheelMessages = {
   "flywheel.lineage": "来源",
   "flywheel.lineage_of": "{phase}用了哪些样本",
   "flywheel.ancestors": "来自 {list}",
+  "flywheel.taught_by_none": "没有记录它学习过的轨迹",
   "flywheel.no_ancestors": "起始权重不是此前各轮训练的。",
   "flywheel.more_by_api": "这里是前 50 条；程序接口有全部。",
   "flywheel.curve": "{phase}：{updates} 次更新的{what}，最后为 {value}",
