@@ -1,9 +1,10 @@
 """Reinforcement of the nano policy on live pages: `./pilothouse bench reinforcement OUT --task identify-shape …`.
 
-PPO on each task, and GRPO beside it on one, from the same start, on the same pages, with as many attempts. Attempts are
-drawn in this process with the weights that `trainer.serve` has, and learned from by `trainer ppo` or `trainer grpo`
-beside it. Ended at any moment and given again it goes on: attempts that were made are kept, updates that were learned
-stay, runs that are done are only read. One JSON object is the last line.
+PPO on each task, and GRPO beside it on one, from the same start, on the same pages, with as many attempts; or one run
+on all tasks together (`--together grpo`). Attempts are drawn in this process with the weights that `trainer.serve` has,
+and learned from by `trainer ppo` or `trainer grpo` beside it. Ended at any moment and given again it goes on: attempts
+that were made are kept, updates that were learned stay, runs that are done are only read. One JSON object is the last
+line.
 """
 
 import argparse
@@ -21,11 +22,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent_backend.folders import trajectories_read
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import machine, say
-from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, chance, table
+from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, chance, table, tallied
 from benchmarks.parts.reinforcement_play import MODEL, Player
 from tests.integration.servers.starting import ROOT, free_port, started
 from vm_bridge.hosts.usage import usage_of
@@ -37,6 +39,8 @@ TRAINER: dict[str, JsonValue] = {"learning_rate": 1e-4, "warmup": 4, "tokens": 2
 PPO: dict[str, JsonValue] = {"value_updates": 2, "critic_learning_rate": 5e-4, "alpha": 2.0}
 """Replies of eight tokens: with `alpha` 2 credit reaches back over all of them."""
 HEADS = "heads.pt"
+TAKEN = ".taken"
+"""Where the trainer's inbox keeps what was learned from."""
 WITH_US: tuple[str | Path, ...] = ("setpriv", "--pdeathsig", "KILL")
 """What is started so is gone with this process: two trainers of one run would take each other's attempts."""
 CONTEXT = 2048
@@ -122,12 +126,12 @@ class Experiment:
         async with trained(self._python, folder, run.algorithm, settings) as trainer:
             begin = max((int(one.name.removeprefix("update-")) for one in out.glob("update-??????")), default=0)
             for update in range(begin):  # it may have been ended between learning and noting; the cost is not known
-                self._ledger.updated(run, logged(out, update + 1) | {"cpu_seconds": {}})
+                self._ledger.updated(run, self._learned(run, out, update) | {"cpu_seconds": {}})
             for update in range(begin, self._plan.updates):
                 counted = await self._update(run, trainer, await trainer.kept(update), update, counted)
             newest = await trainer.kept(self._plan.updates)
         await self._player.weights(newest, newest.name)
-        self._ledger.done(run, await self._won(run.task, newest.name))
+        self._ledger.done(run, {task: await self._won(task, newest.name) for task in run.tasks})
         bundled(self._python, newest, self._start, folder / "policy")
 
     async def _update(self, run: Run, trainer: Trainer, weights: Path, update: int, before: Counted) -> Counted:
@@ -135,19 +139,25 @@ class Experiment:
         target = self._ledger.of(run) / "inbox" / weights.name
         if not target.exists():
             await self._player.weights(weights, weights.name)
-            tasks = self._player.tasks(run.task, self._plan.seeds(run, update))
+            tasks = self._player.tasks(self._plan.drawn(run, update))
             await self._player.drawn(target, tasks, weights.name, self._plan.temperature)
         await trainer.kept(update + 1)
         now = Counted(cpu_seconds(), trainer.cpu_seconds)
         learned = now.trainer - before.trainer
         cost = {"learn": round(learned, 2), "play": round(now.all - before.all - learned, 2)}
-        figures = logged(trainer.out, update + 1)
+        figures = self._learned(run, trainer.out, update)
         self._ledger.updated(run, figures | {"cpu_seconds": cost})
         say(f"{run.name}, update {update + 1}: {figures['success']:.2f} of {figures['attempts']} drawn, {cost}")
         return now
 
+    def _learned(self, run: Run, out: Path, update: int) -> dict[str, Any]:
+        """What an update learned from: the trainer's own figures, and those of each task."""
+        taken = self._ledger.of(run) / "inbox" / TAKEN / f"update-{update:06}"
+        return logged(out, update + 1) | {"tasks": tallied(one for _, one in trajectories_read([taken]))}
+
     async def _won(self, task: str, version: str) -> list[bool]:
-        return await self._player.won(self._player.tasks(task, self._plan.evaluated()), version)
+        pages = [(task, seed) for seed in self._plan.evaluated()]
+        return await self._player.won(self._player.tasks(pages), version)
 
 
 @asynccontextmanager
@@ -187,12 +197,13 @@ def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--start", type=Path, default=START, help="the policy; default: the bundled one")
     parser.add_argument("--task", action="append", help="PPO learns it; may be given again")
     parser.add_argument("--compare", help="the task that GRPO learns too")
+    parser.add_argument("--together", choices=("ppo", "grpo"), help="one run learns all tasks, by this algorithm")
     parser.add_argument("--seed", type=int, action="append", help="a run of each; may be given again; default: 0")
     parser.add_argument("--updates", type=int, default=12)
     parser.add_argument("--pages", type=int, default=8, help="of an update")
     parser.add_argument("--group", type=int, default=4, help="attempts at each page")
-    parser.add_argument("--acts", type=int, default=4, help="of an attempt, at most")
-    parser.add_argument("--held-out", type=int, default=60, help="pages of the evaluation")
+    parser.add_argument("--acts", type=int, help="of an attempt, at most; default: as `bench nano` has it")
+    parser.add_argument("--held-out", type=int, default=60, help="pages of the evaluation, a task")
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--parallel", type=int, default=6, help="pages at a time")
     parser.add_argument("--set", action="append", default=[], help="a setting of the trainer, FIELD=JSON")
@@ -202,13 +213,17 @@ def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 def plan_of(given: argparse.Namespace) -> Plan:
     """Seed by seed, so that what was done first is of all tasks."""
-    tasks = given.task or list(TASKS)
-    runs = [
-        Run(task=task, algorithm=algorithm, seed=seed)
-        for seed in dict.fromkeys(given.seed or [0])
-        for task in dict.fromkeys([*([given.compare] if given.compare else []), *tasks])
-        for algorithm in (("ppo", "grpo") if task == given.compare else ("ppo",))
-    ]
+    seeds = dict.fromkeys(given.seed or [0])
+    tasks = tuple(dict.fromkeys(given.task or TASKS))
+    if given.together:
+        runs = [Run(tasks=tasks, algorithm=given.together, seed=seed) for seed in seeds]
+    else:
+        runs = [
+            Run(tasks=(task,), algorithm=algorithm, seed=seed)
+            for seed in seeds
+            for task in dict.fromkeys([*([given.compare] if given.compare else []), *tasks])
+            for algorithm in (("ppo", "grpo") if task == given.compare else ("ppo",))
+        ]
     return Plan(
         runs=tuple(runs),
         updates=given.updates,
@@ -268,12 +283,12 @@ def main() -> None:
 
 def told(ledger: Ledger) -> dict[str, Any]:
     """Of each run, what it came from and what it came to."""
-    before = ledger.before()
     found = ((run, ledger.figures(run)) for run in ledger.plan.runs)
     return {
-        run.name: {"before": before[run.task], "after": after, "by_chance": chance(before[run.task], after)}
+        run.name: {"before": before, "after": after, "by_chance": chance(before, after)}
         for run, after in found
         if after is not None
+        for before in [ledger.begun(run)]
     }
 
 

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
 import torch
@@ -70,6 +70,24 @@ class Flat:
         """Where the tokens of these samples are, in the order a pack of them has."""
         found = [torch.arange(self.begins[one], self.begins[one] + sum(self.samples[one].mask)) for one in samples]
         return torch.cat(found)
+
+    def only(self, kept: Tensor) -> "Flat":
+        """The same of these attempts alone (A flags, one of them at least true)."""
+        samples = [one for one, begin in enumerate(self.begins) if kept[self.owner[begin]]]
+        lengths = [sum(self.samples[one].mask) for one in samples]
+        tokens = kept[self.owner]
+        return Flat(
+            samples=tuple(self.samples[one] for one in samples),
+            begins=tuple(accumulate(lengths[:-1], initial=0)),
+            rewards=self.rewards[tokens],
+            written=self.written[tokens],
+            drawn=self.drawn[tokens],
+            weights=self.weights[tokens],
+            owner=(kept.long().cumsum(0) - 1)[self.owner[tokens]],
+            turn=self.turn[tokens],
+            terminated=self.terminated[kept],
+            succeeded=self.succeeded[tokens],
+        )
 
     def rollout(self, values: Tensor) -> Rollout:
         """What advantages are computed from.

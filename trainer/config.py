@@ -48,7 +48,9 @@ class Training(Settings):
     learning_rate: float = Field(default=1e-5, gt=0)
     """Of AdamW."""
     warmup: int = Field(default=10, ge=0)
-    """Updates over which the learning rate grows; it stays where it is after them."""
+    """Updates over which the learning rate grows."""
+    settle: int = Field(default=0, ge=0)
+    """Updates at the end over which it falls to a fiftieth; 0: it stays where it is."""
     weight_decay: float = Field(default=0.0, ge=0)
     """Of AdamW."""
     largest_gradient: float = Field(default=1.0, gt=0)

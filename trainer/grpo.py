@@ -1,6 +1,8 @@
 """Group-relative policy optimisation: the baseline without a critic, over the same loop as PPO.
 
-An attempt is as good as its reward is above that of the others at the same task; all its tokens share that.
+An attempt is as good as its reward is above that of the others at the same task; all its tokens share that. Attempts
+of a group that all came to the same are not computed: they teach nothing (DAPO), and often they are most. Only what a
+person said in one of them is learned.
 """
 
 from collections.abc import Sequence
@@ -44,7 +46,12 @@ class Grpo:
         rewards = torch.tensor([sum(attempt.rewards) for attempt in attempts])
         tasks = {task: number for number, task in enumerate(dict.fromkeys(attempt.task for attempt in attempts))}
         groups = torch.tensor([tasks[attempt.task] for attempt in attempts])
-        advantages = group_advantages(rewards, groups, scale=config.scale)[flat.owner]
+        told = {"varied": float(varied(rewards, groups).float().mean())}
+        teaching = varied(rewards, groups).index_fill(0, flat.owner[~flat.written], True)
+        if not teaching.any():
+            return told
+        advantages = group_advantages(rewards, groups, scale=config.scale)[flat.owner][teaching[flat.owner]]
+        flat = flat.only(teaching)
         parts = sequences(flat, self._policy, config, update)
         known = known_of(self._policy, self._reference, flat, parts, config)
         steps = [
@@ -52,7 +59,7 @@ class Grpo:
             | stepped(self._optimiser, update, config)
             for minibatch in minibatches(flat, self._policy, config, update)
         ]
-        return known_told(flat, known) | averaged(steps) | {"varied": float(varied(rewards, groups).float().mean())}
+        return known_told(flat, known) | averaged(steps) | told
 
 
 def run(config: Config) -> Path:

@@ -20,7 +20,7 @@ from trainer.errors import CheckpointMismatched, ConfigInvalid, TrainingDiverged
 from trainer.ranks import count, is_first, meet, optimiser_read, optimiser_write, shared_out, whole
 from vocabulary.base import Frozen
 
-MAY_CHANGE = {"out", "updates", "keep_every", "device", "recompute", "inbox", "patience", "versions_kept"}
+MAY_CHANGE = {"out", "updates", "keep_every", "device", "recompute", "inbox", "patience", "versions_kept", "settle"}
 """Settings that a run may go on with others of."""
 
 
@@ -181,9 +181,29 @@ def stepped(optimiser: torch.optim.Optimizer, update: int, config: Training) -> 
     norm = whole(torch.nn.utils.clip_grad_norm_(weights, config.largest_gradient))
     if not torch.isfinite(norm):
         raise TrainingDiverged(f"the gradient of update {update} is {float(norm)}")
-    rate = config.learning_rate * min(1.0, update / max(config.warmup, 1))
+    rate = config.learning_rate * pace(update, config)
     for group in optimiser.param_groups:
         group["lr"] = rate
     optimiser.step()
     optimiser.zero_grad()
     return {"gradient": float(norm), "learning_rate": rate}
+
+
+class Paced(Protocol):
+    """Settings of a learning rate that grows, stays, and falls at the end."""
+
+    @property
+    def updates(self) -> int: ...
+
+    @property
+    def warmup(self) -> int: ...
+
+    @property
+    def settle(self) -> int: ...
+
+
+def pace(update: int, config: Paced) -> float:
+    """What the learning rate is multiplied by at an update."""
+    grown = min(1.0, update / max(config.warmup, 1))
+    left = config.updates - update
+    return grown if left >= config.settle else grown * max(0.02, left / config.settle)

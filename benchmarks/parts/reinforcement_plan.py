@@ -6,7 +6,8 @@ All of it is written whole or not at all, so whatever is killed goes on.
 
 import fcntl
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
@@ -18,6 +19,7 @@ from agent_backend.folders import whole_write
 from vocabulary.base import Frozen
 from vocabulary.evaluations import Rate
 from vocabulary.statistics import rate_of, signs
+from vocabulary.trajectories import Trajectory
 
 Algorithm = Literal["ppo", "grpo"]
 PLAN, BEFORE, UPDATES, FIGURES = "plan.json", "before.json", "updates.jsonl", "figures.json"
@@ -26,6 +28,8 @@ HELD_OUT = 100
 """Seed of the first page of the evaluation; those of 0 to 19 are the benchmark's."""
 FIRST, APART = 50_000, 10_000
 """Seed of the first page of a run, and between two runs' seeds: pages of training are nobody else's."""
+TOGETHER = "together"
+"""What several tasks are called that one run learns; a plan has no two such sets."""
 LAST = 3
 """Updates at the end whose drawn success counts as where a run has come to."""
 
@@ -39,16 +43,21 @@ class LedgerBusy(Exception):
 
 
 class Run(Frozen):
-    """One task, one algorithm, one seed."""
+    """One task or several that are learned together, one algorithm, one seed."""
 
-    task: str
+    tasks: tuple[str, ...] = Field(min_length=1)
     algorithm: Algorithm
     seed: int = Field(ge=0)
 
     @property
+    def title(self) -> str:
+        """What is learned, in a word."""
+        return self.tasks[0] if len(self.tasks) == 1 else TOGETHER
+
+    @property
     def name(self) -> str:
         """What its folder is called."""
-        return f"{self.task}-{self.algorithm}-{self.seed}"
+        return f"{self.title}-{self.algorithm}-{self.seed}"
 
 
 class Plan(Frozen):
@@ -60,10 +69,10 @@ class Plan(Frozen):
     """Of an update."""
     group: int = Field(ge=1)
     """Attempts at each page; the same for both algorithms, so that they differ in nothing else."""
-    acts: int = Field(ge=1)
-    """An attempt may have."""
+    acts: int | None = Field(ge=1)
+    """An attempt may have; None: as many as `./pilothouse bench nano` gives its task."""
     held_out: int = Field(ge=1)
-    """Pages of the evaluation."""
+    """Pages of each task in the evaluation."""
     temperature: float = Field(gt=0)
     trainer: Mapping[str, JsonValue] = {}
     """Further settings of both algorithms."""
@@ -73,12 +82,15 @@ class Plan(Frozen):
     @property
     def tasks(self) -> tuple[str, ...]:
         """Each once, in order."""
-        return tuple(dict.fromkeys(run.task for run in self.runs))
+        return tuple(dict.fromkeys(task for run in self.runs for task in run.tasks))
 
-    def seeds(self, run: Run, update: int) -> list[int]:
-        """The pages of an update (from 0): the same for both algorithms, each as often as it is attempted."""
-        first = FIRST + APART * run.seed + self.pages * update
-        return [first + page for page in range(self.pages) for _ in range(self.group)]
+    def drawn(self, run: Run, update: int) -> list[tuple[str, int]]:
+        """The pages of an update (from 0), as task and seed: the same for both algorithms, a run's tasks in turn, each
+        page as often as it is attempted."""
+        begin = self.pages * update
+        pages = range(begin, begin + self.pages)
+        first = FIRST + APART * run.seed
+        return [(run.tasks[page % len(run.tasks)], first + page) for page in pages for _ in range(self.group)]
 
     def evaluated(self) -> range:
         """The pages of the evaluation."""
@@ -122,6 +134,11 @@ class Ledger:
         """What the start came to, by task; as far as it was measured."""
         return _read(self.folder / BEFORE)
 
+    def begun(self, run: Run) -> dict[str, Any]:
+        """What the start came to at all tasks of a run."""
+        before = self.before()
+        return share_of([bool(won) for task in run.tasks for won in before[task]["wins"]])
+
     def measured(self, task: str, wins: Sequence[bool]) -> None:
         """The start was evaluated at a task."""
         found = self.before() | {task: share_of(wins)}
@@ -143,18 +160,34 @@ class Ledger:
         """What a run that is done came to."""
         return _read(self.of(run) / FIGURES) or None
 
-    def done(self, run: Run, wins: Sequence[bool]) -> None:
-        """A run was evaluated: nothing of it is left to do."""
+    def done(self, run: Run, wins: Mapping[str, Sequence[bool]]) -> None:
+        """A run was evaluated at each of its tasks: nothing of it is left to do."""
         lines = self.updates(run)
         cost = [sum(line["cpu_seconds"].values()) for line in lines]
         figures = {
-            **share_of(wins),
+            **share_of([won for task in run.tasks for won in wins[task]]),
+            "tasks": {task: share_of(wins[task]) for task in run.tasks},
             "drawn": [line["success"] for line in lines],
             "drawn_last": round(fmean(line["success"] for line in lines[-LAST:]), 4),
             "episodes": sum(line["attempts"] for line in lines),
             "cpu_seconds": round(sum(cost), 1),
         }
         whole_write(self.of(run) / FIGURES, json.dumps(figures, indent=1).encode())
+
+
+def tallied(trajectories: Iterable[Trajectory]) -> dict[str, dict[str, float]]:
+    """Of each task, the share of attempts that won, and of pages at which not all attempts came to the same."""
+    pages = defaultdict[str, dict[str, list[bool]]](lambda: defaultdict(list))
+    for one in trajectories:
+        won = one.verdict is not None and bool(one.verdict.success)
+        pages[one.task.name or one.task.id][one.task.id].append(won)
+    return {
+        task: {
+            "success": round(fmean(won for wins in found.values() for won in wins), 4),
+            "varied": round(fmean(len(set(wins)) > 1 for wins in found.values()), 4),
+        }
+        for task, found in sorted(pages.items())
+    }
 
 
 def common(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,19 +203,26 @@ def share_of(wins: Sequence[bool]) -> dict[str, Any]:
 
 
 def table(ledger: Ledger) -> str:
-    """A line a run, and what it came from; runs that are not done are left out."""
+    """A line a run, and what it came from, then one for each of several tasks; runs that are not done are left out."""
     lines = [
         "| task | | seed | before | after | by chance | drawn, last updates | episodes | CPU seconds |",
         "|" + "---|" * 9,
     ]
-    before = ledger.before()
     for run in ledger.plan.runs:
         if (after := ledger.figures(run)) is not None:
-            told = [_told(before[run.task]), _told(after), f"{chance(before[run.task], after):.2g}"]
-            told += [f"{after['drawn_last']:.2f}", str(after["episodes"])]
-            cells = [run.task, run.algorithm, str(run.seed), *told, f"{after['cpu_seconds']:.0f}"]
-            lines.append(f"| {' | '.join(cells)} |")
+            lines.append(_line(run.title, run, ledger.begun(run), after, after))
+            if len(run.tasks) > 1:
+                before = ledger.before()
+                lines += [_line(task, run, before[task], after["tasks"][task], None) for task in run.tasks]
     return "\n".join(lines)
+
+
+def _line(title: str, run: Run, before: Mapping[str, Any], after: Mapping[str, Any], whole: Any) -> str:
+    told = [_told(before), _told(after), f"{chance(before, after):.2g}"]
+    spent = ["", "", ""]
+    if whole is not None:
+        spent = [f"{whole['drawn_last']:.2f}", str(whole["episodes"]), f"{whole['cpu_seconds']:.0f}"]
+    return f"| {' | '.join([title, run.algorithm, str(run.seed), *told, *spent])} |"
 
 
 def chance(before: Mapping[str, Any], after: Mapping[str, Any]) -> float:

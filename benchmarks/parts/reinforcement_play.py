@@ -12,6 +12,7 @@ from agent_backend.policy.reload import ModelServer
 from agent_backend.rollout.attempt import Attempted
 from agent_backend.rollout.pages import pages_attempted
 from benchmarks.parts.figures import say
+from benchmarks.parts.nano_trials import MINIWOB, trials
 from vm_bridge.hosts.browser import BrowserSandbox
 from vm_bridge.suites.miniwob import MiniWob
 from vocabulary.memory import Budget
@@ -35,8 +36,10 @@ class PagesFailed(Exception):
 class Player:
     """Plays on some machines, with a server whose weights are exchanged."""
 
-    def __init__(self, sandboxes: Sequence[BrowserSandbox], url: str, acts: int) -> None:
-        self._sandboxes, self._url, self._acts = sandboxes, url, acts
+    def __init__(self, sandboxes: Sequence[BrowserSandbox], url: str, acts: int | None) -> None:
+        """An attempt may have so many acts; None: as many as the benchmark gives its task."""
+        self._sandboxes, self._url = sandboxes, url
+        self._acts = {one.name: acts or one.most for one in trials() if one.suite == MINIWOB}
         self._server = ModelServer(url)
 
     async def aclose(self) -> None:
@@ -47,10 +50,13 @@ class Player:
         """Play with these from now on. Raises PolicyError."""
         await self._server.reload(str(folder), version)
 
-    def tasks(self, name: str, seeds: Sequence[int]) -> list[Task]:
-        """A task's pages, each as often as its seed comes."""
-        made = [MiniWob().make(name, seed=seed, size=SIZE) for seed in seeds]
-        return [task.model_copy(update={"max_steps": self._acts}) for task in made]
+    def tasks(self, pages: Sequence[tuple[str, int]]) -> list[Task]:
+        """These pages, each as often as its name and seed come. Raises UnknownTask."""
+        suite = MiniWob()
+        return [
+            suite.make(name, seed=seed, size=SIZE).model_copy(update={"max_steps": self._acts[name]})
+            for name, seed in pages
+        ]
 
     async def drawn(self, target: Path, tasks: Sequence[Task], version: str, temperature: float) -> None:
         """A folder of attempts for the trainer; one that was begun is gone on with. Raises PagesFailed, PolicyError."""

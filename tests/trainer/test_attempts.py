@@ -51,6 +51,19 @@ def test_tokens_lie_end_to_end() -> None:
     assert flat.places([2, 0]).tolist() == [4, 5, 6, 0, 1], "as a pack of them has its tokens"
 
 
+def test_some_attempts_alone_are_as_if_there_were_no_others() -> None:
+    made = [
+        attempt(step(0, 2), step(1, 1)),
+        attempt(step(0, 3), success=False, rewards=(0.5,), terminated=False),
+        attempt(step(0, 1, weight=2.0), step(1, 2, drawn=False)),
+    ]
+    some, expected = flattened(made).only(torch.tensor([False, True, True])), flattened(made[1:])
+    assert (some.samples, some.begins) == (expected.samples, expected.begins)
+    for name, value in vars(expected).items():
+        if isinstance(value, torch.Tensor):
+            assert torch.equal(getattr(some, name).nan_to_num(9), value.nan_to_num(9)), name
+
+
 def test_a_policys_words_without_their_tokens_are_not_imitated() -> None:
     lost = replace(step(1, 2, drawn=False), actor="policy")
     flat = flattened([attempt(step(0, 1), lost, step(2, 1, drawn=False))])

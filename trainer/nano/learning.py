@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
 from trainer.config import Settings, differing
 from trainer.errors import CheckpointMismatched, TrainingDiverged
-from trainer.runs import State, newest_of
+from trainer.runs import State, newest_of, pace
 
 Drawn = TypeVar("Drawn")
 HEADS, OPTIMISERS = "heads.pt", "optimisers.pt"
@@ -115,13 +115,6 @@ class _Shares(defaultdict[float, list[torch.nn.Parameter]]):
     def groups(self) -> list[dict[str, Any]]:
         """As optimisers take them."""
         return [{"params": weights, "share": share} for share, weights in self.items()]
-
-
-def pace(update: int, config: Learning) -> float:
-    """What the rates are multiplied by at an update: they grow, stay, and fall at the end."""
-    grown = min(1.0, update / config.warmup)
-    left = config.updates - update
-    return grown if left >= config.settle else grown * max(0.02, left / config.settle)
 
 
 @dataclass

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, table
+from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, table, tallied
 from benchmarks.reinforcement import parsed, plan_of, told
+from tests.unit.agent_backend.evaluate.tries import tried
+from vocabulary.tasks import Task
 
 WORDS = ("--task", "click-color", "--task", "click-option", "--compare", "identify-shape")
 
@@ -30,13 +32,43 @@ def test_each_seed_has_every_task_and_both_algorithms_where_they_are_compared() 
 def test_both_algorithms_play_the_same_pages_and_no_page_is_played_for_two_updates_or_evaluated() -> None:
     plan = planned("--updates", "3", "--pages", "4", "--group", "2")
     ppo, grpo = plan.runs[:2]
-    updates = [plan.seeds(ppo, update) for update in range(plan.updates)]
-    assert updates == [plan.seeds(grpo, update) for update in range(plan.updates)]
-    assert [len(seeds) for seeds in updates] == [8] * 3
-    assert [len(set(seeds)) for seeds in updates] == [4] * 3
-    met = [seed for seeds in updates for seed in set(seeds)]
-    other = plan.seeds(ppo.model_copy(update={"seed": 1}), 0)
-    assert len({*met, *other, *plan.evaluated()}) == len(met) + len(set(other)) + plan.held_out
+    updates = [plan.drawn(ppo, update) for update in range(plan.updates)]
+    assert updates == [plan.drawn(grpo, update) for update in range(plan.updates)]
+    assert [len(pages) for pages in updates] == [8] * 3
+    assert [len(set(pages)) for pages in updates] == [4] * 3
+    met = [seed for pages in updates for _, seed in set(pages)]
+    other = {seed for _, seed in plan.drawn(ppo.model_copy(update={"seed": 1}), 0)}
+    assert len({*met, *other, *plan.evaluated()}) == len(met) + len(other) + plan.held_out
+
+
+def test_a_run_on_several_tasks_plays_them_in_turn_and_is_measured_at_each(tmp_path: Path) -> None:
+    plan = planned("--together", "grpo", "--pages", "3", "--group", "2", "--seed", "1", "--compare", "click-color")
+    (run,) = plan.runs
+    assert run.name == "together-grpo-1"
+    assert run.tasks == plan.tasks == ("click-color", "click-option")
+    pages = [page for update in range(2) for page in plan.drawn(run, update)]
+    assert [task for task, _ in pages[::2]] == ["click-color", "click-option"] * 3
+    assert len(set(pages)) == 6
+    ledger = Ledger(tmp_path, plan)
+    ledger.measured("click-color", [True, False])
+    ledger.measured("click-option", [False, False])
+    ledger.updated(run, line(1))
+    ledger.done(run, {"click-color": [True, False], "click-option": [True, True]})
+    (came,) = told(ledger).values()
+    assert (came["before"]["wins"], came["after"]["wins"]) == ([1, 0, 0, 0], [1, 0, 1, 1])
+    assert came["after"]["tasks"]["click-option"]["success"] == 1
+    assert came["by_chance"] == 0.5
+    assert len(table(ledger).splitlines()) == 2 + 1 + 2
+
+
+def test_what_was_drawn_is_told_of_each_task() -> None:
+    wins = {("a", 1): (True, False), ("a", 2): (True, True), ("b", 1): (False, False)}
+    made = [
+        one.model_copy(update={"task": Task(id=f"{name}-{seed}", name=name, instruction="Click.")})
+        for (name, seed), pair in wins.items()
+        for one in (tried("snake", won, steps=1) for won in pair)
+    ]
+    assert tallied(made) == {"a": {"success": 0.75, "varied": 0.5}, "b": {"success": 0.0, "varied": 0.0}}
 
 
 def test_the_trainer_is_told_what_both_share_and_ppo_alone_what_is_its_own(tmp_path: Path) -> None:
@@ -55,7 +87,7 @@ def test_a_ledger_is_gone_on_with_and_an_update_counts_once(tmp_path: Path) -> N
     plan = planned()
     run, *others = plan.runs
     ledger = Ledger(tmp_path, plan)
-    ledger.measured(run.task, [True, False, False, False])
+    ledger.measured(run.title, [True, False, False, False])
     for update in (1, 2):
         ledger.updated(run, line(update, update / 4))
     again = Ledger(tmp_path, planned("--seed", "0", "--seed", "2"))
@@ -63,14 +95,14 @@ def test_a_ledger_is_gone_on_with_and_an_update_counts_once(tmp_path: Path) -> N
     again.updated(run, line(3, 0.75))
     assert [(one["update"], one["success"]) for one in again.updates(run)] == [(1, 0.25), (2, 0.5), (3, 0.75)]
     assert again.figures(run) is None
-    again.done(run, [True, True, True, False])
+    again.done(run, {run.title: [True, True, True, False]})
     figures = again.figures(run)
     assert figures is not None
     assert (figures["success"], figures["episodes"], figures["cpu_seconds"]) == (0.75, 96, 10.5)
     assert figures["drawn_last"] == 0.5
-    assert again.before()[run.task]["success"] == 0.25
+    assert again.before()[run.title]["success"] == 0.25
     assert told(again) == {
-        run.name: {"before": again.before()[run.task], "after": figures, "by_chance": 0.5},
+        run.name: {"before": again.begun(run), "after": figures, "by_chance": 0.5},
     }, "two pages of two are won anew"
     assert all(again.figures(other) is None for other in others)
     assert len(table(again).splitlines()) == 3, "what is not done is not told"
@@ -92,4 +124,4 @@ def test_a_ledger_is_gone_on_with_by_one_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_run_is_called_by_what_tells_it_apart() -> None:
-    assert Run(task="click-link", algorithm="grpo", seed=2).name == "click-link-grpo-2"
+    assert Run(tasks=("click-link",), algorithm="grpo", seed=2).name == "click-link-grpo-2"

@@ -36,7 +36,7 @@ class Pages(Player):
 @pytest.mark.parametrize("fails", range(TRIES))
 async def test_what_failed_is_played_again(tmp_path: Path, fails: int) -> None:
     player = Pages(fails)
-    tasks = player.tasks("click-color", [50_000, 50_000, 50_001])
+    tasks = player.tasks([("click-color", seed) for seed in (50_000, 50_000, 50_001)])
     await player.drawn(tmp_path / VERSION, tasks, VERSION, 1.0)
     found = [one for _, one in trajectories_read([tmp_path / VERSION])]
     assert sorted(one.task.id for one in found) == sorted(task.id for task in tasks)
@@ -46,7 +46,8 @@ async def test_what_failed_is_played_again(tmp_path: Path, fails: int) -> None:
 
 async def test_a_page_that_always_fails_is_told_and_what_is_there_stays(tmp_path: Path) -> None:
     player = Pages(TRIES)
-    tasks = player.tasks("click-color", [50_000, 50_001])
+    tasks = player.tasks([("click-color", 50_000), ("click-option", 50_001)])
+    assert tasks[0].max_steps == 4
     with pytest.raises(PagesFailed, match="1 attempts"):
         await player.drawn(tmp_path / VERSION, tasks, VERSION, 1.0)
     again = Pages(0)
