@@ -1,13 +1,13 @@
 """Asking each part whether it works, all at once and each within a bound."""
 
 import json
-import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLong
 from datetime import datetime
+from shutil import disk_usage
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -148,7 +148,7 @@ def _redis() -> Answer:
 
 
 def _disk() -> Answer:
-    usage, now = shutil.disk_usage(settings.ENV.data), time.time()
+    usage, now = disk_usage(settings.ENV.data), time.time()
     try:
         growth = history.growth(history.disk_note(now, usage.used), now, usage.used)
     except RedisError:

@@ -3,7 +3,9 @@
 import json
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from redis import Redis
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import token_make, user_ensure
 from annotation_app.celery import QUEUED_HEADER
+from annotation_app.health import asking
 from annotation_app.health.asking import BACKUP, HEARTBEAT, QUEUE
 from annotation_app.health.checks import LATE
 from annotation_app.health.jobs import heartbeat
@@ -33,7 +36,20 @@ def parts(client: Client) -> dict[str, Any]:
 
 
 @pytest.fixture
-def broken(redis_url: str, settings: Any) -> None:
+def free(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Says how much is free of a disk of a thousand bytes: how full this machine's is belongs to no test."""
+
+    def set_free(free: int) -> None:
+        monkeypatch.setattr(
+            asking, "disk_usage", lambda folder: SimpleNamespace(total=1_000, used=1_000 - free, free=free)
+        )
+
+    set_free(500)
+    return set_free
+
+
+@pytest.fixture
+def broken(redis_url: str, settings: Any, free: Callable[[int], None]) -> None:
     """An installation whose bridge is gone."""
     settings.ENV = settings.ENV.model_copy(update={"redis_url": redis_url, "bridge_url": "http://127.0.0.1:9"})
 
@@ -49,6 +65,14 @@ def test_every_part_is_asked_and_says_what_is_wrong(world: World, alma: User, br
     down = {name: check["problem"] for name, check in found.items() if check["state"] == "down"}
     assert down == {"bridge": "unreachable", "model scripted 1": "unreachable"}
     assert found["database"]["figures"]["bytes"] > 0
+
+
+def test_a_disk_without_room_is_told(world: World, alma: User, broken: None, free: Callable[[int], None]) -> None:
+    heartbeat()
+    assert parts(world.client(alma))["disk"]["state"] == "ok"
+    free(40)
+    assert (disk := parts(world.client(alma))["disk"])["problem"] == "disk_full"
+    assert (disk["state"], disk["figures"]["free"]) == ("down", 40)
 
 
 def test_the_experts_of_machines_have_no_server_that_could_fail(world: World, alma: User, broken: None) -> None:
