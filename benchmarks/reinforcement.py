@@ -125,7 +125,9 @@ class Experiment:
         counted = Counted(cpu_seconds(), 0.0)
         async with trained(self._python, folder, run.algorithm, settings) as trainer:
             begin = max((int(one.name.removeprefix("update-")) for one in out.glob("update-??????")), default=0)
-            for update in range(begin):  # it may have been ended between learning and noting; the cost is not known
+            noted = {line["update"] for line in self._ledger.updates(run)}
+            for update in (one for one in range(begin) if one + 1 not in noted):
+                # it was ended between learning and noting; the cost is not known
                 self._ledger.updated(run, self._learned(run, out, update) | {"cpu_seconds": {}})
             for update in range(begin, self._plan.updates):
                 counted = await self._update(run, trainer, await trainer.kept(update), update, counted)
