@@ -54,6 +54,13 @@ def sign_in(browser: Browser, platform: Running) -> SignIn:
 
 
 @pytest.fixture(scope="session")
+def turn(platform: Running) -> str:
+    """A turn of a flywheel that has ended, by its id."""
+    loaded = "from tests.e2e.turns import turn_load; print(turn_load())"
+    return platform.manage("shell", "-v", "0", "-c", loaded).split()[-1]
+
+
+@pytest.fixture(scope="session")
 def drill_numbers(platform: Running) -> "count[int]":
     """Loads the drills; gives out each number once."""
     pools = (*DRILLS, (AUTOPILOT_DRILL, "archive_logs"))

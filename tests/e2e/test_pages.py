@@ -10,6 +10,7 @@ from annotation_app.operations.running import Running
 from annotation_app.operations.stack import ROOT
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.turns import FIRST, NAME
 
 AXE = ROOT / "frontend/node_modules/axe-core/axe.min.js"
 HARMS = {"serious", "critical"}
@@ -19,10 +20,15 @@ ADMINS_PAGES = (
     *("webhooks", "health", "retention", "design"),
     *("review", "agreement", "compare", "episodes", "reports", "trajectories", "flywheel"),
 )
-OTHER_PAGES = ("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret")
-"""Looked at with what leads there: an episode, another role, nobody signed in."""
-UNSEEN = {"*", "sign-in", "flywheel/:id", "flywheel/:id/beside"}
-"""No pages of ours, or ones that take a whole turn of the flywheel to have."""
+OTHER_PAGES = (
+    *("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret"),
+    *("flywheel/:id", "flywheel/:id/beside"),
+)
+"""Looked at with what leads there: an episode, a turn, another role, nobody signed in."""
+UNSEEN = {"*", "sign-in"}
+"""No pages of ours."""
+WIDTHS = (ViewportSize(width=1440, height=900), ViewportSize(width=420, height=900))
+PICTURES_SHOWN = "[...document.querySelectorAll('section img')].every(one => one.complete && one.naturalWidth > 0)"
 ROUTE = re.compile(r'\bpath: "([^"]+)"')
 pytestmark = pytest.mark.slow
 
@@ -46,6 +52,12 @@ async def assert_no_scrolling(page: Page) -> None:
         "(e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])(document.scrollingElement)"
     )
     assert room == [0, 0], f"at {page.viewport_size}"
+
+
+async def assert_fits_in_width(page: Page) -> None:
+    """Nothing of the page lies beside its window."""
+    beside = await page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.scrollingElement)")
+    assert beside == 0, f"at {page.viewport_size}"
 
 
 def test_every_page_is_looked_at() -> None:
@@ -132,3 +144,35 @@ async def test_a_desk_in_chinese_with_keys_of_ones_own(sign_in: SignIn, drill: D
     await page.get_by_role("button", name="EN · English / 中文").click()
     await expect(page.get_by_role("heading", name="Your step")).to_be_visible(timeout=BOUND_MS)
     await desk.leave()
+
+
+@pytest.mark.parametrize(
+    ("locale", "dark", "attempts", "only", "parts"),
+    [
+        ("en-GB", False, "Attempts at toy/lights", "only the candidate", "They part at row 1"),
+        ("zh-CN", True, "toy/lights 的尝试", "只有候选版本", "从第 1 行开始不同"),
+    ],
+    ids=["English", "Chinese"],
+)
+async def test_a_turn_and_two_attempts_of_its_gate(
+    sign_in: SignIn, turn: str, locale: str, dark: bool, attempts: str, only: str, parts: str
+) -> None:
+    page = await sign_in("researcher", locale=locale, dark=dark)
+    for size in WIDTHS:
+        await page.set_viewport_size(size)
+        await page.goto(f"/flywheel/{turn}")
+        await page.get_by_role("button", name=attempts).click(timeout=BOUND_MS)
+        row = page.get_by_role("row").filter(has_text=only, has_not=page.get_by_role("table")).first
+        await expect(row).to_be_visible(timeout=BOUND_MS)
+        heads = await row.locator("td").evaluate_all("all => all.map(td => getComputedStyle(td, '::before').content)")
+        narrow = size["width"] < 500
+        assert [FIRST in heads[1], NAME in heads[2]] == [narrow, narrow], "a card says whose attempt is whose"
+        await assert_fits_in_width(page)
+        await assert_accessible(page, f"a turn at {size}")
+
+        await row.get_by_role("link").click()
+        await expect(page.get_by_role("button", name=parts)).to_be_visible(timeout=BOUND_MS)
+        await expect(page.locator("section img")).to_have_count(2, timeout=BOUND_MS)
+        await page.wait_for_function(PICTURES_SHOWN, timeout=BOUND_MS)
+        await assert_fits_in_width(page)
+        await assert_accessible(page, f"two attempts at {size}")

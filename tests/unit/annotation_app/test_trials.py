@@ -1,6 +1,7 @@
 """Reading a folder of attempts at the gate: what is found, and every way in which it may not be as it should."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,16 @@ from vocabulary.trajectories import Trajectory
 KIND = "toy/lights"
 
 
-def attempts_write(folder: Path, won: dict[int, bool], *, name: str = "lights") -> list[Trajectory]:
+def attempts_write(
+    folder: Path, won: Mapping[int, bool], *, name: str = "lights", revision: str = "start"
+) -> list[Trajectory]:
     """Attempts at the lights, by seeds: those that were to succeed name the corner that shines."""
     plays = []
     for seed, wins in won.items():
         play = Play(seed)
         while not play.over:
             corner = NAMES[play.lights.lit if wins else (play.lights.lit + 1) % len(NAMES)]
-            said = Said(text=f" {corner}", ids=(seed, 2), logprobs=(-0.1, -0.1), versions=("start",), finish="stop")
+            said = Said(text=f" {corner}", ids=(seed, 2), logprobs=(-0.1, -0.1), versions=(revision,), finish="stop")
             play.answered((1, 2), said, 1.0)
         plays.append(play)
     made = [named(play.trajectory(), name) for play in plays]
