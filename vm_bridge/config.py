@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model
 from vm_bridge.fleet import Quota
 from vm_bridge.ice import IceServer
 from vocabulary.base import Frozen
+from vocabulary.tasks import HostPattern
 
 
 class Address(NamedTuple):
@@ -44,6 +45,10 @@ def _json(value: Any) -> Any:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Bind = Annotated[Address, BeforeValidator(_address)]
+Guests = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^:\[\]]+):\d+(:\d+:\d+:\d+)?$")], ...],
+    BeforeValidator(_words),
+]
 
 
 HOST_ID = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
@@ -83,11 +88,20 @@ class Config(Frozen):
     """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
     adb_clear: Words = ()
     """Packages on them whose data every reset throws away."""
-    osworld: Words = ()
-    """Addresses (`host:port`) of OSWorld's in-guest servers; each is one machine of the image `osworld`."""
+    osworld: Guests = ()
+    """Addresses (`host:port`, or `host:port:chrome:vnc:vlc`) of OSWorld's in-guest servers; each is one machine of the
+    image `osworld`."""
     osworld_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
     """The command that puts one of them back; its address becomes the last word. None, and nothing does."""
-    windows: Words = ()
+    osworld_python: Path = Path(".data/venvs/osworld/bin/python")
+    """The interpreter that has OSWorld's package, which sets its task files up and judges them."""
+    osworld_hosts: Annotated[tuple[HostPattern, ...], BeforeValidator(_words)] = ()
+    """Hosts from which it may fetch the files that task files name."""
+    osworld_password: str = ""
+    """Of the guests' user, for task files that ask for it."""
+    osworld_files: Path | None = None
+    """A folder with accounts (`evaluation_examples/settings`) and files that task files name."""
+    windows: Guests = ()
     """Addresses of the same server in guests of Windows; each is one machine of the image `windows`."""
     windows_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
     """The command that puts one of those back."""

@@ -16,6 +16,7 @@ from vm_bridge.hosts.browser import BrowserHost
 from vm_bridge.hosts.docker import DockerHost
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.osworld import WINDOWS, GuestHost
+from vm_bridge.hosts.osworld_means import Means
 from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.hosts.phone_devices import DeviceHost
 from vm_bridge.hosts.qemu import QemuHost
@@ -133,11 +134,15 @@ def host_of(config: Config) -> Host:
     if config.adb_devices:
         hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))
     if config.osworld:
-        hosts.append(GuestHost(config.data, config.osworld, config.osworld_revert))
+        hosts.append(GuestHost(config.data, config.osworld, config.osworld_revert, means=_means(config)))
     if config.windows:
-        hosts.append(GuestHost(config.data, config.windows, config.windows_revert, WINDOWS))
+        hosts.append(GuestHost(config.data, config.windows, config.windows_revert, WINDOWS, _means(config)))
     if config.qemu:
         hosts.append(QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory))
     if config.docker:
         hosts.append(DockerHost(config.data, SUITES, tools=config.tools, system=config.docker_image))
     return SeveralHosts(hosts)
+
+
+def _means(config: Config) -> Means:
+    return Means(config.osworld_python, config.osworld_hosts, config.osworld_password, config.osworld_files)

@@ -16,6 +16,7 @@ from annotation_app.operations.frontend import ensure_frontend_packages
 from annotation_app.operations.generated import check_types, write_types
 from annotation_app.operations.locks import data_lock, start_lock
 from annotation_app.operations.note import note_of
+from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
 from annotation_app.operations.packages import ensure_packages
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
@@ -124,6 +125,12 @@ def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     return 0
 
 
+def _osworld(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_python_packages(Purpose.RUN, console)
+    console.step(f"OSWorld's package is there: {ensure_osworld(console)}")
+    return 0
+
+
 def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     note = note_of(arguments.data)
     if note is None:
@@ -181,6 +188,7 @@ def _parser() -> argparse.ArgumentParser:
     wheel.add_argument("--turns", type=int, default=1, help="how many (1); one that broke off is the first of them")
     wheel.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
     wheel.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data; --small: .data/wheel)")
+    add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
     bench.add_argument("name")
     return parser

@@ -2,12 +2,16 @@
 
 import asyncio
 import shutil
+import sys
 from pathlib import Path
 
+from annotation_app.operations.console import Console
+from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.pools.uploads import upload_read
 from benchmarks.parts.figures import say
 from tests.integration.osworld.guests import REVERT, simulated_guest
 from vm_bridge.hosts.osworld import GuestHost
+from vm_bridge.hosts.osworld_means import Means
 from vocabulary.actions import TypeText
 
 FILE = Path(__file__).with_name("osworld_task.json")
@@ -23,13 +27,14 @@ def measure(folder: Path) -> dict[str, object]:
         say("Xtigervnc is not installed: no OSWorld task is played")
         return {}
     with simulated_guest(folder / "guest") as address:
-        return {"osworld_task_ok": asyncio.run(played(address, folder / "host"))}
+        means = Means(ensure_osworld(Console(sys.stderr)))
+        return {"osworld_task_ok": asyncio.run(played(address, folder / "host", means))}
 
 
-async def played(address: str, folder: Path) -> bool:
+async def played(address: str, folder: Path, means: Means) -> bool:
     """Whether the task is judged as it stands, undone and done."""
     (task,) = upload_read(FILE.read_bytes(), "osworld", "desktop").tasks
-    host = GuestHost(folder, [address], REVERT)
+    host = GuestHost(folder, [address], REVERT, means=means)
     try:
         machine = (await host.create("osworld")).bind(1)
         await machine.prepare(task)

@@ -1,32 +1,27 @@
-"""OSWorld's task files: what is asked of the guest before an episode and after it, and what of that can be done."""
+"""OSWorld's task files: what is asked of the guest before an episode and after it, in their package's words."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from vm_bridge.drivers.osworld_metrics import METRICS
 from vm_bridge.errors import UnsupportedTask
 from vocabulary.base import Frozen
 from vocabulary.tasks import Task
 
-IMAGE = "osworld"
+IMAGES = ("osworld", "windows")
 """Of the machines that do what task files ask for."""
-STEPS = frozenset(
-    (
-        *("download", "launch", "execute", "command", "open", "sleep", "activate_window", "close_window"),
-        *("change_wallpaper", "chrome_open_tabs", "chrome_close_tabs"),
-    )
-)
-GETTERS = frozenset(
-    (
-        *("vm_command_line", "vm_command_error", "vm_terminal_output", "vm_screen_size", "vm_file", "cloud_file"),
-        *("list_directory", "rule"),
-    )
-)
+NAMES: Mapping[str, frozenset[str]] = {
+    kind: frozenset(names)
+    for kind, names in json.loads(Path(__file__).with_name("osworld_names.json").read_text("utf-8")).items()
+}
+"""All `metrics`, `getters` and `steps` that the package has."""
+UNDONE = frozenset({"act", "replay", "tidy_desktop"})
+"""Steps that the package names and does not do."""
 INFEASIBLE = "infeasible"
-PLACES = ("{CLIENT_PASSWORD}",)
-"""What task files leave for the caller to put in and nobody here knows."""
+MOST_NAMED = 20
 
 
 class Step(Frozen):
@@ -49,23 +44,38 @@ class Check(Frozen):
     func: str
     result: Getter | None = None
     expected: Getter | None = None
-    options: dict[str, Any] = {}
 
 
 class Evaluator(Frozen):
-    """How a file judges the end: `conjunction` says whether every check must hold, or one."""
+    """How a file judges the end."""
 
     checks: tuple[Check, ...] = Field(min_length=1)
-    conjunction: str = "and"
+    conj: Literal["and", "or"] = "and"
     before: tuple[Step, ...] = ()
     """What is done in the guest before it looks."""
 
 
 class TaskFile(Frozen):
-    """A start state and an evaluator."""
+    """A start state and an evaluator; `given` is what the package gets, as it was written."""
 
     config: tuple[Step, ...] = ()
     evaluator: Evaluator
+    given: dict[str, Any]
+
+    @property
+    def parts(self) -> tuple["Step | Getter", ...]:
+        """Everything that is done or looked at."""
+        return (*self.steps, *self.getters)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Everything that is done in the guest."""
+        return (*self.config, *self.evaluator.before)
+
+    @property
+    def getters(self) -> Iterator[Getter]:
+        """Everything that is looked at."""
+        return (each for check in self.evaluator.checks for each in (check.result, check.expected) if each)
 
 
 _STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Step, ...])
@@ -79,8 +89,7 @@ def task_file_of(task: Task | None) -> TaskFile | None:
     if not isinstance(given, dict):
         raise UnsupportedTask("osworld: it is no JSON object")
     file = task_file_read(given)
-    if problems := tuple(unsupported(file)):
-        raise UnsupportedTask("; ".join(problems))
+    problems_refuse(unsupported(file))
     return file
 
 
@@ -89,8 +98,8 @@ def refusal_of(image: str, task: Task) -> str | None:
     for every other task."""
     if task.parameters.get("osworld") is None:
         return None
-    if image != IMAGE:
-        return f"machines of the image {image} judge no task file of OSWorld; those of the image {IMAGE} do"
+    if image not in IMAGES:
+        return f"machines of the image {image} judge no task file of OSWorld; those of {' and '.join(IMAGES)} do"
     try:
         task_file_of(task)
     except UnsupportedTask as error:
@@ -101,8 +110,8 @@ def refusal_of(image: str, task: Task) -> str | None:
 def task_file_read(given: Mapping[str, Any]) -> TaskFile:
     """Raises UnsupportedTask for what is no task file."""
     try:
-        config = _STEPS.validate_python(given.get("config") or [])
-        return TaskFile(config=config, evaluator=_evaluator(given["evaluator"]))
+        evaluator = _evaluator(given["evaluator"])
+        return TaskFile(config=_steps(given.get("config")), evaluator=evaluator, given=dict(given))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise UnsupportedTask(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -110,45 +119,46 @@ def task_file_read(given: Mapping[str, Any]) -> TaskFile:
         raise UnsupportedTask(f"this is no task file of OSWorld: {error}") from None
 
 
+def problems_refuse(problems: Iterable[str]) -> None:
+    """Raises UnsupportedTask with each of them, if there is one."""
+    if found := tuple(dict.fromkeys(problems)):
+        more = f"; and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        raise UnsupportedTask("; ".join(found[:MOST_NAMED]) + more)
+
+
 def unsupported(file: TaskFile) -> Iterable[str]:
-    """What of a file nobody can do, each by its name."""
-    for step in (*file.config, *file.evaluator.before):
-        if step.type not in STEPS:
-            yield f"config: {step.type} is not done"
-        if any(place in str(step.parameters) for place in PLACES):
-            yield f"config: {step.type} asks for the guest's password"
+    """What of a file nobody can do, wherever it is, each by its name."""
+    for step in file.steps:
+        if step.type not in NAMES["steps"]:
+            yield f"config: there is no step {step.type}"
+        elif step.type in UNDONE:
+            yield f"config: OSWorld's own package does not do {step.type}"
     for check in file.evaluator.checks:
-        if check.func != INFEASIBLE:
-            yield from _unsupported_check(check)
-
-
-def _unsupported_check(check: Check) -> Iterable[str]:
-    metric = METRICS.get(check.func)
-    if metric is None:
-        yield f"evaluator: the metric {check.func} is not known"
-    elif metric.expects and check.expected is None:
-        yield f"evaluator: {check.func} expects nothing"
-    if check.result is None:
-        yield f"evaluator: {check.func} looks at nothing"
-    for getter in filter(None, (check.result, check.expected)):
-        if getter.type not in GETTERS:
+        if check.func not in NAMES["metrics"]:
+            yield f"evaluator: the metric {check.func} is not known"
+        if check.result is None and check.func != INFEASIBLE:
+            yield f"evaluator: {check.func} looks at nothing"
+    for getter in file.getters:
+        if getter.type not in NAMES["getters"]:
             yield f"evaluator: the getter {getter.type} is not known"
-        if getter.given.get("multi") or getter.given.get("time_suffix"):
-            yield f"evaluator: the getter {getter.type} asks for several files or a name by the time"
 
 
 def _evaluator(given: Mapping[str, Any]) -> Evaluator:
-    functions = given["func"]
-    before = _STEPS.validate_python(given.get("postconfig") or [])
-    if not isinstance(functions, list):
-        check = _check(functions, given.get("result"), given.get("expected"), given.get("options"))
-        return Evaluator(checks=(check,), before=before)
-    columns = [_column(given.get(name), len(functions)) for name in ("result", "expected", "options")]
-    checks = tuple(_check(*row) for row in zip(functions, *columns, strict=True))
-    conjunction = given.get("conj", "and")
-    if conjunction not in ("and", "or"):
-        raise ValueError(f"conj: {conjunction!r}")
-    return Evaluator(checks=checks, conjunction=conjunction, before=before)
+    functions, several = given["func"], isinstance(given["func"], list)
+    names = functions if several else [functions]
+    found, expected, _ = (
+        _column(given.get(name) if several else [given.get(name)], len(names))
+        for name in ("result", "expected", "options")
+    )
+    checks = tuple(
+        Check(func=func, result=_getter(one), expected=_getter(other))
+        for func, one, other in zip(names, found, expected, strict=True)
+    )
+    return Evaluator(checks=checks, conj=given.get("conj", "and"), before=_steps(given.get("postconfig")))
+
+
+def _steps(given: Any) -> tuple[Step, ...]:
+    return _STEPS.validate_python(given or [])
 
 
 def _column(given: Any, length: int) -> Sequence[Any]:
@@ -157,10 +167,6 @@ def _column(given: Any, length: int) -> Sequence[Any]:
     if not isinstance(given, list) or len(given) != length:
         raise ValueError("func, result, expected and options have different lengths")
     return given
-
-
-def _check(func: str, result: Any, expected: Any, options: Any) -> Check:
-    return Check(func=func, result=_getter(result), expected=_getter(expected), options=options or {})
 
 
 def _getter(given: Any) -> Getter | None:

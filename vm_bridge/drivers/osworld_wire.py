@@ -2,8 +2,7 @@
 
 import json
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
@@ -21,7 +20,7 @@ ASK_SECONDS = 30.0
 """Longest the server may take to answer what takes no time by itself."""
 SERVER_SECONDS = 120.0
 """After so long their server ends what it executes."""
-DOWNLOAD_SECONDS = 300.0
+UPLOAD_SECONDS = 300.0
 LOOKS = 3
 """Times that a picture is asked for; looking changes nothing."""
 LONGEST = 20_000_000
@@ -29,20 +28,11 @@ LONGEST = 20_000_000
 INSIDE = Path(__file__).with_name("osworld_inside.py").read_text("utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class Executed:
-    """What a command left in the guest."""
-
-    code: int
-    output: str
-    errors: str
-
-
 class Guest:
-    """One guest at `host:port`; `browser` is where its Chrome may be driven."""
+    """One guest whose server is at `host:port`."""
 
-    def __init__(self, address: str, browser: str) -> None:
-        self.address, self.browser = address, browser
+    def __init__(self, address: str) -> None:
+        self.address = address
         self._http = httpx.AsyncClient(base_url=f"http://{address}", timeout=ASK_SECONDS, trust_env=False)
 
     async def close(self) -> None:
@@ -65,40 +55,11 @@ class Guest:
         """A picture file. Their server writes all of them into one file, so ask for one at a time."""
         return (await self._ask("GET", "/screenshot")).content
 
-    async def terminal(self) -> str | None:
-        """What the terminal in front shows."""
-        said = _object(await self._ask("GET", "/terminal")).get("output")
-        return said if isinstance(said, str) else None
-
-    async def folder(self, path: str) -> object:
-        """A folder with all below it: `{name, type, children}`; None where there is none."""
-        answer = await self._ask("POST", "/list_directory", refused=(400,), json={"path": path})
-        return _object(answer).get("directory_tree")
-
-    async def execute(self, command: str | Sequence[str], *, shell: bool = False) -> Executed:
-        """Run a command of a task file as their own controller does."""
-        given = command if isinstance(command, str) else list(command)
-        answer = await self._ask(
-            "POST", "/setup/execute", timeout=SERVER_SECONDS + ASK_SECONDS, json={"command": given, "shell": shell}
-        )
-        said = _object(answer)
-        return Executed(int(said.get("returncode") or 0), str(said.get("output", "")), str(said.get("error", "")))
-
-    async def setup(self, name: str, given: Mapping[str, Any], *, timeout: float = ASK_SECONDS) -> None:
-        """One of their `/setup/…` calls."""
-        await self._ask("POST", f"/setup/{name}", timeout=timeout, json=dict(given))
-
-    async def download(self, url: str, path: str) -> None:
-        """Let the guest fetch a file."""
-        await self.setup("download_file", {"url": url, "path": path}, timeout=DOWNLOAD_SECONDS)
-
     async def put(self, path: str, data: bytes) -> None:
         """Create or replace a file, and the folders above it, in one move. Raises ActFailed."""
         landing = f"~/.pilothouse-{token_hex(8)}"  # their server expands variables in the names it is given
         form = {"file_path": landing}
-        await self._ask(
-            "POST", "/setup/upload", timeout=DOWNLOAD_SECONDS, data=form, files={"file_data": ("file", data)}
-        )
+        await self._ask("POST", "/setup/upload", timeout=UPLOAD_SECONDS, data=form, files={"file_data": ("file", data)})
         await self.inside({"do": "move", "source": landing, "path": path})
 
     async def read(self, path: str, most: int) -> bytes:
@@ -122,9 +83,7 @@ class Guest:
             raise ActFailed(said["failed"], said["why"], said.get("text"))
         return b64decode(said["bytes"]) if "bytes" in said else said.get("text")
 
-    async def _ask(
-        self, method: str, path: str, *, refused: Sequence[int] = (), timeout: float = ASK_SECONDS, **given: Any
-    ) -> httpx.Response:
+    async def _ask(self, method: str, path: str, *, timeout: float = ASK_SECONDS, **given: Any) -> httpx.Response:
         """Raises MachineGone where nothing was asked, WireRefused where the answer is an error or none came."""
         limits = httpx.Timeout(timeout, connect=min(timeout, ASK_SECONDS))
         try:
@@ -133,7 +92,7 @@ class Guest:
             raise MachineGone(f"{self.address} cannot be reached: {error}") from error
         except httpx.HTTPError as error:
             raise WireRefused(f"{self.address}{path}: {type(error).__name__} {error}") from error
-        if answer.status_code >= 400 and answer.status_code not in refused:
+        if answer.status_code >= 400:
             raise WireRefused(f"{self.address}{path} answered {answer.status_code}: {answer.text[:500]}")
         return answer
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from vm_bridge.drivers.distant import Body, Distant, DistantMachine
 from vm_bridge.drivers.failures import WireRefused
 from vm_bridge.drivers.osworld import KINDS, GuestActs
-from vm_bridge.drivers.osworld_judging import guest_judge
-from vm_bridge.drivers.osworld_setup import guest_set_up
-from vm_bridge.drivers.osworld_task import IMAGE, TaskFile, task_file_of
+from vm_bridge.drivers.osworld_task import TaskFile, task_file_of
 from vm_bridge.drivers.osworld_wire import Guest, Screenshots
 from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.hosts.osworld_means import USUAL, Means
+from vm_bridge.hosts.osworld_referee import Ports, Referee
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vm_bridge.suites import Desk
@@ -36,8 +36,6 @@ REVERT_SECONDS = 600.0
 """Longest the configured command may take to put a machine back."""
 BOOT_SECONDS = 300.0
 BOOT_POLL = 0.5
-BROWSER_PORT = 9222
-"""Where their images let Chrome be driven."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Kind:
     noun: str
 
 
-LINUX = Kind("Linux", IMAGE, "an OSWorld guest")
+LINUX = Kind("Linux", "osworld", "an OSWorld guest")
 WINDOWS = Kind("Windows", "windows", "a Windows guest")
 
 
@@ -57,7 +55,7 @@ class GuestSandbox:
     """One guest. `revert` are the words of the command that puts it back, which gets its address as its last; without
     them it goes back to no earlier state: what one lease left, the next one finds."""
 
-    def __init__(self, address: str, revert: Sequence[str], journal: Path, kind: Kind) -> None:
+    def __init__(self, address: str, revert: Sequence[str], journal: Path, kind: Kind, means: Means) -> None:
         self.id, self.image = f"{kind.image}-{re.sub('[^A-Za-z0-9]', '-', address)}", kind.image
         self.capabilities = Capabilities(kinds=KINDS, width=0, height=0, streams=("webrtc", "stills"))
         self.vnc_socket: Path | None = None
@@ -65,7 +63,9 @@ class GuestSandbox:
         self.destroyed = False
         self.task_file: TaskFile | None = None
         self._revert = tuple(revert)
-        self.guest = Guest(address, browser_of(address))
+        ports = Ports.of(address)
+        self.guest = Guest(ports.server_address)
+        self._referee = Referee(self.id, ports, means)
         self._screenshots = Screenshots(self.guest)
         self.frames: FrameSource | None = self._screenshots
         journal.mkdir(parents=True, exist_ok=True)
@@ -100,20 +100,23 @@ class GuestSandbox:
         if fence is None:
             self._distant.end_lease()
         file = task_file_of(task)
+        if file is not None:
+            self._referee.refuse(file)
         async with self._changing:
             if fence is not None:
                 await self._distant.admit(fence)
             self.task_file = None
+            self._referee.forget()
             await self._put_back()
             if file is not None:
-                await guest_set_up(self.guest, file.config)
+                await self._referee.set_up(file, self._size)
             self.task_file = file
 
     async def judge(self, answer: str) -> Verdict:
         """What the prepared task's evaluator says of the present state."""
         if self.task_file is None:
             return Verdict(success=None, score=0.0, reason="nothing can judge this task")
-        return await guest_judge(self.guest, self.task_file.evaluator, answer)
+        return await self._referee.judge(self.task_file, self._size, answer)
 
     def desk(self, fence: int) -> Desk:
         """See `Inside.desk`."""
@@ -139,7 +142,12 @@ class GuestSandbox:
         self.destroyed = True
         self._distant.detach()
         self._screenshots.close()
+        self._referee.forget()
         await self.guest.close()
+
+    @property
+    def _size(self) -> tuple[int, int]:
+        return self.capabilities.width, self.capabilities.height
 
     async def _put_back(self) -> None:
         """Raises MachineGone."""
@@ -170,9 +178,16 @@ class GuestMachine(DistantMachine):
 class GuestHost:
     """The guests at these addresses, all of one kind."""
 
-    def __init__(self, data: Path, addresses: Sequence[str], revert: Sequence[str] = (), kind: Kind = LINUX) -> None:
+    def __init__(
+        self,
+        data: Path,
+        addresses: Sequence[str],
+        revert: Sequence[str] = (),
+        kind: Kind = LINUX,
+        means: Means = USUAL,
+    ) -> None:
         self.images: tuple[str, ...] = (kind.image,)
-        self._addresses, self._revert, self._kind = tuple(addresses), tuple(revert), kind
+        self._addresses, self._revert, self._kind, self._means = tuple(addresses), tuple(revert), kind, means
         self._journal = data / "osworld"
         self._lent: dict[str, GuestSandbox] = {}
         if not revert:
@@ -184,7 +199,7 @@ class GuestHost:
             raise NoMachine(f"all {len(self._addresses)} guests of the image {self._kind.image} are in use")
         problems = []
         for address in free:
-            sandbox = self._lent[address] = GuestSandbox(address, self._revert, self._journal, self._kind)
+            sandbox = self._lent[address] = GuestSandbox(address, self._revert, self._journal, self._kind, self._means)
             try:
                 await sandbox.start()
             except MachineGone as gone:
@@ -200,11 +215,6 @@ class GuestHost:
     async def close(self) -> None:
         for sandbox in self._lent.values():
             await sandbox.destroy()
-
-
-def browser_of(address: str) -> str:
-    """Where the Chrome of a guest may be driven."""
-    return f"{address.rpartition(':')[0]}:{BROWSER_PORT}"
 
 
 async def command_run(argv: Sequence[str]) -> None:

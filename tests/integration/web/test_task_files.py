@@ -56,12 +56,10 @@ async def test_their_machines_take_what_they_can_judge_and_the_pool_stays_theirs
         alex = admin(stack)
         pool = made(alex, image="osworld")["id"]
         files = [file_of(f"t{number}") for number in range(20)]
-        report = upload(
-            alex, pool, json.dumps([*files, file_of("last", func="compare_docx_files")]).encode(), "osworld"
-        )
+        report = upload(alex, pool, json.dumps([*files, file_of("last", func="guess_well")]).encode(), "osworld")
         (fault,) = report["faults"]
         assert (fault["row"], fault["code"]) == (21, "unsupported_task")
-        assert "compare_docx_files" in fault["reason"]
+        assert "guess_well" in fault["reason"]
         assert not Task.objects.filter(pool=pool).exists(), "nothing of it is added"
         assert upload(alex, pool, json.dumps(files).encode(), "osworld")["added"]
         body = {"pools": [{"id": pool, "version": 1}], "changes": {"image": "desktop"}}

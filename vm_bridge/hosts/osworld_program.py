@@ -1,0 +1,159 @@
+"""Sets a task file of OSWorld up, or judges it, with OSWorld's own package, by an interpreter that has it.
+
+It runs behind walls (`osworld_referee.py`). It is asked one JSON object on its input and answers one on
+its output. The guest's ports are on its own loopback: each leads to a socket that the host gave it, and there is no
+other way out but the proxy of its environment.
+"""
+
+import importlib.util
+import json
+import logging
+import os
+import resource
+import socket
+import sys
+import threading
+import types
+import warnings
+from contextlib import suppress
+from typing import Any
+
+LOOPBACK = "127.0.0.1"
+SERVER, BROWSER, VIEWER, PLAYER, PROXY = 5000, 9222, 8006, 8080, 3128
+CACHE = "/home/user/cache"
+MEMORY = 4 * 2**30
+"""Of each process (bytes)."""
+LONGEST_FILE = 2**30
+RETRY_SECONDS = 1.0
+"""Theirs waits five before it asks again for what is not there."""
+CHUNK = 65_536
+MOST_TOLD = 20
+LONGEST_TOLD = 300
+
+
+class Told(logging.Handler):
+    """What the package only writes into its log when a step did not work."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See `logging.Handler.emit`."""
+        if len(self.lines) < MOST_TOLD:
+            self.lines.append(record.getMessage()[:LONGEST_TOLD])
+
+
+def main() -> None:
+    """The answer is the only thing on the output; what libraries print goes to the errors."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LONGEST_FILE, LONGEST_FILE))
+    asked = json.load(sys.stdin)
+    told = Told()
+    try:
+        answer = done(asked, told)
+    except Exception as error:  # noqa: BLE001 - whatever a metric raises, people are told
+        answer = {"failed": f"{type(error).__name__}: {error}"}
+    json.dump({**answer, "told": told.lines}, answers)
+    answers.flush()
+    os._exit(0)  # threads of libraries keep nobody waiting
+
+
+def done(asked: dict[str, Any], told: Told) -> dict[str, Any]:
+    """`names` asks what the package has, `set_up` and `judge` do it."""
+    package_made_ready()
+    if asked["do"] == "names":
+        return names()
+    for port, path in asked["ways"].items():
+        way_open(int(port), path)
+    task = {"id": "task", "instruction": "", **asked["file"]}
+    environment = environment_of(asked)
+    logging.getLogger().addHandler(told)
+    environment._set_task_info(task)
+    environment.setup_controller.reset_cache_dir(environment.cache_dir)
+    if asked["do"] == "set_up":
+        if not environment.setup_controller.setup(environment.config, False):
+            raise ConnectionError("the guest's server does not answer")
+        return {}
+    environment.action_history.append(asked["answer"])
+    return {"score": float(environment.evaluate())}
+
+
+def package_made_ready() -> None:
+    """EasyOCR, which brings torch, is needed by one metric and imported by the module of all of them."""
+    warnings.simplefilter("ignore")
+    if importlib.util.find_spec("easyocr") is None:
+        sys.modules["easyocr"] = types.ModuleType("easyocr")
+
+
+def names() -> dict[str, Any]:
+    """What the package has of each kind, by name."""
+    from desktop_env.controllers.setup import SetupController
+    from desktop_env.evaluators import getters, metrics
+
+    return {
+        "metrics": sorted(name for name, each in vars(metrics).items() if callable(each)),
+        "getters": sorted(name[4:] for name, each in vars(getters).items() if callable(each)),
+        "steps": sorted(name[1:-6] for name in vars(SetupController) if name.endswith("_setup") and name[0] == "_"),
+    }
+
+
+def environment_of(asked: dict[str, Any]) -> Any:
+    """Theirs, but for its beginning: it would start a virtual machine."""
+    from desktop_env.controllers.python import PythonController
+    from desktop_env.controllers.setup import SetupController
+    from desktop_env.desktop_env import DesktopEnv
+
+    class Environment(DesktopEnv):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.vm_ip, self.server_port = LOOPBACK, SERVER
+            self.chromium_port, self.vnc_port, self.vlc_port = BROWSER, VIEWER, PLAYER
+            self.screen_width, self.screen_height = asked["size"]
+            self.client_password = asked["password"]
+            self.cache_dir_base = CACHE
+            self.enable_proxy = self.current_use_proxy = False
+            self.action_history: list[str] = []
+            self.controller = PythonController(LOOPBACK, SERVER)
+            self.controller.retry_interval = RETRY_SECONDS
+            self.setup_controller = SetupController(
+                *(LOOPBACK, SERVER, BROWSER, PLAYER, CACHE),
+                client_password=self.client_password,
+                screen_width=self.screen_width,
+                screen_height=self.screen_height,
+            )
+
+    return Environment()
+
+
+def way_open(port: int, path: str) -> None:
+    """Whoever comes to the port is at the socket."""
+    door = socket.create_server((LOOPBACK, port))
+
+    def attend() -> None:
+        while True:
+            visitor, _ = door.accept()
+            inner = socket.socket(socket.AF_UNIX)
+            try:
+                inner.connect(path)
+            except OSError:
+                visitor.close()
+                continue
+            for one, other in ((visitor, inner), (inner, visitor)):
+                threading.Thread(target=carry, args=(one, other), daemon=True).start()
+
+    threading.Thread(target=attend, daemon=True).start()
+
+
+def carry(source: socket.socket, target: socket.socket) -> None:
+    """Until the source ends, or the target."""
+    with suppress(OSError):
+        while data := source.recv(CHUNK):
+            target.sendall(data)
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
+if __name__ == "__main__":
+    main()

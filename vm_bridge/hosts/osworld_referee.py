@@ -1,0 +1,308 @@
+"""Sets task files of OSWorld up and judges them with OSWorld's own package: a program behind walls, each time anew.
+
+What a task file names, and what its metrics run, reaches the guest's ports and the hosts that the operator allows, and
+nothing else of this machine or its network.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import re
+import secrets
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from vm_bridge.drivers.osworld_task import TaskFile, problems_refuse
+from vm_bridge.errors import MachineGone, VerifierFailed
+from vm_bridge.guest.relay import Ends, relay
+from vm_bridge.hosts import osworld_program as program
+from vm_bridge.hosts.advice import explain
+from vm_bridge.hosts.confine import HOST_FOLDERS, KEEP, MIB
+from vm_bridge.hosts.limits import Groups, Limits
+from vm_bridge.hosts.osworld_means import SETTINGS, Means, accounts_of, wanting
+from vm_bridge.hosts.tree import FIRST_USER, USERS
+from vm_bridge.network import egress
+from vm_bridge.network.addresses import is_public, resolve
+from vm_bridge.network.egress import Egress
+from vocabulary.base import Frozen
+from vocabulary.observations import Verdict
+
+logger = logging.getLogger(__name__)
+
+SECONDS = 600.0
+"""Longest that setting up, or judging, may take."""
+IDLE_SECONDS = 180.0
+"""A connection to the guest on which nothing moves for so long is ended; their server ends a command after 120."""
+MOST_ANSWERED = 2**20
+MOST_ERRORS = 16 * 2**10
+"""So much of the end of what the program writes beside its answer is kept."""
+HOME, VENV, WAYS, FILES = "/home/user", "/run/osworld", "/run/ways", "/home/user/files"
+WRITABLE = {HOME: 16 * MIB, "/tmp": 1024 * MIB, "/run": MIB, "/dev/shm": 256 * MIB}
+"""What can be written beside the cache, in memory, and how much (bytes)."""
+LIMITS = Limits(cores=4, memory=6 * 1024 * MIB, processes=512)
+"""Of everything in one run, where this process may make control groups."""
+PROXY = f"http://{program.LOOPBACK}:{program.PROXY}"
+ENVIRONMENT = {
+    "HOME": HOME,
+    "USER": "user",
+    "PATH": f"{VENV}/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "MPLCONFIGDIR": "/tmp",
+    "NUMBA_CACHE_DIR": "/tmp",
+    **{name: PROXY for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")},
+    **{name: f"localhost,{program.LOOPBACK}" for name in ("no_proxy", "NO_PROXY")},
+}
+
+
+class Answer(Frozen):
+    """What the program says."""
+
+    score: float | None = None
+    failed: str | None = None
+    told: tuple[str, ...] = ()
+    """What the package wrote into its log as an error, and went on."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where a guest's server is, and what in the guest is asked too: Chrome's debugging port, and VLC's."""
+
+    host: str
+    server: int
+    browser: int = program.BROWSER
+    player: int = program.PLAYER
+
+    @classmethod
+    def of(cls, address: str) -> Self:
+        """From `host:server`, or `host:server:chrome:vnc:vlc` as OSWorld's own providers write it."""
+        found = re.fullmatch(r"(\[[^]]+\]|[^:]+):(\d+)(?::(\d+):\d+:(\d+))?", address)
+        if found is None:
+            raise ValueError(f"{address} is no address of a guest")
+        host, server, *others = found.groups()
+        return cls(host.strip("[]"), int(server), *(int(port) for port in others if port))
+
+    @property
+    def server_address(self) -> str:
+        """The server's `host:port`."""
+        return f"[{self.host}]:{self.server}" if ":" in self.host else f"{self.host}:{self.server}"
+
+
+class Referee:
+    """Of one guest. What a task's steps keep for its evaluator lies in its cache until the next task."""
+
+    resolver, public = staticmethod(resolve), staticmethod(is_public)
+    """What the way out asks; tests, which have no public network, put others here."""
+
+    def __init__(self, name: str, ports: Ports, means: Means) -> None:
+        self._name, self._ports, self._means = name, ports, means
+        self._user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
+        self._folder: Path | None = None
+
+    def refuse(self, file: TaskFile) -> None:
+        """Raises UnsupportedTask with what of a file cannot be done here; changes nothing."""
+        problems_refuse(wanting(file, self._means))
+
+    async def set_up(self, file: TaskFile, size: tuple[int, int]) -> None:
+        """Raises MachineGone where a step failed: nobody knows then how the guest stands."""
+        self.forget()
+        answer, errors = await self._run({"do": "set_up", "size": size}, file)
+        if answer is None or answer.failed is not None:
+            raise MachineGone(f"the task's config: {errors if answer is None else answer.failed}")
+        self._log(answer)
+
+    async def judge(self, file: TaskFile, size: tuple[int, int], said: str) -> Verdict:
+        """The verdict. Raises VerifierFailed where the guest or the file lets nobody know."""
+        answer, errors = await self._run({"do": "judge", "size": size, "answer": said}, file)
+        if answer is None or answer.score is None:
+            raise VerifierFailed(errors if answer is None else answer.failed or errors)
+        self._log(answer)
+        score = min(1.0, max(0.0, answer.score))
+        return Verdict(success=score == 1.0, score=score, reason=", ".join(each.func for each in file.evaluator.checks))
+
+    def forget(self) -> None:
+        """Throw the cache away. Idempotent."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    # --- one run
+
+    async def _run(self, asked: dict[str, Any], file: TaskFile) -> tuple[Answer | None, str]:
+        """What the program answered, None where it did not, and its last words. Raises MachineGone."""
+        folder = self._made()
+        asked |= {"file": file.given, "password": self._means.password, "ways": _ways()}
+        try:
+            async with asyncio.timeout(SECONDS), self._opened(folder / "ways"):
+                answered, errors = await self._spoken(json.dumps(asked).encode(), folder, file)
+        except TimeoutError:
+            return None, f"it did not end within {SECONDS:g} s"
+        except FileNotFoundError as error:
+            raise MachineGone(f"{error.filename} is not installed; bubblewrap puts the walls up") from error
+        try:
+            return Answer.model_validate_json(answered), errors
+        except ValidationError:
+            return None, explain(errors) or "it said nothing"
+
+    async def _spoken(self, asked: bytes, folder: Path, file: TaskFile) -> tuple[bytes, str]:
+        """Everything it answered, and the end of the rest. It is ended with all it started."""
+        groups = Groups.create(folder.name, LIMITS)
+        keep = ("/bin/sh", "-c", KEEP, "keep", " ".join(map(str, groups.paths)))
+        process = await asyncio.create_subprocess_exec(
+            *(*keep, *self._command(folder, file)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            process.stdin.write(asked)
+            process.stdin.close()
+            answered, errors = await asyncio.gather(
+                _end_of(process.stdout, MOST_ANSWERED), _end_of(process.stderr, MOST_ERRORS)
+            )
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+            groups.remove()
+        return answered, errors.decode("utf-8", "replace")
+
+    @asynccontextmanager
+    async def _opened(self, folder: Path) -> AsyncIterator[None]:
+        """The ways to the guest and out, for one run."""
+        async with AsyncExitStack() as stack:
+            way_out = Egress(self._name, self._means.hosts, resolver=self.resolver, public=self.public)
+            await way_out.open(folder)
+            stack.push_async_callback(way_out.close)
+            ports = {
+                program.SERVER: self._ports.server,
+                program.BROWSER: self._ports.browser,
+                program.PLAYER: self._ports.player,
+            }
+            for inside, port in ports.items():
+                way = Way(self._ports.host, port)
+                await way.open(folder, f"{inside}.sock")
+                stack.push_async_callback(way.close)
+            yield
+
+    def _made(self) -> Path:
+        """The folder of this guest's task: `cache` is the program's, `ways` has the sockets."""
+        if self._folder is None:
+            folder = self._folder = Path(mkdtemp(prefix="pilothouse-referee-"))
+            for path, mode in ((folder, 0o711), (folder / "ways", 0o711), (folder / "cache", 0o700)):
+                path.mkdir(exist_ok=True)
+                path.chmod(mode)
+            self._give(folder / "cache")
+        return self._folder
+
+    def _give(self, path: Path) -> None:
+        if self._user is not None:
+            os.chown(path, self._user, self._user)
+
+    # --- the walls
+
+    def _command(self, folder: Path, file: TaskFile) -> list[str]:
+        become: list[str] = []
+        if self._user is not None:
+            become = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}", "--clear-groups", "--inh-caps=-all"]
+        options = ["--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000"]
+        options += ["--cap-drop", "ALL", "--ro-bind", "/usr", "/usr"]
+        for name in ("bin", "sbin", "lib", "lib64"):
+            options += ["--symlink", f"usr/{name}", f"/{name}"]
+        options += ["--proc", "/proc", "--dev", "/dev"]
+        for path, size in WRITABLE.items():
+            options += ["--size", str(size), "--tmpfs", path]
+        for host_path in HOST_FOLDERS:
+            options += ["--ro-bind-try", host_path, host_path]
+        options += ["--ro-bind", str(self._means.python.parent.parent), VENV]
+        options += ["--ro-bind", program.__file__, "/run/program.py", "--bind", str(folder / "ways"), WAYS]
+        options += ["--bind", str(folder / "cache"), program.CACHE, *self._files(folder, file)]
+        options += ["--remount-ro", "/", "--clearenv"]
+        options += [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
+        return [*become, "bwrap", *options, f"{VENV}/bin/python", "-s", "/run/program.py"]
+
+    def _files(self, folder: Path, file: TaskFile) -> list[str]:
+        """The operator's folder, without its accounts; a task that asks for one sees a copy of them."""
+        given = self._means.files
+        if given is None:
+            return ["--chdir", HOME]
+        options = ["--ro-bind", str(given.resolve()), FILES, "--chdir", FILES]
+        if not (given / SETTINGS).is_dir():
+            return options
+        if not any(accounts_of(part) for part in file.parts):
+            return [*options, "--tmpfs", f"{FILES}/{SETTINGS}"]
+        copy = folder / "settings"
+        if not copy.exists():
+            shutil.copytree(given / SETTINGS, copy)
+            for path in (copy, *copy.rglob("*")):
+                self._give(path)
+        return [*options, "--bind", str(copy), f"{FILES}/{SETTINGS}"]
+
+    def _log(self, answer: Answer) -> None:
+        for line in answer.told:
+            logger.warning("%s: %s", self._name, line)
+
+
+class Way:
+    """A socket of the host's file system that leads to one port of a guest."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._host, self._port = host, port
+        self._serving: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def open(self, folder: Path, name: str) -> None:
+        """Listen."""
+        path = folder / name
+        path.unlink(missing_ok=True)
+        self._server = await asyncio.start_unix_server(self._accept, path)
+        path.chmod(0o666)  # the program is another user; nobody else finds the folder
+
+    async def close(self) -> None:
+        """End every connection."""
+        if self._server is not None:
+            self._server.close()
+        serving = tuple(self._serving)
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+
+    def _accept(self, *visitor: Any) -> None:
+        task = asyncio.create_task(self._attend(visitor))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    async def _attend(self, visitor: Ends) -> None:
+        try:
+            guest = await asyncio.open_connection(self._host, self._port)
+        except OSError:
+            visitor[1].close()
+            return
+        with suppress(TimeoutError):
+            await relay(visitor, guest, idle=IDLE_SECONDS)
+
+
+def _ways() -> dict[str, str]:
+    """Where the program finds which port."""
+    ways = {str(port): f"{WAYS}/{port}.sock" for port in (program.SERVER, program.BROWSER, program.PLAYER)}
+    return {**ways, str(program.PROXY): f"{WAYS}/{egress.SOCKET}"}
+
+
+async def _end_of(stream: asyncio.StreamReader, most: int) -> bytes:
+    """The last bytes of all that comes."""
+    kept = b""
+    while data := await stream.read(65_536):
+        kept = (kept + data)[-most:]
+    return kept
