@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -46,10 +47,21 @@ KINDS = (
     *("get_clipboard", "gesture", *INSIDE_KINDS),
 )
 SCREENLESS_KINDS = ("wait", *INSIDE_KINDS)
-STREAMS = ("webrtc", "vnc", "stills", "terminal")
 MAX_GUEST_TEXT = 200_000
 ARRIVAL_SECONDS, ARRIVAL_PAUSE = 3.0, 0.1
 """How long, and how often, a state that is made again is waited for: the machine may be busier this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Able:
+    """What a guest with a screen can do; see `Capabilities`."""
+
+    kinds: tuple[str, ...]
+    streams: tuple[str, ...]
+    snapshots: bool
+
+
+DESKTOP = Able(KINDS, ("webrtc", "vnc", "stills", "terminal"), snapshots=True)
 
 
 class Seen(Frozen):
@@ -91,8 +103,8 @@ class Computer:
         """Whether the last look found the screen at rest."""
         self.one_at_a_time = asyncio.Lock()
 
-    def attach(self, link: GuestLink, screen: Screen | None, fence: int) -> None:
-        """Drive this guest from now on; it has seen no higher fencing token."""
+    def attach(self, link: GuestLink, screen: Screen | None, fence: int, able: Able = DESKTOP) -> None:
+        """Drive this guest from now on; it has seen no higher fencing token. With a screen it is as able as said."""
         self._link = link
         self.history.begin()
         self.fence = max(self.fence, fence)
@@ -102,7 +114,11 @@ class Computer:
             )
             return
         self.capabilities = Capabilities(
-            kinds=KINDS, width=screen.width, height=screen.height, streams=STREAMS, snapshots=True
+            kinds=able.kinds,
+            width=screen.width,
+            height=screen.height,
+            streams=able.streams,
+            snapshots=able.snapshots,
         )
         self.pictures.attach(screen)
         self.frames.attach(link, screen)

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -74,11 +74,19 @@ class FrameMemory:
         return memoryview(self._map)[slot * size : (slot + 1) * size]
 
 
+class Memory(Protocol):
+    """Where whole frames lie."""
+
+    def pixels(self, slot: int, size: int) -> memoryview:
+        """A slot's BGRX pixels (`size` bytes), not copied."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Screen:
     """Where the pictures of one guest lie, and how large they are (pixels)."""
 
-    memory: FrameMemory
+    memory: Memory
     width: int
     height: int
 

@@ -3,14 +3,16 @@
 import asyncio
 import itertools
 import os
+import secrets
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from vm_bridge.errors import ERRORS, BridgeError, MachineGone
-from vm_bridge.guest import wire
+from vm_bridge.guest import proof, wire
 from vocabulary.base import Frozen
 
 MAX_SIDE = 4096
@@ -37,6 +39,8 @@ class GuestLink:
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
+        self.paint: Callable[[dict[str, Any]], None] | None = None
+        """Takes pixels where no memory is shared. Raises WireError."""
         self._numbers = itertools.count(wire.READY + 1)
         loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[dict[str, Any]] = loop.create_future()
@@ -66,6 +70,23 @@ class GuestLink:
         """Take over a socket whose greeting has been read."""
         end.setblocking(False)
         reader, writer = await asyncio.open_unix_connection(sock=end, limit=wire.MAX_FRAME)
+        return cls(reader, writer)
+
+    @classmethod
+    async def dial(cls, host: str, port: int, secret: str, *, timeout: float) -> "GuestLink":
+        """A link to a guest that shares no memory, which has shown that it knows the secret.
+
+        Raises MachineGone when nobody does within `timeout` seconds.
+        """
+        writer = None
+        try:
+            async with asyncio.timeout(timeout):
+                reader, writer = await asyncio.open_connection(host, port, limit=wire.MAX_FRAME)
+                await _proven(reader, writer, secret)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            if writer is not None:
+                writer.close()
+            raise MachineGone(f"no agent at {host}:{port} that knows the secret: {error}") from error
         return cls(reader, writer)
 
     async def ready(self, timeout: float) -> Greeting:
@@ -125,7 +146,9 @@ class GuestLink:
             self._end()
 
     def _take(self, message: wire.Message) -> None:
-        future = self._waiting.get(message.get("id", -1))
+        if message.get("id") == wire.PICTURE and self.paint is not None:
+            return self.paint(message)
+        future = self._waiting.get(message.get("id", wire.PICTURE))
         if future is None or future.done():
             return  # the caller went away
         result, refused = message.get("result"), message.get("refused")
@@ -142,6 +165,18 @@ class GuestLink:
                 if not future.done():
                     future.set_exception(MachineGone("the machine has ended"))
                     future.exception()  # nobody may be waiting for it
+
+
+async def _proven(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: str) -> None:
+    """See `vm_bridge.guest.proof`. Raises OSError, IncompleteReadError."""
+    said = await reader.readexactly(len(proof.GREETING) + proof.NONCE)
+    if not said.startswith(proof.GREETING):
+        raise OSError("it does not greet")
+    theirs, ours = said[len(proof.GREETING) :], secrets.token_bytes(proof.NONCE)
+    writer.write(ours + proof.proof(secret, proof.HOST, theirs, ours))
+    shown = await reader.readexactly(proof.PROOF)
+    if not proof.same(shown, proof.proof(secret, proof.GUEST, theirs, ours)):
+        raise OSError("it does not know the secret")
 
 
 async def _greeting(end: socket.socket) -> int:

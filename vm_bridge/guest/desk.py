@@ -13,13 +13,14 @@ from vm_bridge.guest import shell
 from vm_bridge.guest.act import Action, Given
 from vm_bridge.guest.census import Census
 from vm_bridge.guest.eyes import Picture
+from vm_bridge.guest.gesture import gesture_play
 from vm_bridge.guest.habits import Habits, Reach, Watch
 from vm_bridge.guest.inside import Inside
 from vm_bridge.guest.session import Icons
 from vm_bridge.settle import LIMIT, STILL, Evidence, LookAgain, Threads, judge
 
 if TYPE_CHECKING:
-    from vm_bridge.guest.hands import Hands
+    from vm_bridge.guest.xhands import XHands
 
 GLIMPSES = 3
 """How often to look, at most, for a moment before an act in which nothing runs."""
@@ -46,7 +47,7 @@ class ScreenDesk:
         self._habits = Habits()
         self._hurry = threading.Event()
         self._left = os.eventfd(0)
-        self._hands: Hands | None = None
+        self._hands: XHands | None = None
         self._arming = threading.Thread(target=self._arm)
         self._arming.start()
 
@@ -101,25 +102,16 @@ class ScreenDesk:
         if kind == "wait":
             self._hurry.wait(action["seconds"])
         elif kind == "gesture":
-            self._gesture(action["inputs"])
+            gesture_play(action["inputs"], self._do, self._hurry)
         else:
             self._do(action)
         return Given()
 
-    def _gesture(self, inputs: list[dict[str, Any]]) -> None:
-        """Primitive inputs at the pace they were made; `hurry` makes it as fast as can be."""
-        began = time.monotonic()
-        for timed in inputs:
-            left = began + timed["at_ms"] / 1000 - time.monotonic()
-            if left > 0:
-                self._hurry.wait(left)
-            self._do(timed["input"])
-
     def _arm(self) -> None:
         # PyAutoGUI opens its display as soon as it is imported.
-        from vm_bridge.guest.hands import Hands
+        from vm_bridge.guest.xhands import XHands
 
-        self._hands = Hands(self._taken)
+        self._hands = XHands(self._taken)
 
     def _do(self, action: Action) -> None:
         assert self._hands is not None  # the guest ends where they could not be made

@@ -21,6 +21,8 @@ PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 """How files begin that are shown as pictures."""
 UNFINISHED = ".writing"
 """How the names of files end that are not whole yet."""
+UNWAITING = getattr(os, "O_NONBLOCK", 0)
+"""To open a pipe without waiting for its other end; Windows has none among its files."""
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
 
 Entry = dict[str, Any]
@@ -156,7 +158,7 @@ def _media_type(data: bytes) -> str:
 
 def _entry(name: str, status: os.stat_result) -> Entry:
     kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
-    shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    shown = os.fsencode(name).decode("utf-8", "replace")
     return {"name": shown, "kind": kind, "size": status.st_size, "modified": status.st_mtime}
 
 
@@ -172,7 +174,7 @@ def _failed(code: str, path: str, error: OSError) -> ActFailed:
 
 def _regular(path: str, flags: int) -> int:
     """Open a file that is one. Raises OSError."""
-    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    descriptor = os.open(path, flags | UNWAITING)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)

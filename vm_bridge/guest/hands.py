@@ -1,20 +1,15 @@
-"""Pointer and keys, moved by PyAutoGUI; its gaps are filled by `keyboard`."""
+"""Pointer and keys, moved by PyAutoGUI; its gaps are filled by each system's own (`xhands`, `win32.hands`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyautogui
-from Xlib import display
-
-from vm_bridge.guest.keyboard import Keyboard
 
 BUTTONS = {"click": ("left", 1), "double_click": ("left", 2), "triple_click": ("left", 3)}
 BUTTONS |= {"right_click": ("right", 1), "middle_click": ("middle", 1)}
 DRAG_STEPS = 8
 TAKEN = 0.25
 """Longest wait within one act until the programs have taken a part of it (seconds)."""
-KEYS = {"super": ("win",), "menu": ("apps",), "<": ("shift", ",")}
-"""Keys PyAutoGUI names otherwise, or presses wrongly."""
 CONTROLS = {"\n": "enter", "\r": "enter", "\t": "tab", "\b": "backspace"}
 
 Action = dict[str, Any]
@@ -24,15 +19,14 @@ class Hands:
     """Does the pointer and key actions. `rest` waits until every program has taken what it was sent, at most so many
     seconds."""
 
+    keys: Mapping[str, tuple[str, ...]]
+    """Keys PyAutoGUI names otherwise, or presses wrongly."""
+
     def __init__(self, rest: Callable[[float], None]) -> None:
         pyautogui.PAUSE = 0
         pyautogui.FAILSAFE = False
         pyautogui.MINIMUM_DURATION = pyautogui.MINIMUM_SLEEP = 0
-        # It would ask GNOME's settings whether the buttons are swapped.
-        pyautogui.platformModule._mouse_is_swapped_setting = False
         self._rest = rest
-        self._keyboard = Keyboard(display.Display(), rest)
-        self._exact = {character: self._is_exact(character) for character in map(chr, range(0x20, 0x7F))}
 
     def do(self, action: Action) -> None:
         """Do one action of pointer or keys."""
@@ -71,48 +65,35 @@ class Hands:
                 self._rest(TAKEN)
         pyautogui.mouseUp(button=action["button"])
 
-    def _scroll(self, action: Action) -> None:
-        self._go(action["point"])
-        turn = pyautogui.vscroll if action["direction"] in ("up", "down") else pyautogui.hscroll
-        turn(action["amount"] if action["direction"] in ("up", "right") else -action["amount"])
-
-    def _type_text(self, action: Action) -> None:
-        text = action["text"].replace("\r\n", "\n")
-        while text:
-            ready = self._keyboard.lend("".join("a" if self._by_pyautogui(c) else c for c in text))
-            for character in text[:ready]:
-                self._type(character)
-            text = text[ready:]
-
     def _press_keys(self, action: Action) -> None:
-        pyautogui.hotkey(*(name for key in action["keys"] for name in KEYS.get(key, (key,))), interval=0)
+        names = [name for key in action["keys"] for name in self._names(key)]
+        for name in names:
+            self._down(name)
+        for name in reversed(names):
+            self._up(name)
 
     def _press(self, action: Action) -> None:
-        for name in KEYS.get(action["key"], (action["key"],)):
-            pyautogui.keyDown(name)
+        for name in self._names(action["key"]):
+            self._down(name)
 
     def _release(self, action: Action) -> None:
-        for name in KEYS.get(action["key"], (action["key"],)):
-            pyautogui.keyUp(name)
+        for name in self._names(action["key"]):
+            self._up(name)
+
+    def _names(self, key: str) -> tuple[str, ...]:
+        """A key as PyAutoGUI names it."""
+        return self.keys.get(key, (key,))
+
+    def _down(self, name: str) -> None:
+        pyautogui.keyDown(name)
+
+    def _up(self, name: str) -> None:
+        pyautogui.keyUp(name)
 
     def _go(self, point: dict[str, int] | None) -> None:
         """To a point, or stay."""
         if point is not None:
             pyautogui.moveTo(*_point(point))
-
-    def _type(self, character: str) -> None:
-        if self._by_pyautogui(character):
-            pyautogui.press(CONTROLS.get(character, character))
-        else:
-            self._keyboard.press(character)
-
-    def _by_pyautogui(self, character: str) -> bool:
-        return character in CONTROLS or self._exact.get(character, False)
-
-    def _is_exact(self, character: str) -> bool:
-        """Whether PyAutoGUI's own table leads to the key that gives this character (for `<` it does not)."""
-        code = pyautogui.platformModule.keyboardMapping.get(character)
-        return bool(code) and self._keyboard.means(code, pyautogui.isShiftCharacter(character), character)
 
 
 def _point(point: dict[str, int]) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from vm_bridge.guest.door import Door
 from vm_bridge.guest.doors import doors_open
 from vm_bridge.guest.inside import Inside
 from vm_bridge.guest.serve import Desk, Server
+from vm_bridge.guest.tools import TOOLS
 
 SKELETON, MANIFEST, PATIENCE = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
@@ -46,7 +47,7 @@ def main() -> None:
     def start(width: int, height: int) -> Desk:
         return desk_of(given.memory, width, height, loading, inside)
 
-    Server(door, start, inside, home=tree_digest(Path.home())).serve()
+    Server(door, start, inside, home=tree_digest(Path.home()), tools=TOOLS).serve()
     os._exit(0)  # the sandbox ends with its first program, whatever its threads are doing
 
 

@@ -3,16 +3,14 @@
 import queue
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from vm_bridge.guest import wire
 from vm_bridge.guest.act import ActFailed
-from vm_bridge.guest.door import Door
-from vm_bridge.guest.inside import Inside
-from vm_bridge.guest.tools import TOOLS
+from vm_bridge.guest.holdings import Holdings
 
 WAITING_CALLS = 64
 """Most calls of one kind that may wait; more are refused."""
@@ -20,6 +18,14 @@ BESIDE = 32
 """Most calls to the inside that are done at the same time; some of them wait for something to happen."""
 
 Message = dict[str, Any]
+
+
+class Door(Protocol):
+    """Where hosts come in."""
+
+    def open(self) -> socket.socket | None:
+        """The next host; None when none will come any more."""
+        ...
 
 
 class Desk(Protocol):
@@ -53,18 +59,24 @@ class Call:
 
 
 Handler = Callable[[Message], Message]
+Tools = Mapping[str, Handler]
 Lane = queue.Queue[Call]
 
 
 class Server:
     """Does the calls that touch the desktop one after another, those for frames and to the inside beside them.
 
-    `start` makes the desktop of a size, once; `home` is the digest of the home folder before it.
+    `start` makes the desktop of a size, once; `home` is the digest of the home folder before it; `tools` are those of
+    suites.
     A call with a lower fencing token than one seen before changes nothing.
     """
 
-    def __init__(self, door: Door, start: Callable[[int, int], Desk], inside: Inside, home: str) -> None:
-        self._door, self._start, self._inside, self._home = door, start, inside, home
+    def __init__(
+        self, door: Door, start: Callable[[int, int], Desk], inside: Holdings, home: str, tools: Tools
+    ) -> None:
+        self._door, self._start, self._inside, self._home, self._tools = door, start, inside, home, tools
+        self.link: socket.socket | None = None
+        """The host that is there."""
         self._fence, self._size = 0, (0, 0)
         self._desk: Desk | None = None
         self._sending = threading.Lock()
@@ -75,6 +87,7 @@ class Server:
         lanes = {"perform": self._lane(self._perform), "frame": self._lane(self._frame)}
         lanes["start"] = lanes["observe"] = lanes["tool"] = lanes["perform"]
         while (link := self._door.open()) is not None:
+            self.link = link
             with link, suppress(wire.WireError, OSError):
                 self._greet(link)
                 while True:
@@ -89,11 +102,16 @@ class Server:
             if self._desk is not None:
                 self._desk.leave()  # the next host's first frame does not stand behind the question of this one
 
+    def begin(self, width: int, height: int) -> None:
+        """Make the desktop; a system that has one from the beginning does not wait for a host to ask."""
+        self._size = width, height
+        self._desk = self._start(width, height)
+
     def _greet(self, link: socket.socket) -> None:
         """Whoever comes learns what there is already."""
         width, height = self._size
         state = {"started": self._desk is not None, "fence": self._fence, "home": self._home}
-        self._send(link, {"id": wire.READY, "result": {**state, "width": width, "height": height}})
+        self.send(link, {"id": wire.READY, "result": {**state, "width": width, "height": height}})
 
     def _lane(self, handler: Handler) -> Lane:
         """A thread that handles calls in their order."""
@@ -112,7 +130,7 @@ class Server:
         except Refused as refused:
             self._refuse(call, refused)
         else:
-            self._send(call.link, {"id": call.message["id"], "result": result})
+            self.send(call.link, {"id": call.message["id"], "result": result})
 
     def _do_beside(self, call: Call) -> None:
         """A call to the inside, in a thread of its own."""
@@ -142,13 +160,12 @@ class Server:
         self._admit(message)
         match message["op"]:
             case "start":
-                self._size = message["width"], message["height"]
-                self._desk = self._start(*self._size)
+                self.begin(message["width"], message["height"])
                 return {}
             case "observe":
                 return self._running().observe(settle=message["settle"])
             case "tool":
-                return TOOLS[message["tool"]](message)
+                return self._tools[message["tool"]](message)
         return self._running().perform(message["action"], settle=message["settle"])
 
     def _frame(self, message: Message) -> Message:
@@ -166,9 +183,9 @@ class Server:
         self._fence = token
 
     def _refuse(self, call: Call, refused: Refused) -> None:
-        self._send(call.link, {"id": call.message["id"], "refused": {"code": refused.code, "message": str(refused)}})
+        self.send(call.link, {"id": call.message["id"], "refused": {"code": refused.code, "message": str(refused)}})
 
-    def _send(self, link: socket.socket, message: Message) -> None:
+    def send(self, link: socket.socket, message: Message) -> None:
         """An answer to a host that has gone meanwhile is nobody's."""
         data = wire.encode(message)
         with self._sending, suppress(OSError):

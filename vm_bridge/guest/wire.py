@@ -13,6 +13,9 @@ GREETING = b"\1"
 
 READY = 0
 """The id of the message in which a guest says what there is already."""
+PICTURE = -1
+"""The id of a message with rows of a slot's pixels, ahead of the answer that tells of them: `slot`, `top`, and `data`,
+compressed by zlib. Only where host and guest share no memory."""
 
 Message = dict[str, Any]
 
@@ -50,10 +53,11 @@ def decode(body: bytes) -> Message:
 
 def receive(link: socket.socket) -> Message:
     """The next message, blocking. Raises WireError at the end of the stream."""
-    return decode(_exactly(link, body_length(_exactly(link, HEADER.size))))
+    return decode(exactly(link, body_length(exactly(link, HEADER.size))))
 
 
-def _exactly(link: socket.socket, size: int) -> bytes:
+def exactly(link: socket.socket, size: int) -> bytes:
+    """So many bytes. Raises WireError when the stream ends before."""
     data = bytearray()
     while len(data) < size:
         chunk = link.recv(size - len(data))

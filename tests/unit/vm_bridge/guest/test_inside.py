@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from vm_bridge.guest.act import ActFailed
-from vm_bridge.guest.inside import CHUNK, Inside
+from vm_bridge.guest.holdings import CHUNK
+from vm_bridge.guest.inside import Inside
 
 MISSING = ("/no/such/helper",)
 

@@ -64,7 +64,8 @@ def address(tmp_path: Path) -> Iterator[Path]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
-        server = Server(Door(listener, memory, LEASH), lambda width, height: Viewed(), Inside(), home="digest")
+        door = Door(listener, memory, LEASH)
+        server = Server(door, lambda width, height: Viewed(), Inside(), home="digest", tools={})
         serving = threading.Thread(target=server.serve)
         serving.start()
         yield path

@@ -1,0 +1,112 @@
+"""Pointer and keys of Windows: PyAutoGUI's table of keys, and what its own presses get wrong."""
+
+import ctypes
+from ctypes import wintypes
+from typing import Any
+
+import pyautogui
+
+from vm_bridge.guest.hands import CONTROLS, Action, Hands
+from vm_bridge.guest.win32.api import failure, library
+
+NOTCH, WHEEL, SIDEWAYS = 120, 0x0800, 0x1000
+"""Units of one notch of the wheel, and the words for the wheel and the one that turns to the side."""
+EXTENDED, UP, UNICODE = 1, 2, 4
+KEYBOARD = 1
+FAR = ("insert", "delete", "home", "end", "pageup", "pagedown", "up", "down", "left", "right", "win", "apps")
+"""Keys that the number pad has too: Windows takes them for that one's unless it is told, and then shift does not
+select."""
+HELD = {1: 0x10, 2: 0x11, 4: 0x12}
+"""Shift, control and alt, by the bit that says that a character needs them."""
+FOR_EVER = 0xFFFFFFFF
+MEANING, DEAD = 2, 0x80000000
+"""To ask which character a key gives, and the mark of one that waits for the next key."""
+
+
+class _Key(ctypes.Structure):
+    _fields_ = [
+        ("key", wintypes.WORD),
+        ("scan", wintypes.WORD),
+        ("flags", wintypes.DWORD),
+        ("time", wintypes.DWORD),
+        ("extra", ctypes.c_size_t),
+    ]
+
+
+class _Any(ctypes.Union):
+    # The largest of the three kinds of input is the pointer's.
+    _fields_ = [("key", _Key), ("pointer", ctypes.c_byte * (24 + ctypes.sizeof(ctypes.c_void_p)))]
+
+
+class _Input(ctypes.Structure):
+    _fields_ = [("kind", wintypes.DWORD), ("any", _Any)]
+
+
+class WindowsHands(Hands):
+    """See `Hands`."""
+
+    keys = {"super": ("win",), "menu": ("apps",)}
+
+    def __init__(self, rest: Any) -> None:
+        super().__init__(rest)
+        self._user32 = library("user32")
+        # In programs that begin from now on; a caret that blinks would keep every picture from coming to rest.
+        self._user32.SetCaretBlinkTime(FOR_EVER)
+        self._table: dict[str, int | None] = pyautogui.platformModule.keyboardMapping
+
+    def _click(self, action: Action, button: str, clicks: int) -> None:
+        """Windows keeps every click in its order, and takes two for one act where they are close in time."""
+        pyautogui.click(action["x"], action["y"], clicks=clicks, button=button)
+
+    def _scroll(self, action: Action) -> None:
+        self._go(action["point"])
+        word = WHEEL if action["direction"] in ("up", "down") else SIDEWAYS
+        turned = NOTCH * (action["amount"] if action["direction"] in ("up", "right") else -action["amount"])
+        self._user32.mouse_event(word, 0, 0, ctypes.c_int(turned), 0)
+
+    def _type_text(self, action: Action) -> None:
+        """By its key where the keyboard has the character, else as what it is."""
+        for character in action["text"].replace("\r\n", "\n"):
+            name = CONTROLS.get(character, character)
+            if name != character or self._is_exact(character):
+                self._down(name)
+                self._up(name)
+            else:
+                self._send(character)
+
+    def _is_exact(self, character: str) -> bool:
+        """Whether one key, with shift or without, gives it at once."""
+        code = self._table.get(character)
+        if code is None or not 0 < code < 0x200:
+            return False
+        return not self._user32.MapVirtualKeyW(code & 0xFF, MEANING) & DEAD
+
+    def _down(self, name: str) -> None:
+        self._strike(name, 0)
+
+    def _up(self, name: str) -> None:
+        self._strike(name, UP)
+
+    def _strike(self, name: str, flags: int) -> None:
+        """PyAutoGUI would hold shift for `<` on keyboards that have it without."""
+        code = self._table.get(name)
+        if code is None or code < 0:
+            return self._send(name) if flags != UP else None
+        held = [key for bit, key in HELD.items() if code >> 8 & bit]
+        for key in held:
+            self._user32.keybd_event(key, 0, 0, 0)
+        far = EXTENDED if name in FAR else 0
+        self._user32.keybd_event(code & 0xFF, self._user32.MapVirtualKeyW(code & 0xFF, 0), flags | far, 0)
+        for key in reversed(held):
+            self._user32.keybd_event(key, 0, UP, 0)
+        return None
+
+    def _send(self, text: str) -> None:
+        """Characters as such, in whatever program has the keys. Raises OSError where it takes none of us."""
+        units = memoryview(text.encode("utf-16-le")).cast("H")
+        strikes = [(unit, flags) for unit in units for flags in (UNICODE, UNICODE | UP)]
+        inputs = (_Input * len(strikes))()
+        for one, (unit, flags) in zip(inputs, strikes, strict=True):
+            one.kind, one.any.key = KEYBOARD, _Key(0, unit, flags, 0, 0)
+        if self._user32.SendInput(len(inputs), inputs, ctypes.sizeof(_Input)) != len(inputs):
+            raise failure()

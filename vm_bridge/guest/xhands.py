@@ -1,0 +1,49 @@
+"""Pointer and keys of an X server: what PyAutoGUI cannot type there is typed by `keyboard`."""
+
+from collections.abc import Callable
+
+import pyautogui
+from Xlib import display
+
+from vm_bridge.guest.hands import CONTROLS, Action, Hands
+from vm_bridge.guest.keyboard import Keyboard
+
+
+class XHands(Hands):
+    """See `Hands`."""
+
+    keys = {"super": ("win",), "menu": ("apps",), "<": ("shift", ",")}
+
+    def __init__(self, rest: Callable[[float], None]) -> None:
+        super().__init__(rest)
+        # It would ask GNOME's settings whether the buttons are swapped.
+        pyautogui.platformModule._mouse_is_swapped_setting = False
+        self._keyboard = Keyboard(display.Display(), rest)
+        self._exact = {character: self._is_exact(character) for character in map(chr, range(0x20, 0x7F))}
+
+    def _scroll(self, action: Action) -> None:
+        self._go(action["point"])
+        turn = pyautogui.vscroll if action["direction"] in ("up", "down") else pyautogui.hscroll
+        turn(action["amount"] if action["direction"] in ("up", "right") else -action["amount"])
+
+    def _type_text(self, action: Action) -> None:
+        text = action["text"].replace("\r\n", "\n")
+        while text:
+            ready = self._keyboard.lend("".join("a" if self._by_pyautogui(c) else c for c in text))
+            for character in text[:ready]:
+                self._type(character)
+            text = text[ready:]
+
+    def _type(self, character: str) -> None:
+        if self._by_pyautogui(character):
+            pyautogui.press(CONTROLS.get(character, character))
+        else:
+            self._keyboard.press(character)
+
+    def _by_pyautogui(self, character: str) -> bool:
+        return character in CONTROLS or self._exact.get(character, False)
+
+    def _is_exact(self, character: str) -> bool:
+        """Whether PyAutoGUI's own table leads to the key that gives this character (for `<` it does not)."""
+        code = pyautogui.platformModule.keyboardMapping.get(character)
+        return bool(code) and self._keyboard.means(code, pyautogui.isShiftCharacter(character), character)
