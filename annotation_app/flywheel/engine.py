@@ -41,19 +41,26 @@ def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
     """Bring a turn to its end, or to where it fails or is cancelled; False where another process is at it for longer
     than `patience` seconds. What nobody foresaw comes out of it: the turn is taken up again, until it has failed."""
     turn = turn_of(turn_id)
-    with held(training.turn_folder(turn), patience=patience) as lock:
-        if lock is None:
-            return False
-        running = partial(ledger.turn_running, turn_id=turn_id)
-        programs = Programs(lock, running, {"PILOTHOUSE_SECRET": settings.ENV.secret})
-        for name, work in STAGES:
-            if not running() or not _stage(turn_id, name, work, programs):
-                return True
-            if name == "collect" and _is_idle(turn_id):
-                break
-        training.copies_drop(turn)
-        ledger.turn_end(turn_id=turn_id)
-        return True
+    at = STAGES[0][0]
+    try:
+        with held(training.turn_folder(turn), patience=patience) as lock:
+            if lock is None:
+                return False
+            running = partial(ledger.turn_running, turn_id=turn_id)
+            programs = Programs(lock, running, {"PILOTHOUSE_SECRET": settings.ENV.secret})
+            for at, work in STAGES:
+                if not running() or not _stage(turn_id, at, work, programs):
+                    return True
+                if at == "collect" and _is_idle(turn_id):
+                    break
+            training.copies_drop(turn)
+            ledger.turn_end(turn_id=turn_id)
+            return True
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        if not ledger.stage_stumble(turn_id=turn_id, name=at, error=told):
+            logger.error("turn %s failed: its stage %s ended %d times with %s", turn_id, at, ledger.STUMBLES, told)
+        raise
 
 
 def _stage(turn_id: UUID, name: str, work: Work, programs: Programs) -> bool:
@@ -74,11 +81,6 @@ def _stage(turn_id: UUID, name: str, work: Work, programs: Programs) -> bool:
     except OSError as error:
         fail(code=storage_code(error), error=str(error))
         return False
-    except Exception as error:
-        told = f"{type(error).__name__}: {error}"
-        if not ledger.stage_stumble(turn_id=turn_id, name=name, error=told):
-            logger.error("turn %s failed: its stage %s ended %d times with %s", turn_id, name, ledger.STUMBLES, told)
-        raise
     ledger.stage_end(turn_id=turn_id, name=name, result=result)
     return True
 

@@ -88,6 +88,7 @@ def turn_resume(*, user: User, turn_id: UUID) -> None:
         ended = Turn.objects.filter(pk=turn_id, state__in=(TurnState.FAILED, TurnState.CANCELLED))
         if not ended.update(state=TurnState.RUNNING, ended_at=None):
             raise Conflict("Only a turn that failed or was cancelled is resumed.", code="not_ended")
+        turn.stages.update(stumbles=0)
         audit_record(actor=user, verb="wheel.resumed", subject=f"turn:{turn_id}", details={"turn": str(turn)})
 
 
@@ -103,8 +104,7 @@ def stage_begin(*, turn_id: UUID, name: str) -> bool:
         return False
     if not new:
         again = {"state": StageState.BEGUN, "tries": F("tries") + 1, "code": "", "error": ""}
-        anew = {"stumbles": 0} if stage.state == StageState.FAILED else {}
-        Stage.objects.filter(pk=stage.pk).update(**again, **anew)
+        Stage.objects.filter(pk=stage.pk).update(**again)
     return True
 
 
@@ -123,10 +123,12 @@ def stage_fail(*, turn_id: UUID, name: str, code: str, error: str) -> None:
 
 
 def stage_stumble(*, turn_id: UUID, name: str, error: str) -> bool:
-    """Note an error nobody foresaw; whether the stage is tried again. After so many of them the turn has failed."""
-    begun = Stage.objects.filter(turn_id=turn_id, name=name, state=StageState.BEGUN)
-    begun.update(stumbles=F("stumbles") + 1, code=UNFORESEEN, error=error[:4000])
-    if not begun.filter(stumbles__gte=STUMBLES).exists():
+    """Note an error nobody foresaw in a stage, before it or after the last; whether the stage is tried again. After so
+    many of them the turn has failed."""
+    Stage.objects.get_or_create(turn_id=turn_id, name=name, defaults={"tries": 0})
+    at = Stage.objects.filter(turn_id=turn_id, name=name)
+    at.update(state=StageState.BEGUN, stumbles=F("stumbles") + 1, code=UNFORESEEN, error=error[:4000])
+    if not at.filter(stumbles__gte=STUMBLES).exists():
         return True
     stage_fail(turn_id=turn_id, name=name, code=UNFORESEEN, error=error)
     return False

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -285,15 +286,21 @@ def test_a_program_that_fails_ends_the_turn_and_it_goes_on_once_that_is_mended(
     assert turns.turn_row(turns.turn_of(turn.pk)).state == "done"
 
 
+@pytest.mark.parametrize(
+    ("module", "broken", "at"),
+    [(samples, "value_of", "value"), (training, "turn_folder", "collect"), (training, "copies_drop", "mix")],
+    ids=["in a stage", "before the first", "after the last"],
+)
 def test_an_error_nobody_foresaw_is_tried_again_and_then_ends_the_turn_until_somebody_mended_it(
-    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    module: ModuleType, broken: str, at: str,
+) -> None:  # fmt: skip
     stages_to(monkeypatch, "mix")
     turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
 
-    def standing() -> tuple[str, str, str, int]:
+    def standing() -> tuple[str, str, str, str]:
         row = turns.turn_row(turns.turn_of(turn.pk))
-        return row.state, row.stages[-1].state, row.stages[-1].code, row.stages[-1].tries
+        return row.state, row.stages[-1].name, row.stages[-1].state, row.stages[-1].code
 
     def defect(_: Any) -> None:
         raise KeyError("a defect")
@@ -303,22 +310,23 @@ def test_an_error_nobody_foresaw_is_tried_again_and_then_ends_the_turn_until_som
             engine.turn_go(turn_id=turn.pk)
 
     with monkeypatch.context() as patched:
-        patched.setattr(samples, "value_of", defect)
-        for tries in range(1, ledger.STUMBLES):
+        patched.setattr(module, broken, defect)
+        for _ in range(1, ledger.STUMBLES):
             stumble()
-            assert standing() == ("running", "begun", "unforeseen", tries)
+            assert standing() == ("running", at, "begun", "unforeseen")
             assert turn.pk in turns.turns_running(), "a worker takes it up again"
         stumble()
-        assert standing() == ("failed", "failed", "unforeseen", ledger.STUMBLES)
+        assert standing() == ("failed", at, "failed", "unforeseen")
         assert turns.turns_running() == ()
-        assert Stage.objects.get(turn=turn, name="value").error == "KeyError: 'a defect'"
-        assert f"turn {turn.pk} failed: its stage value" in caplog.text
+        stage = Stage.objects.get(turn=turn, name=at)
+        assert (stage.error, stage.tries) == ("KeyError: 'a defect'", 0 if at == "collect" else ledger.STUMBLES)
+        assert f"turn {turn.pk} failed: its stage {at}" in caplog.text
         ledger.turn_resume(user=admin, turn_id=turn.pk)
         stumble()
         assert standing()[0] == "running", "what goes on has its tries anew"
     assert engine.turn_go(turn_id=turn.pk)
-    assert standing() == ("done", "done", "", 1)
-    assert Stage.objects.get(turn=turn, name="value").code == "", "what it ended with before is told no more"
+    assert standing() == ("done", "mix", "done", "")
+    assert Stage.objects.get(turn=turn, name=at).code == "", "what it ended with before is told no more"
 
 
 def test_one_turn_at_a_time_by_one_process_and_only_admins_turn(
