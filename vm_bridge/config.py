@@ -51,6 +51,7 @@ Guests = Annotated[
 ]
 
 
+ADDRESS = r"^(\[[0-9a-fA-F:]+\]|[^:\[\]]+):\d+$"
 HOST_ID = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
 
 
@@ -101,10 +102,16 @@ class Config(Frozen):
     """Of the guests' user, for task files that ask for it."""
     osworld_files: Path | None = None
     """A folder with accounts (`evaluation_examples/settings`) and files that task files name."""
-    windows: Guests = ()
-    """Addresses of the same server in guests of Windows; each is one machine of the image `windows`."""
-    windows_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
+    osworld_windows: Guests = ()
+    """Addresses of the same server in guests of Windows; each is one machine of the image `osworld-windows`."""
+    osworld_windows_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
     """The command that puts one of those back."""
+    windows: Annotated[tuple[Annotated[str, Field(pattern=ADDRESS)], ...], BeforeValidator(_words)] = ()
+    """Addresses (`host:port`) of our agents in machines of Windows; each is one machine of the image `windows`."""
+    windows_secret: Annotated[str, Field(pattern=r"^(.{16,})?$")] = ""
+    """What these agents were packed with."""
+    windows_revert: Annotated[tuple[str, ...], BeforeValidator(_command)] = ()
+    """The command that puts one of those machines back."""
     qemu: bool = False
     """Whether there are virtual machines too, of the image `desktop-vm`."""
     qemu_memory: int = Field(default=1024, ge=256, le=65_536)
@@ -143,9 +150,11 @@ class Config(Frozen):
         return self.preview_url.replace("{bridge}", re.sub(r"[^a-z0-9-]+", "-", self.host_id).strip("-"))
 
     @model_validator(mode="after")
-    def _alone(self) -> Self:
+    def _together(self) -> Self:
         if self.workers > 1 and self.role != "manager":
             raise ValueError(f"{PREFIX}WORKERS: only a manager alone can have more than one")
+        if self.windows and not self.windows_secret:
+            raise ValueError(f"{PREFIX}WINDOWS_SECRET: machines of Windows let nobody in without it")
         return self
 
 

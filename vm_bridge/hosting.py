@@ -21,6 +21,7 @@ from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.hosts.phone_devices import DeviceHost
 from vm_bridge.hosts.qemu import QemuHost
 from vm_bridge.hosts.several import SeveralHosts
+from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.ice import ice_passes
 from vm_bridge.inside_routes import inside_routes
 from vm_bridge.ledger import Ledger
@@ -135,8 +136,12 @@ def host_of(config: Config) -> Host:
         hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))
     if config.osworld:
         hosts.append(GuestHost(config.data, config.osworld, config.osworld_revert, means=_means(config)))
+    if config.osworld_windows:
+        hosts.append(
+            GuestHost(config.data, config.osworld_windows, config.osworld_windows_revert, WINDOWS, _means(config))
+        )
     if config.windows:
-        hosts.append(GuestHost(config.data, config.windows, config.windows_revert, WINDOWS, _means(config)))
+        hosts.append(WindowsHost(config.data, config.windows, config.windows_secret, config.windows_revert))
     if config.qemu:
         hosts.append(QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory))
     if config.docker:

@@ -18,6 +18,8 @@ from tests.integration.cluster.placing import placed as placed
 from tests.integration.docker.machines import CONTAINER, docker_host, need_engine
 from tests.integration.osworld.guests import REVERT, simulated_guest
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
+from tests.integration.windows.wine import MARKS as WINE
+from tests.integration.windows.wine import SECRET, Provided, wine_machine, wine_need
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.errors import (
     CannotRestore,
@@ -32,6 +34,7 @@ from vm_bridge.hosts.browser import BrowserHost
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.osworld import GuestHost
 from vm_bridge.hosts.phone import PhoneHost
+from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
 from vocabulary.actions import (
@@ -67,10 +70,18 @@ def guest(data: Path) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def provided(data: Path) -> Iterator[Provided]:
+    """A machine of Windows; whoever makes one of it puts it back first."""
+    with wine_machine(data / "provided") as provided:
+        yield provided
+
+
 DRIVERS = (
     *("fake", "computer", "phone", "browser", "osworld", "docker"),
     pytest.param("qemu", marks=VIRTUAL),
     pytest.param("placed", marks=MARKS),
+    pytest.param("windows", marks=WINE),
 )
 
 
@@ -82,6 +93,8 @@ def driver(request: pytest.FixtureRequest) -> str:
         need_virtual()
     if request.param == "docker":
         need_engine()
+    if request.param == "windows":
+        wine_need()
     needed = {"phone": "adb", "browser": "chromium-headless-shell", "osworld": "Xtigervnc"}.get(request.param)
     if needed and shutil.which(needed) is None:
         pytest.skip(f"needs {needed}")
@@ -108,6 +121,9 @@ async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> Async
             host = cast(Host, LeasingHost(fleet.url, fleet.secret))
         case "qemu":
             host = virtual_host(data)
+        case "windows":
+            provided = request.getfixturevalue("provided")
+            host = WindowsHost(data, [provided.address], SECRET, provided.revert)
         case "docker":
             host = docker_host(data)
         case _:

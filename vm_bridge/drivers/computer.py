@@ -59,6 +59,7 @@ class Able:
     kinds: tuple[str, ...]
     streams: tuple[str, ...]
     snapshots: bool
+    apps: tuple[str, ...] = ()
 
 
 DESKTOP = Able(KINDS, ("webrtc", "vnc", "stills", "terminal"), snapshots=True)
@@ -119,6 +120,7 @@ class Computer:
             height=screen.height,
             streams=able.streams,
             snapshots=able.snapshots,
+            apps=able.apps,
         )
         self.pictures.attach(screen)
         self.frames.attach(link, screen)

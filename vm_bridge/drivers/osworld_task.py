@@ -11,7 +11,7 @@ from vm_bridge.errors import UnsupportedTask
 from vocabulary.base import Frozen
 from vocabulary.tasks import Task
 
-IMAGES = ("osworld", "windows")
+IMAGES = ("osworld", "osworld-windows")
 """Of the machines that do what task files ask for."""
 NAMES: Mapping[str, frozenset[str]] = {
     kind: frozenset(names)

@@ -19,6 +19,7 @@ from vm_bridge.drivers.osworld import KINDS, GuestActs
 from vm_bridge.drivers.osworld_task import TaskFile, task_file_of
 from vm_bridge.drivers.osworld_wire import Guest, Screenshots
 from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.hosts.command import command_run
 from vm_bridge.hosts.osworld_means import USUAL, Means
 from vm_bridge.hosts.osworld_referee import Ports, Referee
 from vm_bridge.machine import Capabilities, Machine
@@ -32,8 +33,6 @@ logger = logging.getLogger(__name__)
 QUIET = 0.8
 """How long the picture stands still before the guest is taken to rest; a picture takes a while by itself (seconds)."""
 HEALTH_SECONDS = 10.0
-REVERT_SECONDS = 600.0
-"""Longest the configured command may take to put a machine back."""
 BOOT_SECONDS = 300.0
 BOOT_POLL = 0.5
 
@@ -48,7 +47,7 @@ class Kind:
 
 
 LINUX = Kind("Linux", "osworld", "an OSWorld guest")
-WINDOWS = Kind("Windows", "windows", "a Windows guest")
+WINDOWS = Kind("Windows", "osworld-windows", "an OSWorld guest of Windows")
 
 
 class GuestSandbox:
@@ -215,24 +214,3 @@ class GuestHost:
     async def close(self) -> None:
         for sandbox in self._lent.values():
             await sandbox.destroy()
-
-
-async def command_run(argv: Sequence[str]) -> None:
-    """Run a command of the operator's to its end. Raises MachineGone."""
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-    except OSError as error:
-        raise MachineGone(f"{argv[0]}: {error}") from error
-    try:
-        async with asyncio.timeout(REVERT_SECONDS):
-            said, _ = await process.communicate()
-    except TimeoutError:
-        raise MachineGone(f"{argv[0]} did not end within {REVERT_SECONDS:g} s") from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        raise MachineGone(f"{argv[0]} ended with {process.returncode}: {said[-500:].decode('utf-8', 'replace')}")

@@ -16,7 +16,8 @@ from vm_bridge.drivers.computer_link import GuestLink, Nothing
 from vm_bridge.drivers.computer_task import screen_of, servers_of
 from vm_bridge.drivers.inside import GuestTerminals
 from vm_bridge.errors import BridgeError, InvalidAction, MachineGone, NoMachine, UnsupportedAction
-from vm_bridge.hosts.osworld import command_run
+from vm_bridge.guest.win32.apps import APPS
+from vm_bridge.hosts.command import command_run
 from vm_bridge.machine import Capabilities, Machine, Snapshot
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vocabulary.observations import Observation
@@ -26,7 +27,12 @@ logger = logging.getLogger(__name__)
 
 IMAGE = "windows"
 LACKING = ("type_terminal", "run_code", "call_tool")
-ABLE = Able(tuple(kind for kind in KINDS if kind not in LACKING), ("webrtc", "stills"), snapshots=False)
+ABLE = Able(
+    kinds=tuple(kind for kind in KINDS if kind not in LACKING),
+    streams=("webrtc", "stills"),
+    snapshots=False,
+    apps=tuple(APPS),
+)
 HEALTH_SECONDS = 10.0
 DIAL_SECONDS = 10.0
 BOOT_SECONDS = 300.0
@@ -127,7 +133,7 @@ class WindowsSandbox:
     async def _reach(self) -> None:
         """Drive the agent that is there now, which may have forgotten the tokens it saw. Raises MachineGone."""
         host, _, port = self.address.rpartition(":")
-        link = await GuestLink.dial(host, int(port), self._secret, timeout=DIAL_SECONDS)
+        link = await GuestLink.dial(host.strip("[]"), int(port), self._secret, timeout=DIAL_SECONDS)
         try:
             said = await link.ready(HEALTH_SECONDS)
             canvas = Canvas(said.width, said.height)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.integration.windows.wine import SECRET, SIZE, Provided
+from tests.integration.windows.wine import MARKS, SECRET, SIZE, Provided
 from vm_bridge.drivers.computer_link import GuestLink
 from vm_bridge.errors import InvalidAction, MachineGone, StaleLease, UnsupportedAction
 from vm_bridge.hosts.windows import WindowsSandbox
@@ -37,6 +37,7 @@ from vocabulary.actions import (
 from vocabulary.observations import Observation, Transition
 from vocabulary.tasks import Task
 
+pytestmark = MARKS
 commands = (f"command-{number:04}" for number in itertools.count())
 INTO = Click(x=300, y=200)
 """Notepad's first window lies there."""

@@ -22,6 +22,8 @@ from tests.integration.windows.interpreter import COMPILER, VERSION, interpreter
 from vm_bridge.guest.win32.pack import pack
 
 SECRET = "the secret of the tests"
+MARKS = (pytest.mark.slow, pytest.mark.timeout(900))
+"""The first one makes the interpreter, and a Windows of 700 MB."""
 SIZE = (1024, 768)
 PLACES = ("/usr/lib/wine", "/usr/lib/x86_64-linux-gnu/wine")
 """Where Debian has Wine's own programs."""

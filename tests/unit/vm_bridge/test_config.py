@@ -36,6 +36,13 @@ def test_every_kind_of_value_is_read_from_text() -> None:
     assert config.stream_fps == 15
 
 
+def test_machines_of_windows_need_their_secret() -> None:
+    machine = {**SECRET, "PILOTHOUSE_WINDOWS": "127.0.0.1:8015"}
+    with pytest.raises(ConfigError, match="PILOTHOUSE_WINDOWS_SECRET"):
+        config_read(machine)
+    assert config_read({**machine, "PILOTHOUSE_WINDOWS_SECRET": "s" * 16}).windows == ("127.0.0.1:8015",)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

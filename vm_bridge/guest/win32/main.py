@@ -13,7 +13,7 @@ from vm_bridge.guest.win32.desk import WindowsDesk
 from vm_bridge.guest.win32.door import Door
 from vm_bridge.guest.win32.eyes import Carrier, Picture, screen_grab
 from vm_bridge.guest.win32.inside import WindowsInside
-from vm_bridge.guest.win32.shell import LANGUAGES
+from vm_bridge.guest.win32.language import LANGUAGES
 
 OBSERVED_SLOTS, STREAMED_SLOTS = (0, 1), (2, 3)
 PORT = 8015

@@ -2,58 +2,23 @@
 
 import os
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyperclip  # type: ignore[import-untyped]
 
 from vm_bridge.guest.act import MAX_OUTPUT, ActFailed, Action, Given, bounded_text
+from vm_bridge.guest.win32.apps import APPS
 from vm_bridge.guest.win32.job import Job
+from vm_bridge.guest.win32.language import LANGUAGES
 
 LEFT_BEHIND = 1.0
 """How long the rest of the output is read where something that a command left behind holds it (seconds)."""
 PIECE = 65_536
-APPS = {
-    "terminal": ("cmd", "/k"),
-    "powershell": ("powershell",),
-    "editor": ("notepad",),
-    "notepad": ("notepad",),
-    "files": ("explorer",),
-    "explorer": ("explorer",),
-    "calculator": ("calc",),
-    "browser": ("cmd", "/c", "start", "", "https:"),
-}
-"""Programs `open_app` starts, by the names people use."""
 NEW_WINDOW = 0x00000010
-
-
-@dataclass(frozen=True)
-class Language:
-    """What command lines are written in: how the file of one ends, is written and is run."""
-
-    suffix: str
-    script: str
-    encoding: str
-    run: tuple[str, ...]
-
-
-LANGUAGES = {
-    "powershell": Language(
-        ".ps1",
-        "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'\n"
-        "{command}\n"
-        "$ok = $?; if ($LASTEXITCODE) {{ exit $LASTEXITCODE }}; if (-not $ok) {{ exit 1 }}\n",
-        "utf-8-sig",
-        ("powershell", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File"),
-    ),
-    "cmd": Language(".cmd", "@echo off\nchcp 65001 >nul\n{command}\n", "utf-8", ("cmd", "/d", "/c")),
-}
-"""PowerShell reads a file as UTF-8 where it begins with its mark, and ends with zero whatever failed in it."""
 
 
 class Shell:
@@ -77,19 +42,12 @@ class Shell:
 
     def run_command(self, action: Action) -> Given:
         """The combined output of one command line. Raises ActFailed when its time runs out or it is cut short."""
-        script = self.script_of(action["command"])
+        script = self._language.script_of(action["command"])
         try:
             return self._run([*self._language.run, str(script)], action["timeout"])
         finally:
             with suppress(OSError):  # something that was left behind still reads it
                 script.unlink()
-
-    def script_of(self, command: str) -> Path:
-        """A file with the command."""
-        handle, path = tempfile.mkstemp(self._language.suffix, "pilothouse-")
-        with os.fdopen(handle, "w", encoding=self._language.encoding, newline="\r\n") as file:
-            file.write(self._language.script.format(command=command.replace("\r\n", "\n")))
-        return Path(path)
 
     def _run(self, command: list[str], seconds: float) -> Given:
         try:

@@ -1,0 +1,13 @@
+"""Programs of every Windows."""
+
+APPS = {
+    "editor": ("notepad",),
+    "notepad": ("notepad",),
+    "terminal": ("cmd", "/k"),
+    "powershell": ("powershell",),
+    "files": ("explorer",),
+    "explorer": ("explorer",),
+    "calculator": ("calc",),
+    "browser": ("cmd", "/c", "start", "", "https:"),
+}
+"""Programs `open_app` starts, by the names people use."""
