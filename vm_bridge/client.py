@@ -46,6 +46,8 @@ CONNECT_TIMEOUT = 2.0
 CALL_TIMEOUT = 15.0
 """Longest silence of an answer, beyond what the call itself may take (seconds)."""
 PREPARE_TIMEOUT = 90.0
+TASK_FILE_TIMEOUT = 1600.0
+"""The same for a task file of OSWorld: a guest is put back and starts, and the file is set up, each slowly."""
 RESTORE_TIMEOUT = 150.0
 PAUSES = (0.05, 0.2, 0.8)
 """Before each further try after a lost connection (seconds)."""
@@ -254,13 +256,15 @@ class RemoteMachine:
         self._lease = lease
         self._url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}"
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._patience = PREPARE_TIMEOUT
 
     @property
     def capabilities(self) -> Capabilities:
         return self._lease.capabilities
 
     async def prepare(self, task: Task) -> Observation:
-        return Observation.model_validate_json(await self._look("prepare", task, patience=PREPARE_TIMEOUT))
+        self._patience = TASK_FILE_TIMEOUT if "osworld" in task.parameters else PREPARE_TIMEOUT
+        return Observation.model_validate_json(await self._look("prepare", task, patience=self._patience))
 
     async def observe(self, *, settle: bool = False) -> Observation:
         return Observation.model_validate_json(await self._look("observe", Observe(settle=settle)))
@@ -286,7 +290,7 @@ class RemoteMachine:
 
     async def evaluate(self, *, answer: str = "") -> Verdict:
         return Verdict.model_validate_json(
-            await self._call("POST", "evaluate", Evaluate(answer=answer), patience=PREPARE_TIMEOUT)
+            await self._call("POST", "evaluate", Evaluate(answer=answer), patience=self._patience)
         )
 
     async def advise(self) -> Advice | None:

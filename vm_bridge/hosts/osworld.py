@@ -22,6 +22,7 @@ from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.hosts.command import command_run
 from vm_bridge.hosts.osworld_means import USUAL, Means
 from vm_bridge.hosts.osworld_referee import Ports, Referee
+from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vm_bridge.suites import Desk
@@ -54,7 +55,9 @@ class GuestSandbox:
     """One guest. `revert` are the words of the command that puts it back, which gets its address as its last; without
     them it goes back to no earlier state: what one lease left, the next one finds."""
 
-    def __init__(self, address: str, revert: Sequence[str], journal: Path, kind: Kind, means: Means) -> None:
+    def __init__(
+        self, address: str, revert: Sequence[str], journal: Path, kind: Kind, means: Means, folders: Path
+    ) -> None:
         self.id, self.image = f"{kind.image}-{re.sub('[^A-Za-z0-9]', '-', address)}", kind.image
         self.capabilities = Capabilities(kinds=KINDS, width=0, height=0, streams=("webrtc", "stills"))
         self.vnc_socket: Path | None = None
@@ -64,7 +67,7 @@ class GuestSandbox:
         self._revert = tuple(revert)
         ports = Ports.of(address)
         self.guest = Guest(ports.server_address)
-        self._referee = Referee(self.id, ports, means)
+        self.referee = Referee(self.id, ports, means, folders)
         self._screenshots = Screenshots(self.guest)
         self.frames: FrameSource | None = self._screenshots
         journal.mkdir(parents=True, exist_ok=True)
@@ -100,22 +103,22 @@ class GuestSandbox:
             self._distant.end_lease()
         file = task_file_of(task)
         if file is not None:
-            self._referee.refuse(file)
+            self.referee.refuse(file)
         async with self._changing:
             if fence is not None:
                 await self._distant.admit(fence)
             self.task_file = None
-            self._referee.forget()
+            self.referee.forget()
             await self._put_back()
             if file is not None:
-                await self._referee.set_up(file, self._size)
+                await self.referee.set_up(file, self._size)
             self.task_file = file
 
     async def judge(self, answer: str) -> Verdict:
         """What the prepared task's evaluator says of the present state."""
         if self.task_file is None:
             return Verdict(success=None, score=0.0, reason="nothing can judge this task")
-        return await self._referee.judge(self.task_file, self._size, answer)
+        return await self.referee.judge(self.task_file, self._size, answer)
 
     def desk(self, fence: int) -> Desk:
         """See `Inside.desk`."""
@@ -141,7 +144,7 @@ class GuestSandbox:
         self.destroyed = True
         self._distant.detach()
         self._screenshots.close()
-        self._referee.forget()
+        self.referee.forget()
         await self.guest.close()
 
     @property
@@ -188,6 +191,7 @@ class GuestHost:
         self.images: tuple[str, ...] = (kind.image,)
         self._addresses, self._revert, self._kind, self._means = tuple(addresses), tuple(revert), kind, means
         self._journal = data / "osworld"
+        self._runtime = RuntimeFolder(self._journal / kind.image)
         self._lent: dict[str, GuestSandbox] = {}
         if not revert:
             logger.warning("no command puts the %s guests back: each lease finds what the one before left", kind.image)
@@ -196,9 +200,10 @@ class GuestHost:
         free = [each for each in self._addresses if each not in self._lent or self._lent[each].destroyed]
         if not free:
             raise NoMachine(f"all {len(self._addresses)} guests of the image {self._kind.image} are in use")
+        given = self._revert, self._journal, self._kind, self._means, self._runtime.path
         problems = []
         for address in free:
-            sandbox = self._lent[address] = GuestSandbox(address, self._revert, self._journal, self._kind, self._means)
+            sandbox = self._lent[address] = GuestSandbox(address, *given)
             try:
                 await sandbox.start()
             except MachineGone as gone:
@@ -214,3 +219,4 @@ class GuestHost:
     async def close(self) -> None:
         for sandbox in self._lent.values():
             await sandbox.destroy()
+        self._runtime.remove()

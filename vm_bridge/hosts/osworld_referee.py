@@ -101,10 +101,11 @@ class Referee:
     resolver, public = staticmethod(resolve), staticmethod(is_public)
     """What the way out asks; tests, which have no public network, put others here."""
 
-    def __init__(self, name: str, ports: Ports, means: Means) -> None:
-        self._name, self._ports, self._means = name, ports, means
+    def __init__(self, name: str, ports: Ports, means: Means, folders: Path) -> None:
+        self._name, self._ports, self._means, self._folders = name, ports, means, folders
         self._user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
-        self._folder: Path | None = None
+        self.folder: Path | None = None
+        """Of the present task, below `folders`."""
 
     def refuse(self, file: TaskFile) -> None:
         """Raises UnsupportedTask with what of a file cannot be done here; changes nothing."""
@@ -129,9 +130,9 @@ class Referee:
 
     def forget(self) -> None:
         """Throw the cache away. Idempotent."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder = None
 
     # --- one run
 
@@ -199,13 +200,13 @@ class Referee:
 
     def _made(self) -> Path:
         """The folder of this guest's task: `cache` is the program's, `ways` has the sockets."""
-        if self._folder is None:
-            folder = self._folder = Path(mkdtemp(prefix="pilothouse-referee-"))
+        if self.folder is None:
+            folder = self.folder = Path(mkdtemp(prefix="referee-", dir=self._folders))
             for path, mode in ((folder, 0o711), (folder / "ways", 0o711), (folder / "cache", 0o700)):
                 path.mkdir(exist_ok=True)
                 path.chmod(mode)
             self._give(folder / "cache")
-        return self._folder
+        return self.folder
 
     def _give(self, path: Path) -> None:
         if self._user is not None:

@@ -33,7 +33,8 @@ def serve(folder: Path, packages: Path, port: int, size: tuple[int, int]) -> Non
 
 def revert(address: str) -> None:
     """Returns when the guest is in its first state again."""
-    request = urllib.request.Request(f"http://{address}/simulator/revert", method="POST")
+    server = ":".join(address.split(":")[:2])  # the ports of programs in it come after the server's
+    request = urllib.request.Request(f"http://{server}/simulator/revert", method="POST")
     urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=REVERT_SECONDS).close()
 
 

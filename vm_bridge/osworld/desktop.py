@@ -8,9 +8,11 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from PIL import Image, ImageGrab
 from Xlib import X, display
+from Xlib.error import BadWindow
 from Xlib.protocol.event import ClientMessage
 
 START_SECONDS = 15.0
@@ -21,6 +23,18 @@ POINTER = (9, 9)
 POLL = 0.05
 
 
+class Window(NamedTuple):
+    """A window, and where it is."""
+
+    id: int
+    title: str
+    classes: tuple[str, ...]
+    x: int
+    y: int
+    width: int
+    height: int
+
+
 class Desktop:
     """One desktop at a time; `revert` begins another in the same place."""
 
@@ -29,9 +43,12 @@ class Desktop:
         self._packages, self._size = packages, size
         self._programs: list[subprocess.Popen[bytes]] = []
         self.environment: dict[str, str] = {}
+        self.wallpaper: Path | None = None
+        """What was chosen; nothing shows it."""
 
     def start(self) -> None:
         """Raises OSError, TimeoutError."""
+        self.wallpaper = None
         shutil.rmtree(self.home, ignore_errors=True)
         (self.home / "Desktop").mkdir(parents=True)
         width, height = self._size
@@ -91,20 +108,36 @@ class Desktop:
 
     def window_do(self, name: str, *, strict: bool, by_class: bool, close: bool) -> bool:
         """Bring the window of that name to the front, or close it; whether there is one."""
+        for window in self.windows():
+            if any(_named(one, name, strict) for one in (window.classes if by_class else (window.title,))):
+                self._tell_manager(window.id, "_NET_CLOSE_WINDOW" if close else "_NET_ACTIVE_WINDOW")
+                return True
+        return False
+
+    def windows(self) -> list[Window]:
+        """Those that the window manager keeps, oldest first."""
         server = display.Display(self.environment["DISPLAY"])
         try:
-            root = server.screen().root
+            root, found = server.screen().root, []
             listed = root.get_full_property(server.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
             for identity in listed.value if listed else ():
                 window = server.create_resource_object("window", identity)
-                names = (window.get_wm_class() or ()) if by_class else (window.get_wm_name(),)
-                if any(_named(str(one), name, strict) for one in names if one):
-                    message = server.intern_atom("_NET_CLOSE_WINDOW" if close else "_NET_ACTIVE_WINDOW")
-                    event = ClientMessage(window=window, client_type=message, data=(32, [0, 2, 0, 0, 0]))
-                    root.send_event(event, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
-                    server.sync()
-                    return True
-            return False
+                with suppress(BadWindow):  # it has just gone
+                    size, place = window.get_geometry(), root.translate_coords(window, 0, 0)
+                    title, classes = window.get_wm_name() or "", window.get_wm_class() or ()
+                    found.append(Window(identity, str(title), classes, place.x, place.y, size.width, size.height))
+            return found
+        finally:
+            server.close()
+
+    def _tell_manager(self, identity: int, what: str) -> None:
+        server = display.Display(self.environment["DISPLAY"])
+        try:
+            window = server.create_resource_object("window", identity)
+            event = ClientMessage(window=window, client_type=server.intern_atom(what), data=(32, [0, 2, 0, 0, 0]))
+            mask = X.SubstructureRedirectMask | X.SubstructureNotifyMask
+            server.screen().root.send_event(event, event_mask=mask)
+            server.sync()
         finally:
             server.close()
 

@@ -7,12 +7,14 @@ import os
 import shlex
 import subprocess
 import threading
+import time
 import urllib.request
 from email.parser import BytesParser
 from email.policy import HTTP
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qs
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -21,6 +23,8 @@ from vm_bridge.osworld.desktop import Desktop
 
 EXECUTE_SECONDS = 120.0
 SIZE = "import pyautogui; print(*pyautogui.size())"
+COMPONENT = "{https://accessibility.ubuntu.example.org/ns/component}"
+"""The space of OSWorld's names in which a tree says where things are."""
 Given = Annotated[dict[str, Any], Body()]
 
 
@@ -40,6 +44,14 @@ class GuestServer:
             ("POST", ("/execute", "/setup/execute"), self.execute),
             ("POST", ("/list_directory",), self.list_directory),
             ("POST", ("/file",), self.file),
+            ("POST", ("/run_python",), self.run_python),
+            ("POST", ("/run_bash_script",), self.run_bash_script),
+            ("POST", ("/window_size",), self.window_size),
+            ("POST", ("/desktop_path",), self.desktop_path),
+            ("POST", ("/wallpaper",), self.wallpaper),
+            ("GET", ("/accessibility",), self.accessibility),
+            ("POST", ("/setup/execute_with_verification",), self.execute_with_verification),
+            ("POST", ("/setup/change_wallpaper",), self.change_wallpaper),
             ("POST", ("/setup/launch",), self.launch),
             ("POST", ("/setup/open_file",), self.open_file),
             ("POST", ("/setup/upload",), self.upload),
@@ -73,8 +85,74 @@ class GuestServer:
             done = self._ran(self._command(given), shell=bool(given.get("shell")))
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
-        answer = {"status": "success", "output": done.stdout, "error": done.stderr, "returncode": done.returncode}
-        return JSONResponse(answer)
+        return JSONResponse(_told(done))
+
+    def execute_with_verification(self, given: Given) -> Response:
+        """Run a command, and wait until what it is to bring about is there: a window, or another command's success."""
+        done = self._ran(self._command(given), shell=bool(given.get("shell")))
+        wanted = given.get("verification") or {}
+        ends = time.monotonic() + float(given.get("max_wait_time", 10))
+        while not self._verified(wanted):
+            if time.monotonic() > ends:
+                return JSONResponse({"status": "verification_failed", "error": done.stderr}, 500)
+            time.sleep(float(given.get("check_interval", 1)))
+        return JSONResponse(_told(done) | {"verification": "passed"})
+
+    def run_python(self, given: Given) -> Response:
+        """Run a Python program."""
+        done = self._ran(["python", "-c", given["code"]])
+        return JSONResponse(_told(done) | {"return_code": done.returncode}, 500 if done.returncode else 200)
+
+    def run_bash_script(self, given: Given) -> Response:
+        """Run a script to its end, or the end of its time."""
+        try:
+            done = self._ran(
+                ["bash", "-c", given["script"]],
+                timeout=float(given.get("timeout") or EXECUTE_SECONDS),
+                folder=given.get("working_dir"),
+            )
+        except subprocess.TimeoutExpired as error:
+            return JSONResponse({"status": "error", "output": "", "error": str(error), "returncode": -1}, 500)
+        return JSONResponse(_told(done))
+
+    async def window_size(self, request: Request) -> Response:
+        """Of the first window of a class."""
+        name = parse_qs((await request.body()).decode())["app_class_name"][0]
+        for window in self._desktop.windows():
+            if name in window.classes:
+                return JSONResponse({"width": window.width, "height": window.height})
+        return JSONResponse({"message": f"there is no window of {name}"}, 404)
+
+    def accessibility(self) -> Response:
+        """The windows, each as the frame of an application; what is in them has no part in a tree here."""
+        tree = Element("desktop-frame", {"name": "main"})
+        for window in self._desktop.windows():
+            application = SubElement(tree, "application", {"name": window.classes[-1] if window.classes else ""})
+            place, size = f"({window.x}, {window.y})", f"({window.width}, {window.height})"
+            SubElement(
+                application,
+                "frame",
+                {"name": window.title, f"{COMPONENT}screencoord": place, f"{COMPONENT}size": size},
+            )
+        return JSONResponse({"AT": tostring(tree, "unicode")})
+
+    def desktop_path(self) -> Response:
+        """The folder whose files the desktop shows."""
+        return JSONResponse({"desktop_path": str(self._desktop.home / "Desktop")})
+
+    def wallpaper(self) -> Response:
+        """The file that was chosen last."""
+        if self._desktop.wallpaper is None:
+            return PlainTextResponse("no wallpaper was chosen", 404)
+        return Response(self._desktop.wallpaper.read_bytes(), media_type="application/octet-stream")
+
+    def change_wallpaper(self, given: Given) -> Response:
+        """Choose a file."""
+        path = self._inside(given["path"])
+        if not path.is_file():
+            return PlainTextResponse(f"File not found: {path}", 404)
+        self._desktop.wallpaper = path
+        return PlainTextResponse("Wallpaper changed successfully")
 
     def launch(self, given: Given) -> Response:
         """Start a program that lives on."""
@@ -137,15 +215,28 @@ class GuestServer:
         found = self._desktop.window_do(given["window_name"], strict=strict, by_class=by_class, close=close)
         return PlainTextResponse("done") if found or not close else PlainTextResponse("Window not found", 404)
 
-    def _ran(self, argv: str | list[str], *, shell: bool = False) -> "subprocess.CompletedProcess[str]":
+    def _verified(self, wanted: dict[str, Any]) -> bool:
+        name, command = wanted.get("window_exists"), wanted.get("command_success")
+        if name and not any(name.casefold() in window.title.casefold() for window in self._desktop.windows()):
+            return False
+        return not command or self._ran(command, shell=isinstance(command, str)).returncode == 0
+
+    def _ran(
+        self,
+        argv: str | list[str],
+        *,
+        shell: bool = False,
+        timeout: float = EXECUTE_SECONDS,
+        folder: str | None = None,
+    ) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             argv,
             shell=shell,
-            cwd=self._desktop.home,
+            cwd=folder or self._desktop.home,
             env=self._desktop.environment,
             capture_output=True,
             text=True,
-            timeout=EXECUTE_SECONDS,
+            timeout=timeout,
         )
 
     def _command(self, given: dict[str, Any]) -> str | list[str]:
@@ -163,7 +254,12 @@ class GuestServer:
         return self._desktop.home / (path[2:] if path.startswith("~/") else path)
 
 
+def _told(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+    return {"status": "success", "output": done.stdout, "error": done.stderr, "returncode": done.returncode}
+
+
 def _tree(path: Path) -> dict[str, Any]:
-    entries = [path / name for name in os.listdir(path)]
+    """A link to a folder is one without anything in it: it may lead back."""
+    entries = [] if path.is_symlink() else [path / name for name in os.listdir(path)]
     children = [_tree(one) if one.is_dir() else {"type": "file", "name": one.name} for one in entries]
     return {"type": "directory", "name": path.name, "children": children}
