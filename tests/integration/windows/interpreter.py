@@ -1,4 +1,5 @@
-"""CPython for Windows, put together from what a package index and Debian have: a folder that Wine runs.
+"""CPython for Windows, put together from what a package index and Debian have, for Wine:
+`python -m tests.integration.windows.interpreter`.
 
 panda3d's wheel brings CPython's library and extensions; their Python half is that of this interpreter, which must be of
 the same version; the program that calls the library is compiled here.
@@ -30,20 +31,24 @@ int wmain(int argc, wchar_t **argv) {
 """
 
 
-def interpreter_ensure() -> Path:
-    """Its `python.exe`, made when it is not there. Raises CalledProcessError where it cannot be."""
-    if not FOLDER.exists():
-        FOLDER.parent.mkdir(parents=True, exist_ok=True)
-        making = Path(mkdtemp(prefix=f"{FOLDER.name}.", dir=FOLDER.parent))
-        try:
-            _make(making)
-            making.rename(FOLDER)
-        except OSError:
-            if not FOLDER.exists():
-                raise  # else somebody else made it meanwhile
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
-    return (FOLDER / "python.exe").resolve()
+def interpreter() -> Path | None:
+    """Its `python.exe`, where it was made."""
+    program = (FOLDER / "python.exe").resolve()
+    return program if program.exists() else None
+
+
+def make() -> None:
+    """Anew. Raises CalledProcessError where it cannot be."""
+    if sys.version_info[:2] != VERSION:
+        raise SystemExit("the libraries that can be had are CPython 3.11's: run this with that version")
+    FOLDER.parent.mkdir(parents=True, exist_ok=True)
+    making = Path(mkdtemp(prefix=f"{FOLDER.name}.", dir=FOLDER.parent))
+    try:
+        _make(making)
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        making.rename(FOLDER)
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
 
 
 def _make(folder: Path) -> None:
@@ -80,3 +85,7 @@ def _pip(*words: str) -> None:
         capture_output=True,
         timeout=INSTALL_SECONDS,
     )
+
+
+if __name__ == "__main__":
+    make()

@@ -37,7 +37,7 @@ from vocabulary.actions import (
 from vocabulary.observations import Observation, Transition
 from vocabulary.tasks import Task
 
-pytestmark = MARKS
+pytestmark = list(MARKS)
 commands = (f"command-{number:04}" for number in itertools.count())
 INTO = Click(x=300, y=200)
 """Notepad's first window lies there."""

@@ -18,12 +18,12 @@ from subprocess import DEVNULL
 
 import pytest
 
-from tests.integration.windows.interpreter import COMPILER, VERSION, interpreter_ensure
+from tests.integration.windows.interpreter import interpreter
 from vm_bridge.guest.win32.pack import pack
 
 SECRET = "the secret of the tests"
 MARKS = (pytest.mark.slow, pytest.mark.timeout(900))
-"""The first one makes the interpreter, and a Windows of 700 MB."""
+"""The first one makes a Windows of 700 MB."""
 SIZE = (1024, 768)
 PLACES = ("/usr/lib/wine", "/usr/lib/x86_64-linux-gnu/wine")
 """Where Debian has Wine's own programs."""
@@ -55,16 +55,12 @@ class Provided:
 
 
 def wine_need() -> None:
-    """Skip the test where Wine or what the interpreter is made with is missing."""
-    for program, package in (("wine64", "wine64"), (COMPILER, "gcc-mingw-w64-x86-64"), ("Xtigervnc", "tigervnc")):
+    """Skip the test where Wine, an X server or the interpreter is missing."""
+    for program, package in (("wine64", "wine64"), ("Xtigervnc", "tigervnc-standalone-server")):
         if _program(program) is None:
             pytest.skip(f"needs {program}: {package}")
-    if sys.version_info[:2] != VERSION:
-        pytest.skip("the libraries of CPython for Windows are 3.11's")
-    try:
-        interpreter_ensure()
-    except subprocess.CalledProcessError as error:
-        pytest.skip(f"CPython for Windows cannot be had: {error.stderr!r}")
+    if interpreter() is None:
+        pytest.skip("needs what `python -m tests.integration.windows.interpreter` makes")
 
 
 @contextmanager
@@ -106,7 +102,7 @@ def put_back(folder: Path, address: str) -> None:
             entry.unlink() if not entry.is_dir() or entry.is_symlink() else shutil.rmtree(entry)
     host, _, port = address.rpartition(":")
     words = ("--listen", host, "--port", port, "--shell", "cmd", "--log", f"Z:{folder / AGENT}")
-    argv = (*_wine64(), str(interpreter_ensure()), str(folder / PROGRAM), *words)
+    argv = (*_wine64(), str(interpreter()), str(folder / PROGRAM), *words)
     log = folder / AGENT
     log.unlink(missing_ok=True)
     process = subprocess.Popen(argv, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
