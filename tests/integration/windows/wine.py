@@ -71,12 +71,12 @@ def wine_machine(folder: Path) -> Iterator[Provided]:
         display = stack.enter_context(_screen())
         prefix = folder / PREFIX
         environment = {
-            **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),  # its user's folders would lead into ours
             "WINEPREFIX": str(prefix),
             "WINEDEBUG": "-all",
             "WINEDLLOVERRIDES": "mscoree,mshtml=",  # it would ask whether to download them
             "DISPLAY": display,
-            "PYTHONUTF8": "1",
         }
         pack(folder / PROGRAM, SECRET)
         stack.callback(shutil.rmtree, prefix, ignore_errors=True)  # it takes 700 MB
@@ -105,11 +105,13 @@ def put_back(folder: Path, address: str) -> None:
     argv = (*_wine64(), str(interpreter()), str(folder / PROGRAM), *words)
     log = folder / AGENT
     log.unlink(missing_ok=True)
-    process = subprocess.Popen(argv, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+    process = None
     ends = time.monotonic() + START_SECONDS
     while not (log.exists() and LISTENING in log.read_text()):
-        if process.poll() is not None or time.monotonic() > ends:
-            raise OSError(f"the agent did not start: {log.read_text() if log.exists() else process.poll()}")
+        if time.monotonic() > ends:
+            raise OSError(f"the agent did not start: {log.read_text() if log.exists() else process}")
+        if process is None or process.poll() is not None:  # the Wine before may still be ending, or hold the port
+            process = subprocess.Popen(argv, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
         time.sleep(POLL)
 
 
