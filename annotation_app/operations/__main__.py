@@ -127,7 +127,7 @@ def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 def _osworld(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_python_packages(Purpose.RUN, console)
-    console.step(f"OSWorld's package is there: {ensure_osworld(console)}")
+    console.step(f"OSWorld's package is there: {ensure_osworld(console, ocr=arguments.ocr)}")
     return 0
 
 
@@ -188,7 +188,8 @@ def _parser() -> argparse.ArgumentParser:
     wheel.add_argument("--turns", type=int, default=1, help="how many (1); one that broke off is the first of them")
     wheel.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
     wheel.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data; --small: .data/wheel)")
-    add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
+    osworld = add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
+    osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
     bench.add_argument("name")
     return parser

@@ -29,7 +29,7 @@ def ensure_trainer(console: Console, *, folder: Path = FOLDER) -> Path:
         run("Making the trainer's environment", [sys.executable, "-m", "venv", "--clear", str(folder)],
             console=console, log=LOG)  # fmt: skip
         pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
-        torch = _install_torch(pip, console)
+        torch = install_torch(pip, console)
         bounds = folder / "constraints.txt"
         bounds.write_text(f"{torch}\n")
         run("Installing the trainer's packages (about a minute)",
@@ -39,7 +39,7 @@ def ensure_trainer(console: Console, *, folder: Path = FOLDER) -> Path:
     return python
 
 
-def _install_torch(pip: list[str], console: Console) -> str:
+def install_torch(pip: list[str], console: Console) -> str:
     """Install the build this machine can use; the plain one may bring gigabytes of CUDA that only a card can use."""
     plain = next(line for line in REQUIREMENTS.read_text().splitlines() if line.startswith("torch=="))
     builds = [plain] if shutil.which("nvidia-smi") else [f"{plain}+cpu", plain]

@@ -5,6 +5,7 @@ its output. The guest's ports are on its own loopback: each leads to a socket th
 other way out but the proxy of its environment.
 """
 
+import importlib
 import importlib.util
 import json
 import logging
@@ -16,6 +17,8 @@ import threading
 import types
 import warnings
 from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 LOOPBACK = "127.0.0.1"
@@ -26,6 +29,7 @@ MEMORY = 4 * 2**30
 LONGEST_FILE = 2**30
 RETRY_SECONDS = 1.0
 """Theirs waits five before it asks again for what is not there."""
+OPERATORS = ("roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d")
 CHUNK = 65_536
 MOST_TOLD = 20
 LONGEST_TOLD = 300
@@ -81,11 +85,45 @@ def done(asked: dict[str, Any], told: Told) -> dict[str, Any]:
     return {"score": float(environment.evaluate())}
 
 
+class Later(types.ModuleType):
+    """EasyOCR, which brings torch: the module of all metrics imports it, and one of them uses it, perhaps."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        del sys.modules[self.__name__]
+        models_shown()
+        operators_declared()
+        return getattr(importlib.import_module(self.__name__), name)
+
+
 def package_made_ready() -> None:
-    """EasyOCR, which brings torch, is needed by one metric and imported by the module of all of them."""
+    """What the package imports and seldom needs waits until it is needed."""
     warnings.simplefilter("ignore")
-    if importlib.util.find_spec("easyocr") is None:
-        sys.modules["easyocr"] = types.ModuleType("easyocr")
+    sys.modules["easyocr"] = Later("easyocr")
+
+
+def models_shown() -> None:
+    """EasyOCR looks for its weights in the home folder, and would fetch them; a package has brought them."""
+    found = importlib.util.find_spec("easyocr_en_models")
+    if found is not None and found.origin is not None:
+        folder = Path.home() / ".EasyOCR"
+        folder.mkdir(exist_ok=True)
+        (folder / "model").symlink_to(Path(found.origin).parent / "models")
+
+
+def operators_declared() -> None:
+    """PyPI's torchvision is built beside a CUDA torch: its operators cannot load beside a CPU one and are missed when
+    it is imported. Reading text needs none of them."""
+    import torch
+
+    if metadata.version("torch").endswith("+cpu") == metadata.version("torchvision").endswith("+cpu"):
+        return
+    kept = sys.modules["torchvision_operators"] = types.ModuleType("torchvision_operators")
+    library = kept.library = torch.library.Library("torchvision", "FRAGMENT")  # type: ignore[attr-defined]
+    library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    for name in ("qnms", *OPERATORS, *(f"_{each}_backward" for each in OPERATORS)):
+        library.define(f"{name}(Tensor input) -> Tensor")
 
 
 def names() -> dict[str, Any]:

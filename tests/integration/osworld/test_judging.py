@@ -46,8 +46,12 @@ for name, words in (("right", "The quick brown fox"), ("wrong", "A slow grey dog
     draw = ImageDraw.Draw(picture)
     draw.ellipse((10, 10, 60, 60), fill="red") if name == "right" else draw.rectangle((0, 0, 120, 50), fill="blue")
     picture.save(f"{folder}/{name}.png")
+sign = Image.new("RGB", (400, 100), "white")
+ImageDraw.Draw(sign).text((30, 20), "HARBOUR", "black", font_size=56)
+sign.save(f"{folder}/sign.png")
 """
 """Files as office programs write them, by the libraries that the package's environment has."""
+SIGN = {"type": "text", "text": "HARBOUR"}
 
 
 class Web:
@@ -241,6 +245,19 @@ async def test_one_of_several_checks_is_enough_and_a_password_is_put_in(guest: G
     assert (await machine.evaluate()).success is True
     await run(machine, "echo > password.txt")
     assert (await machine.evaluate()).success is False
+
+
+async def test_text_in_a_picture_is_read_where_ocr_is_installed(guest: GuestSandbox, web: Web) -> None:
+    machine = guest.bind(1)
+    asked = task(
+        brought(web, sign_png="sign.png"), func="compare_image_text", result=there("sign.png"), expected=rule(SIGN)
+    )
+    if not means_ensured().reads_pictures:
+        with pytest.raises(UnsupportedTask, match="compare_image_text"):
+            await machine.prepare(asked)
+        return
+    await machine.prepare(asked)
+    assert (await machine.evaluate()).success is True
 
 
 async def test_a_metric_that_raises_leaves_the_task_unjudged(guest: GuestSandbox) -> None:
