@@ -279,8 +279,14 @@ class Driver:
             await asyncio.shield(self._let_go())
 
     async def keep(self) -> None:
-        """Renew the machine's lease now and then; an episode whose machine is gone hears of it."""
+        """Renew the machine's lease now and then; an episode whose machine is gone hears of it. One that has failed
+        takes no act any more, and may wait for days until somebody leaves it: its machine goes to the next task."""
         lease = self._lease
+        if lease is not None and self.state is not None and self.state.status == "failed":
+            self._lease = None
+            with contextlib.suppress(BridgeError):  # whom the bridge does not hear, it takes the machine from by itself
+                await self._bridge.release(lease)
+            return
         if lease is None or (lease.expires_at - datetime.now(UTC)).total_seconds() > MACHINE_TTL - MACHINE_KNOCK:
             return
         try:

@@ -1,5 +1,6 @@
 """Admins see the machines of a real bridge, watch one, take one back, and set what is kept ready and allowed."""
 
+import asyncio
 from typing import Any
 from uuid import uuid4
 
@@ -10,9 +11,16 @@ from django.test import Client
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
+from annotation_app.live import registry
 from annotation_app.live.threads import in_database
-from tests.integration.web.conftest import PASSWORD, SECRET, Stack, World
+from tests.integration.web.conftest import BOUND, PASSWORD, SECRET, Stack, World
+from vm_bridge.client import BridgeClient
+from vm_bridge.drivers.fake_machine import FakeMachine
+from vm_bridge.errors import UnknownTask
+from vm_bridge.machine import Lease
 from vm_bridge.tickets import verify
+from vocabulary.observations import Observation
+from vocabulary.tasks import Task
 
 JSON = "application/json"
 
@@ -106,6 +114,28 @@ async def test_a_machine_taken_back_ends_the_episode_with_the_reason(stack: Stac
     failed = await desk.until(type="episode.changed", status="failed")
     assert "needed elsewhere" in str(failed)
     assert await verbs() == ["machine.reclaim"]
+
+
+async def test_a_failed_episode_gives_its_machine_back_before_anybody_leaves_it(
+    stack: Stack, admin: Admin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(_: FakeMachine, __: Task) -> Observation:
+        raise UnknownTask("no such page")
+
+    release, released = BridgeClient.release, asyncio.Event()
+
+    async def noting(bridge: BridgeClient, lease: Lease) -> None:
+        await release(bridge, lease)
+        released.set()
+
+    monkeypatch.setattr(registry, "BEAT", 0.05)
+    monkeypatch.setattr(FakeMachine, "prepare", refuse)
+    monkeypatch.setattr(BridgeClient, "release", noting)
+    desk = await stack.desk(await stack.episode())
+    failed = await desk.until(type="episode.changed", status="failed")
+    assert "no such page" in str(failed)
+    await asyncio.wait_for(released.wait(), BOUND)
+    assert await admin.machine_of(desk.episode_id) is None
 
 
 async def test_targets_quotas_and_hosts_are_set(stack: Stack, admin: Admin) -> None:
