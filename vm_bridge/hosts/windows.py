@@ -118,16 +118,17 @@ class WindowsSandbox:
             await command_run((*self._revert, self.address))
         ends = time.monotonic() + BOOT_SECONDS
         while True:
-            if self.destroyed:
-                raise MachineGone(f"machine {self.id} is gone")
             try:
                 await self._reach()
             except MachineGone:
-                if not self._revert or time.monotonic() > ends:
+                if self.destroyed or not self._revert or time.monotonic() > ends:
                     raise
                 await asyncio.sleep(BOOT_POLL)
             else:
                 break
+        if self.destroyed:  # meanwhile
+            self._hang_up()
+            raise MachineGone(f"machine {self.id} is gone")
         self._computer.restored(task)
 
     async def _reach(self) -> None:

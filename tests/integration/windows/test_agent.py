@@ -125,6 +125,7 @@ async def test_a_command_that_takes_too_long_ends_with_all_it_started(machine: M
     assert done.error is not None
     assert (done.error.code, done.after.text) == ("timed_out", "begun\n")
     assert "ping" not in provided.programs()
+    assert await told(machine, RunCommand(command="echo next")) == "next\n"
 
 
 async def test_what_a_command_leaves_behind_lives_on(machine: Machine, provided: Provided) -> None:

@@ -8,6 +8,6 @@ APPS = {
     "files": ("explorer",),
     "explorer": ("explorer",),
     "calculator": ("calc",),
-    "browser": ("cmd", "/c", "start", "", "https:"),
+    "browser": ("cmd", "/c", "start", "", "microsoft-edge:"),
 }
 """Programs `open_app` starts, by the names people use."""

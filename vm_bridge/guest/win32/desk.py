@@ -47,14 +47,15 @@ class WindowsDesk:
 
     def frame(self, serial: int, wait: float) -> Answer:
         """The picture once it is newer than `serial`; the same one when nothing changed within `wait` seconds."""
-        self._left.clear()
         ends = time.monotonic() + wait
         while True:
             self._stream.sync()
             left = ends - time.monotonic()
-            if self._stream.serial != serial or self._stream.newer or left <= 0 or self._left.is_set():
+            if self._stream.serial != serial or self._stream.newer or left <= 0:
                 return self._stream.look()
-            self._left.wait(min(GLIMPSE, left))
+            if self._left.wait(min(GLIMPSE, left)):
+                self._left.clear()
+                return self._stream.look()
 
     def perform(self, action: Action, *, settle: bool) -> Answer:
         """The frame acted on, what the act gave or why it failed, and the frame after it."""

@@ -34,7 +34,10 @@ class Door:
 
     def _attend(self) -> None:
         while True:
-            link, _ = self._listener.accept()
+            try:
+                link, _ = self._listener.accept()
+            except ConnectionError:
+                continue  # who came has gone again
             if self._proving.acquire(blocking=False):
                 threading.Thread(target=self._admit, args=(link,), daemon=True).start()
             else:

@@ -1,11 +1,12 @@
 """Pointer and keys of Windows: PyAutoGUI's table of keys, and what its own presses get wrong."""
 
 import ctypes
+from collections.abc import Callable
 from ctypes import wintypes
-from typing import Any
 
 import pyautogui
 
+from vm_bridge.guest.act import ActFailed
 from vm_bridge.guest.hands import CONTROLS, Action, Hands
 from vm_bridge.guest.win32.api import failure, library
 
@@ -47,7 +48,7 @@ class WindowsHands(Hands):
 
     keys = {"super": ("win",), "menu": ("apps",)}
 
-    def __init__(self, rest: Any) -> None:
+    def __init__(self, rest: Callable[[float], None]) -> None:
         super().__init__(rest)
         self._user32 = library("user32")
         # In programs that begin from now on; a caret that blinks would keep every picture from coming to rest.
@@ -102,11 +103,11 @@ class WindowsHands(Hands):
         return None
 
     def _send(self, text: str) -> None:
-        """Characters as such, in whatever program has the keys. Raises OSError where it takes none of us."""
+        """Characters as such, in whatever program has the keys. Raises ActFailed where it takes none from us."""
         units = memoryview(text.encode("utf-16-le")).cast("H")
         strikes = [(unit, flags) for unit in units for flags in (UNICODE, UNICODE | UP)]
         inputs = (_Input * len(strikes))()
         for one, (unit, flags) in zip(inputs, strikes, strict=True):
             one.kind, one.any.key = KEYBOARD, _Key(0, unit, flags, 0, 0)
         if self._user32.SendInput(len(inputs), inputs, ctypes.sizeof(_Input)) != len(inputs):
-            raise failure()
+            raise ActFailed("cannot_type", f"nothing was typed: {failure().strerror}")

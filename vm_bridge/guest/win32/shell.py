@@ -56,14 +56,14 @@ class Shell:
             raise ActFailed("cannot_run", f"{command[0]}: {error.strerror}") from error
         output = bytearray()
         reading = _beside(lambda: _read(job.process, output))
-        _beside(lambda: self._await(job.process))
+        waiting = _beside(lambda: self._await(job.process))
         try:
             ends = time.monotonic() + seconds
             self._happened.wait(seconds)
             status = job.process.poll()
             if status is None:
                 job.end()
-                job.process.wait()
+            waiting.join()  # it must not end the next command
             reading.join(LEFT_BEHIND)
         finally:
             job.close()
