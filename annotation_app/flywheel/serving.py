@@ -1,17 +1,12 @@
 """A candidate's own server while it is tried: the one that people's desks ask goes on as it is."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from annotation_app.flywheel.programs import POLL, ProgramFailed, Programs, trainer_python
+from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_python
+from annotation_app.operations.model_server import NotServing, serve_command, until_serving
 from annotation_app.operations.ports import free_port
-from annotation_app.operations.programs import answers
-from annotation_app.operations.stack import LOOPBACK
-
-READY = 300.0
-"""Seconds a checkpoint may take to load."""
 
 
 @contextmanager
@@ -21,12 +16,12 @@ def served(
     """The address (with /v1) of a server of these weights. With a `version`, which they are called, others may
     be given to it. Raises ProgramFailed where it does not begin."""
     port = free_port()
-    words = ["-m", "trainer.serve", str(checkpoint), "--served-model-name", name, "--port", str(port)]
-    words += ["--threads", str(threads), *(["--weight-version", version, "--dev"] if version else [])]
-    with programs.beside([trainer_python(), *words], log=log) as process:
-        deadline = time.monotonic() + READY
-        while not answers(f"http://{LOOPBACK}:{port}/v1/models"):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise ProgramFailed(f"The candidate's server did not begin: {log.read_text(errors='replace')[-2000:]}")
-            time.sleep(POLL)
-        yield f"http://{LOOPBACK}:{port}/v1"
+    more = ("--threads", str(threads), *(("--weight-version", version, "--dev") if version else ()))
+    command = serve_command(trainer_python(), checkpoint, name=name, port=port, more=more)
+    with programs.beside(command, log=log) as process:
+        try:
+            address = until_serving(process, port)
+        except NotServing as error:
+            said = log.read_text(errors="replace")[-2000:]
+            raise ProgramFailed(f"The candidate's server did not begin, {error}: {said}") from None
+        yield f"{address}/v1"

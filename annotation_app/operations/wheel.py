@@ -3,7 +3,6 @@
 import contextlib
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,13 @@ from annotation_app.operations.children import child
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import CommandFailed
+from annotation_app.operations.model_server import NotServing, serve_command, until_serving
 from annotation_app.operations.ports import free_port
-from annotation_app.operations.programs import POLL_SECONDS, answers
 from annotation_app.operations.running import Running, running
-from annotation_app.operations.stack import LOOPBACK, ROOT
+from annotation_app.operations.stack import ROOT
 
 POLICY = "toy"
 WHEEL = "small"
-READY_SECONDS = 300.0
 ATTEMPTS = 64
 """Attempts that come in before each turn."""
 OFFLINE = {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)}
@@ -80,16 +78,14 @@ def _serving(python: Path, standing: Mapping[str, Any], *, log: Path) -> Iterato
     if not kept.exists():
         kept.write_text(str(free_port()))
     port = int(kept.read_text())  # a turn that goes on gives its weights to the address it began with
-    address = f"http://{LOOPBACK}:{port}"
-    words = ("-m", "trainer.serve", standing["checkpoint"], "--served-model-name", POLICY, "--port", str(port), "--dev")
+    command = serve_command(python, standing["checkpoint"], name=POLICY, port=port, more=("--dev",))
     log.parent.mkdir(parents=True, exist_ok=True)
     with (
         log.open("ab") as said,
-        child((str(python), *words), environment=OFFLINE, said=said, told=said) as process,
+        child(command, environment=OFFLINE, said=said, told=said) as process,
     ):
-        deadline = time.monotonic() + READY_SECONDS
-        while not answers(f"{address}/v1/models"):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise CommandFailed("The policy's server did not begin.", hint=f"All it said: {log}")
-            time.sleep(POLL_SECONDS)
+        try:
+            address = until_serving(process, port)
+        except NotServing as error:
+            raise CommandFailed(f"The policy's server did not begin: {error}.", hint=f"All it said: {log}") from None
         yield address

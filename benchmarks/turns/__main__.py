@@ -22,8 +22,8 @@ from typing import Any
 from agent_backend.annotator.annotator import Annotated
 from annotation_app.operations.children import child
 from annotation_app.operations.console import Console
+from annotation_app.operations.model_server import serve_command, until_serving
 from annotation_app.operations.ports import free_port
-from annotation_app.operations.programs import answers
 from annotation_app.operations.running import Running
 from annotation_app.operations.stack import LOOPBACK, NANO, ROOT
 from annotation_app.operations.trainer import ensure_trainer
@@ -34,7 +34,6 @@ from benchmarks.turns.told import compared, table
 
 AIM = 10
 """How near the expert's click a candidate is taken (pixels): lines of these small pages are twenty apart."""
-READY = 300.0
 POLL = 0.2
 FOLLOWING = 7_200.0
 """Longest wait for a turn of the desk that another program turns (seconds)."""
@@ -136,18 +135,14 @@ class Experiment:
 
     @contextmanager
     def _serving(self, weights: Path, address: str) -> Iterator[None]:
-        words = ["-m", "trainer.serve", str(weights), "--served-model-name", POLICY, "--dev", "--threads", "1"]
+        port = int(address.rsplit(":", 1)[1])
+        command = serve_command(self.python, weights, name=POLICY, port=port, more=("--dev", "--threads", "1"))
         environment = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-        port = address.rsplit(":", 1)[1]
         with (
             (self.out / "served.log").open("ab") as log,
-            child([str(self.python), *words, "--port", port], environment=environment, said=log, told=log) as process,
+            child(command, environment=environment, said=log, told=log) as process,
         ):
-            deadline = time.monotonic() + READY
-            while not answers(f"{address}/v1/models"):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"the policy's server did not begin: {log.name}")
-                time.sleep(POLL)
+            until_serving(process, port)
             yield
 
     def _recipe(self, cell: Cell, server: str) -> dict[str, Any]:
