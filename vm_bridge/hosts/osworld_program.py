@@ -55,6 +55,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (LONGEST_FILE, LONGEST_FILE))
     asked = json.load(sys.stdin)
+    if most := asked.get("processes"):
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
     told = Told()
     try:
         answer = done(asked, told)
@@ -72,7 +74,7 @@ def done(asked: dict[str, Any], told: Told) -> dict[str, Any]:
         return names()
     for port, path in asked["ways"].items():
         way_open(int(port), path)
-    task = {"id": "task", "instruction": "", **asked["file"]}
+    task = {"instruction": "", **asked["file"], "id": "task"}
     environment = environment_of(asked)
     logging.getLogger().addHandler(told)
     environment._set_task_info(task)

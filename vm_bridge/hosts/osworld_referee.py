@@ -25,7 +25,7 @@ from vm_bridge.errors import MachineGone, VerifierFailed
 from vm_bridge.guest.relay import Ends, relay
 from vm_bridge.hosts import osworld_program as program
 from vm_bridge.hosts.advice import explain
-from vm_bridge.hosts.confine import HOST_FOLDERS, KEEP, MIB
+from vm_bridge.hosts.confine import HOST_FOLDERS, MIB
 from vm_bridge.hosts.limits import Groups, Limits
 from vm_bridge.hosts.osworld_means import SETTINGS, Means, accounts_of, wanting
 from vm_bridge.hosts.tree import FIRST_USER, USERS
@@ -60,6 +60,11 @@ ENVIRONMENT = {
     **{name: PROXY for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")},
     **{name: f"localhost,{program.LOOPBACK}" for name in ("no_proxy", "NO_PROXY")},
 }
+
+
+JOIN = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exit 70; done; shift; exec "$@"'
+"""Shell text that joins control groups and becomes the command, so that bubblewrap ends with this process. The
+arguments are data."""
 
 
 class Answer(Frozen):
@@ -140,6 +145,8 @@ class Referee:
         """What the program answered, None where it did not, and its last words. Raises MachineGone."""
         folder = self._made()
         asked |= {"file": file.given, "password": self._means.password, "ways": _ways()}
+        if self._user is not None:  # nobody else has it, so what it may start can be counted
+            asked["processes"] = LIMITS.processes
         try:
             async with asyncio.timeout(SECONDS), self._opened(folder / "ways"):
                 answered, errors = await self._spoken(json.dumps(asked).encode(), folder, file)
@@ -155,9 +162,9 @@ class Referee:
     async def _spoken(self, asked: bytes, folder: Path, file: TaskFile) -> tuple[bytes, str]:
         """Everything it answered, and the end of the rest. It is ended with all it started."""
         groups = Groups.create(folder.name, LIMITS)
-        keep = ("/bin/sh", "-c", KEEP, "keep", " ".join(map(str, groups.paths)))
+        join = ("/bin/sh", "-c", JOIN, "join", " ".join(map(str, groups.paths)))
         process = await asyncio.create_subprocess_exec(
-            *(*keep, *self._command(folder, file)),
+            *(*join, *self._command(folder, file)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -227,7 +234,7 @@ class Referee:
             options += ["--size", str(size), "--tmpfs", path]
         for host_path in HOST_FOLDERS:
             options += ["--ro-bind-try", host_path, host_path]
-        options += ["--ro-bind", str(self._means.python.parent.parent), VENV]
+        options += ["--ro-bind", str(self._means.python.parent.parent), VENV, *_base(self._means.python)]
         options += ["--ro-bind", program.__file__, "/run/program.py", "--bind", str(folder / "ways"), WAYS]
         options += ["--bind", str(folder / "cache"), program.CACHE, *self._files(folder, file)]
         options += ["--remount-ro", "/", "--clearenv"]
@@ -293,6 +300,12 @@ class Way:
             return
         with suppress(TimeoutError):
             await relay(visitor, guest, idle=IDLE_SECONDS)
+
+
+def _base(python: Path) -> list[str]:
+    """What shows the Python that an environment was made of, where it is not among the system's programs."""
+    base = python.resolve().parent.parent
+    return [] if base.is_relative_to("/usr") else ["--ro-bind", str(base), str(base)]
 
 
 def _ways() -> dict[str, str]:

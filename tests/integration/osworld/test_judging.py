@@ -1,149 +1,37 @@
-"""OSWorld's own package judges a simulated guest from behind walls."""
+"""OSWorld's own package judges a simulated guest."""
 
-import asyncio
 import json
 import shutil
-import socket
 import subprocess
-import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, suppress
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from tests.integration.osworld.guests import REVERT, means_ensured, simulated_guest
+from tests.integration.osworld.guests import means_ensured
+from tests.integration.osworld.task_files import (
+    NEEDS_CHROMIUM,
+    PASSWORD,
+    Web,
+    brought,
+    chrome,
+    right,
+    rule,
+    run,
+    task,
+    there,
+)
 from vm_bridge.drivers.osworld_task import NAMES
-from vm_bridge.errors import MachineGone, UnsupportedTask, VerifierFailed
-from vm_bridge.hosts import osworld_program, osworld_referee
-from vm_bridge.hosts.osworld import GuestHost, GuestSandbox
-from vm_bridge.hosts.osworld_referee import Referee
-from vm_bridge.machine import Machine
+from vm_bridge.errors import UnsupportedTask, VerifierFailed
+from vm_bridge.hosts import osworld_program
+from vm_bridge.hosts.osworld import GuestSandbox
 from vocabulary.actions import RunCommand
-from vocabulary.tasks import Task
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("Xtigervnc") is None, reason="needs Xtigervnc"),
     pytest.mark.timeout(900),  # the first one installs OSWorld's package
 ]
-WEB = "files.example"
-PASSWORD = "pass 'word'"
-MAKING = """
-import sys, docx, openpyxl
-from PIL import Image, ImageDraw
-folder = sys.argv[1]
-for name, words in (("right", "The quick brown fox"), ("wrong", "A slow grey dog")):
-    document = docx.Document()
-    document.add_paragraph(words)
-    document.save(f"{folder}/{name}.docx")
-    book = openpyxl.Workbook()
-    book.active.append([words, 1])
-    book.save(f"{folder}/{name}.xlsx")
-    picture = Image.new("RGB", (120, 80), "white")
-    draw = ImageDraw.Draw(picture)
-    draw.ellipse((10, 10, 60, 60), fill="red") if name == "right" else draw.rectangle((0, 0, 120, 50), fill="blue")
-    picture.save(f"{folder}/{name}.png")
-sign = Image.new("RGB", (400, 100), "white")
-ImageDraw.Draw(sign).text((30, 20), "HARBOUR", "black", font_size=56)
-sign.save(f"{folder}/sign.png")
-"""
-"""Files as office programs write them, by the libraries that the package's environment has."""
 SIGN = {"type": "text", "text": "HARBOUR"}
-
-
-class Web:
-    """A web server that has a folder, under a name that the guest's operator allows."""
-
-    def __init__(self, folder: Path) -> None:
-        class Handler(SimpleHTTPRequestHandler):
-            def __init__(self, *given: Any) -> None:
-                super().__init__(*given, directory=str(folder))
-
-            def log_message(self, *_: Any) -> None:
-                """Nobody reads it."""
-
-        self.folder = folder
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.host = f"{WEB}:{self.server.server_port}"
-
-    def url(self, name: str) -> str:
-        return f"http://{self.host}/{name}"
-
-    def there(self, name: str) -> str:
-        """For the simulated guest, which has this machine's network."""
-        return f"http://127.0.0.1:{self.server.server_port}/{name}"
-
-
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    folder = tmp_path_factory.mktemp("web")
-    subprocess.run([means_ensured().python, "-c", MAKING, folder], check=True, timeout=120)
-    web = Web(folder)
-    thread = threading.Thread(target=web.server.serve_forever)
-    thread.start()
-    yield web
-    web.server.shutdown()
-    thread.join()
-    web.server.server_close()
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """With ports of its own for Chrome and VLC."""
-    with simulated_guest(tmp_path_factory.mktemp("guest")) as address, ExitStack() as held:
-        free = [held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(2)]
-        held.close()
-        yield f"{address}:{free[0]}:0:{free[1]}"
-
-
-@pytest_asyncio.fixture
-async def guest(address: str, web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[GuestSandbox]:
-    """Its files come from a host that is taken to be out in the public network."""
-
-    async def resolved(host: str, port: int) -> tuple[str, ...]:
-        return ("127.0.0.1",)
-
-    monkeypatch.setattr(Referee, "resolver", staticmethod(resolved))
-    monkeypatch.setattr(Referee, "public", staticmethod(lambda address: True))
-    host = GuestHost(tmp_path, [address], REVERT, means=means_ensured(hosts=(web.host,), password=PASSWORD))
-    sandbox = await host.create("osworld")
-    assert isinstance(sandbox, GuestSandbox)
-    yield sandbox
-    await host.close()
-
-
-def task(*config: dict[str, Any], **evaluator: Any) -> Task:
-    """Each step's type beside its parameters."""
-    steps = [{"type": each["type"], "parameters": {k: v for k, v in each.items() if k != "type"}} for each in config]
-    return Task(id="one", instruction="Do.", parameters={"osworld": {"config": steps, "evaluator": evaluator}})
-
-
-def brought(web: Web, **files: str) -> dict[str, Any]:
-    """The step that brings files into the guest: what they are called there, and what they are in the web."""
-    return {
-        "type": "download",
-        "files": [{"url": web.url(name), "path": f"~/{to.replace('_', '.')}"} for to, name in files.items()],
-    }
-
-
-def there(name: str) -> dict[str, Any]:
-    return {"type": "vm_file", "path": f"~/{name}", "dest": f"found-{name}"}
-
-
-def rule(rules: Any) -> dict[str, Any]:
-    return {"type": "rule", "rules": rules}
-
-
-def right(web: Web, name: str) -> dict[str, Any]:
-    return {"type": "cloud_file", "path": web.url(name), "dest": f"right-{name}"}
-
-
-async def run(machine: Machine, command: str) -> None:
-    done = await machine.perform(f"command-{hash(command):x}", RunCommand(command=command))
-    assert done.error is None, done.error
 
 
 @pytest.mark.parametrize(
@@ -269,73 +157,15 @@ async def test_a_metric_that_raises_leaves_the_task_unjudged(guest: GuestSandbox
         await machine.evaluate()
 
 
-async def test_what_a_metric_runs_is_behind_walls(guest: GuestSandbox, web: Web, tmp_path: Path) -> None:
-    """It reaches the guest and the allowed host; no file of this machine, no port of it, no other host."""
-    (tmp_path / "secret").touch()
-    suite = f"""
-import os, pathlib, socket, urllib.error, urllib.request
-def told(url):
-    try:
-        return urllib.request.urlopen(url, timeout=20).status
-    except urllib.error.HTTPError as error:
-        return error.code
-def test():
-    try:
-        socket.create_connection(("127.0.0.1", {web.server.server_port}), 5)
-    except ConnectionRefusedError:
-        pass
-    else:
-        return False
-    ways = [told(url) for url in ("http://127.0.0.1:5000/platform", "{web.url("right.png")}", "http://other.example/")]
-    return ways == [200, 200, 403] and not os.path.exists("{tmp_path}/secret") and os.getuid() == 1000
-"""
-    (web.folder / "suite.py").write_text(suite)
-    found = {"type": "vm_file", "path": "~/suite.py", "dest": "suite.py"}
-    machine = guest.bind(1)
-    await machine.prepare(
-        task(brought(web, suite_py="suite.py"), func="check_python_file_by_test_suite", result=found, expected=found)
-    )
-    assert (await machine.evaluate()).success is True
-    await run(machine, "echo 'def test(): return False' > suite.py")
-    assert (await machine.evaluate()).success is False
-
-
-async def test_what_takes_too_long_is_ended_with_all_it_started(
-    guest: GuestSandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine = guest.bind(1)
-    monkeypatch.setattr(osworld_referee, "SECONDS", 6.0)
-    for_ever = {"type": "execute", "command": ["true"], "until": {"returncode": 1}}
-    preparing = asyncio.create_task(machine.prepare(task(for_ever, func="infeasible")))
-    async with asyncio.timeout(60):
-        while not (guest.referee.folder and behind_walls(guest.referee.folder)):  # noqa: ASYNC110 - as below
-            await asyncio.sleep(0.1)
-    with pytest.raises(MachineGone, match="did not end within 6 s"):
-        await preparing
-    async with asyncio.timeout(60):
-        while behind_walls(guest.referee.folder):  # noqa: ASYNC110 - the kernel tells nobody
-            await asyncio.sleep(0.1)
-
-
-async def test_a_host_that_is_not_allowed_is_refused_before_anything_changes(guest: GuestSandbox, web: Web) -> None:
-    machine = guest.bind(1)
-    await run(machine, "touch kept.txt")
-    url = {"url": "https://elsewhere.example/a", "path": "~/a"}
-    with pytest.raises(UnsupportedTask, match=r"download fetches from elsewhere\.example"):
-        await machine.prepare(task({"type": "download", "files": [url]}, func="infeasible"))
-    await run(machine, "test -e kept.txt")
-
-
-@pytest.mark.skipif(shutil.which("chromium-headless-shell") is None, reason="needs chromium-headless-shell")
+@NEEDS_CHROMIUM
 async def test_pages_are_opened_and_judged_over_chromes_debugging_port(guest: GuestSandbox, web: Web) -> None:
     machine = guest.bind(1)
     pages = [web.there(f"{name}.html") for name in ("one", "two", "three")]
     for page in pages:
         (web.folder / page.rpartition("/")[2]).write_text("<title>A page</title>")
-    chrome = ["chromium-headless-shell", "--no-sandbox", f"--remote-debugging-port={guest.address.split(':')[2]}"]
     await machine.prepare(
         task(
-            {"type": "launch", "command": [*chrome, "--user-data-dir=chrome", "about:blank"]},
+            chrome(guest),
             {"type": "chrome_open_tabs", "urls_to_open": pages},
             {"type": "chrome_close_tabs", "urls_to_close": [pages[2]]},
             func="is_expected_tabs",
@@ -358,14 +188,3 @@ def test_every_name_of_the_package_is_known_here() -> None:
     has = json.loads(asked.stdout)
     assert {kind: frozenset(has[kind]) for kind in NAMES} == NAMES
     assert {kind: len(names) for kind, names in NAMES.items()} == {"metrics": 137, "getters": 54, "steps": 20}
-
-
-def behind_walls(folder: Path | None) -> list[str]:
-    """Programs that see a task's folder."""
-    assert folder is not None
-    found = []
-    for mounts in Path("/proc").glob("[0-9]*/mountinfo"):
-        with suppress(OSError):
-            if f"/{folder.name}/cache " in mounts.read_text():
-                found.append(mounts.parent.name)
-    return found

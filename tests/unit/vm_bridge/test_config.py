@@ -26,6 +26,8 @@ def test_every_kind_of_value_is_read_from_text() -> None:
             "PILOTHOUSE_WARM": '{"desktop": 2}',
             "PILOTHOUSE_ICE_SERVERS": '[{"urls": "turn:turn.example", "username": "u", "credential": "c"}]',
             "PILOTHOUSE_STREAM_FPS": "15",
+            "PILOTHOUSE_OSWORLD": "10.0.0.5:5000, [::1]:5001:9223:8007:8081",
+            "PILOTHOUSE_OSWORLD_HOSTS": "huggingface.co, *.hf.co",
             "PILOTHOUSE_UNRELATED": "x",
         }
     )
@@ -34,6 +36,8 @@ def test_every_kind_of_value_is_read_from_text() -> None:
     assert config.warm == {"desktop": 2}
     assert config.ice_servers == (IceServer(urls="turn:turn.example", username="u", credential="c"),)
     assert config.stream_fps == 15
+    assert config.osworld == ("10.0.0.5:5000", "[::1]:5001:9223:8007:8081")
+    assert config.osworld_hosts == ("huggingface.co", "*.hf.co")
 
 
 def test_machines_of_windows_need_their_secret() -> None:
@@ -48,6 +52,9 @@ def test_machines_of_windows_need_their_secret() -> None:
     [
         ("PILOTHOUSE_SECRET", "short"),
         ("PILOTHOUSE_BRIDGE_BIND", "nowhere"),
+        ("PILOTHOUSE_OSWORLD", "guest"),
+        ("PILOTHOUSE_OSWORLD", "guest:5000:9222"),
+        ("PILOTHOUSE_OSWORLD_HOSTS", "https://files.example"),
         ("PILOTHOUSE_WARM", "{"),
         ("PILOTHOUSE_MACHINES", "magic"),
         ("PILOTHOUSE_STREAM_FPS", "0"),
