@@ -77,15 +77,18 @@ def as_served(reader: Reader, sample: Sample) -> Prompt:
     return reader.read(asyncio.run(sent()))
 
 
-def folder_write(path: Path, whole: Trajectory) -> Path:
-    """An export of one attempt whose pictures are real: each is called by the bytes that `read` has for it."""
-    line, contents = whole.model_dump_json(), {}
-    for shot in pictures_of(whole):
-        data = read(shot)
-        called = hashlib.sha256(data).hexdigest()
-        line = line.replace(shot.sha256, called)
-        contents[image_path(shot.model_copy(update={"sha256": called}))] = data
-    contents[TRAJECTORIES] = line.encode() + b"\n"
+def folder_write(path: Path, *whole: Trajectory) -> Path:
+    """An export of attempts whose pictures are real: each is called by the bytes that `read` has for it."""
+    lines, contents = "", {}
+    for one in whole:
+        line = one.model_dump_json()
+        for shot in pictures_of(one):
+            data = read(shot)
+            called = hashlib.sha256(data).hexdigest()
+            line = line.replace(shot.sha256, called)
+            contents[image_path(shot.model_copy(update={"sha256": called}))] = data
+        lines += line + "\n"
+    contents[TRAJECTORIES] = lines.encode()
     for name, data in contents.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(data)
@@ -93,6 +96,7 @@ def folder_write(path: Path, whole: Trajectory) -> Path:
         ExportedFile(path=name, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
         for name, data in contents.items()
     )
-    counts = Counts(trajectories=1, steps=len(whole.steps), images=len(contents) - 1)
+    steps = sum(len(one.steps) for one in whole)
+    counts = Counts(trajectories=len(whole), steps=steps, images=len(contents) - 1)
     manifest_write(path, Manifest(created_at=at(0), counts=counts, files=files))
     return path

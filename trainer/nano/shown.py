@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -37,6 +37,8 @@ class Kept:
     """A decision whose picture is unpacked when it is drawn: ten thousand unpacked ones are 2.5 GB."""
 
     task: str
+    page: str
+    attempt: str
     size: Size
     """Of the picture as the model gets it."""
     packed: bytes
@@ -54,9 +56,11 @@ class Shown:
     def __init__(self, folders: Sequence[TrajectoryFolder], speller: Speller) -> None:
         self._times = Counter(folder.path for folder in folders)
         self._by_size: dict[Size, dict[tuple[Path, str], list[Kept]]] = {}
+        self._won = defaultdict[tuple[Path, str], set[str]](set)
         for folder in {folder.path: folder for folder in folders}.values():
             for one in decisions_of(folder, speller):
                 self._by_size.setdefault(one.size, {}).setdefault((folder.path, one.task), []).append(one)
+                self._won[folder.path, one.page].add(one.attempt)
 
     def __len__(self) -> int:
         return sum(len(each) for tasks in self._by_size.values() for each in tasks.values())
@@ -64,14 +68,19 @@ class Shown:
     def draw(self, random: Random, count: int) -> list[Decision]:
         """So many of one size. A task is drawn as often as the root of its decisions is large: one of ten acts has more
         to teach than one of one, but not ten times as much. A folder that is named twice is drawn from twice as
-        often."""
+        often. A page that was won eight times teaches no more than one that was won once: else a policy would learn
+        most from its own attempts where it needs to least."""
         sizes = {
             size: [self._times[path] * sqrt(len(each)) for (path, _), each in tasks.items()]
             for size, tasks in sorted(self._by_size.items())
         }
         (size,) = random.choices(list(sizes), [sum(shares) for shares in sizes.values()])
-        tasks = random.choices(list(self._by_size[size].values()), sizes[size], k=count)
-        return [random.choice(each).whole() for each in tasks]
+        tasks = random.choices(list(self._by_size[size].items()), sizes[size], k=count)
+        return [self._one(random, path, each).whole() for (path, _), each in tasks]
+
+    def _one(self, random: Random, path: Path, each: Sequence[Kept]) -> Kept:
+        (one,) = random.choices(each, [1 / len(self._won[path, kept.page]) for kept in each])
+        return one
 
 
 def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[Kept]:
@@ -84,7 +93,8 @@ def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[Kept]:
                 packed = folder.bytes(shown)
                 size = _size(packed)
                 decision = _decision(sample, size, speller, trajectory.task.instruction)
-                yield Kept(trajectory.task.name or "", size, packed, decision)
+                task = trajectory.task
+                yield Kept(task.name or "", task.id, trajectory.id, size, packed, decision)
 
 
 def in_own_words(trajectory: Trajectory) -> Trajectory:

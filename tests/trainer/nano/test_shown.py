@@ -128,6 +128,16 @@ def test_a_folder_named_twice_is_drawn_from_twice_as_often(
     assert sum(one.before in others for one in drawn) / 400 == pytest.approx(3 / 4, abs=0.08)
 
 
+def test_a_page_that_was_won_often_teaches_no_more_than_one_that_was_won_once(nano: Checkpoint, tmp_path: Path) -> None:
+    once = attempt().model_copy(update={"id": "once"})
+    once = once.model_copy(update={"task": once.task.model_copy(update={"id": "hard", "instruction": "Another one."})})
+    often = [attempt().model_copy(update={"id": f"often-{number}"}) for number in range(3)]
+    speller, opened = Speller(nano.tokenizer), folder_open(folder_write(tmp_path, once, *often))
+    hard = {one.decision.before for one in decisions_of(opened, speller) if one.page == "hard"}
+    drawn = Shown([opened], speller).draw(Random(0), 400)
+    assert sum(one.before in hard for one in drawn) / 400 == pytest.approx(1 / 2, abs=0.08)
+
+
 def _seen(one: Step) -> Step:
     assert one.before.screenshot is not None
     width, height = Image.open(io.BytesIO(read(one.before.screenshot))).size
