@@ -197,7 +197,7 @@ def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./pilothouse bench reinforcement", description=__doc__)
     parser.add_argument("out", type=Path, help="the ledger's folder; what is in it is gone on with")
     parser.add_argument("--start", type=Path, default=START, help="the policy; default: the bundled one")
-    parser.add_argument("--task", action="append", help="PPO learns it; may be given again")
+    parser.add_argument("--task", action="append", help="PPO learns it: click-color, sites/login; may be given again")
     parser.add_argument("--compare", help="the task that GRPO learns too")
     parser.add_argument("--together", choices=("ppo", "grpo"), help="one run learns all tasks, by this algorithm")
     parser.add_argument("--seed", type=int, action="append", help="a run of each; may be given again; default: 0")

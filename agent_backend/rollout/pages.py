@@ -1,6 +1,7 @@
-"""Attempts of a policy at pages of MiniWoB++ through the browser engines of this process, without a bridge.
+"""Attempts of a policy at pages of a browser's suite through the engines of this process, without a bridge.
 
-An episode is run as on a leased machine, and asked for in the page's own words, whichever seeds were noted.
+An episode is run as on a leased machine; one of MiniWoB++ is asked for in the page's own words, whichever seeds were
+noted.
 """
 
 import asyncio
@@ -12,7 +13,8 @@ from agent_backend.runner import Limits
 from vm_bridge.drivers.browser_machine import BrowserMachine
 from vm_bridge.errors import BridgeError
 from vm_bridge.hosts.browser import BrowserSandbox
-from vm_bridge.suites.miniwob import instruction_read
+from vm_bridge.suites.bundled import WEB_SUITES
+from vm_bridge.suites.miniwob import MiniWob, instruction_read
 from vocabulary.observations import Observation
 from vocabulary.tasks import Task
 
@@ -36,7 +38,9 @@ async def page_attempt(sandbox: BrowserSandbox, task: Task, policy_on: PolicyOn,
     """One episode from a fresh page to its verdict. Raises BridgeError where the page fails before it,
     PolicyUnavailable when the policy's server stays away."""
     seen = await sandbox.bind(FENCE).prepare(task)
-    told = task.model_copy(update={"instruction": await sandbox.browser.read(FENCE, instruction_read)})
+    told = task
+    if isinstance(WEB_SUITES[task.suite or ""], MiniWob):
+        told = task.model_copy(update={"instruction": await sandbox.browser.read(FENCE, instruction_read)})
     machine = Opened(sandbox, told, seen)
     return await flown(machine, told, policy_on(machine), limits)
 

@@ -57,7 +57,7 @@ class Run(Frozen):
     @property
     def name(self) -> str:
         """What its folder is called."""
-        return f"{self.title}-{self.algorithm}-{self.seed}"
+        return f"{self.title.replace('/', '-')}-{self.algorithm}-{self.seed}"
 
 
 class Plan(Frozen):

@@ -12,14 +12,13 @@ from agent_backend.policy.reload import ModelServer
 from agent_backend.rollout.attempt import Attempted
 from agent_backend.rollout.pages import pages_attempted
 from benchmarks.parts.figures import say
-from benchmarks.parts.nano_trials import MINIWOB, trials
+from benchmarks.parts.nano_trials import Trial, trials
 from vm_bridge.hosts.browser import BrowserSandbox
-from vm_bridge.suites.miniwob import MiniWob
+from vm_bridge.suites.bundled import WEB_SUITES
 from vocabulary.memory import Budget
 from vocabulary.sampling import Sampling
 from vocabulary.tasks import Task
 
-SIZE = (160, 210)
 MODEL = "nano"
 TOKENS = 64
 """A reply may have: a click has eight."""
@@ -39,7 +38,7 @@ class Player:
     def __init__(self, sandboxes: Sequence[BrowserSandbox], url: str, acts: int | None) -> None:
         """An attempt may have so many acts; None: as many as the benchmark gives its task."""
         self._sandboxes, self._url = sandboxes, url
-        self._acts = {one.name: acts or one.most for one in trials() if one.suite == MINIWOB}
+        self._acts, self._trials = acts, {one.key: one for one in trials()}
         self._server = ModelServer(url)
 
     async def aclose(self) -> None:
@@ -51,12 +50,12 @@ class Player:
         await self._server.reload(str(folder), version)
 
     def tasks(self, pages: Sequence[tuple[str, int]]) -> list[Task]:
-        """These pages, each as often as its name and seed come. Raises UnknownTask."""
-        suite = MiniWob()
-        return [
-            suite.make(name, seed=seed, size=SIZE).model_copy(update={"max_steps": self._acts[name]})
-            for name, seed in pages
-        ]
+        """These pages, by the names that the benchmark's figures have, each as often as it comes. Raises KeyError."""
+        return [self._task(self._trials[key], seed) for key, seed in pages]
+
+    def _task(self, trial: Trial, seed: int) -> Task:
+        made = WEB_SUITES[trial.suite].make(trial.name, seed=seed, size=trial.size)
+        return made.model_copy(update={"max_steps": self._acts or trial.most})
 
     async def drawn(self, target: Path, tasks: Sequence[Task], version: str, temperature: float) -> None:
         """A folder of attempts for the trainer; one that was begun is gone on with. Raises PagesFailed, PolicyError."""

@@ -47,6 +47,23 @@ async def test_episodes_begin_with_a_fresh_page_that_says_what_it_asks_for(tmp_p
     assert all(ref is not None and one.blob(ref) for one, ref in shown)
 
 
+async def test_a_page_of_a_site_is_played_the_same_way(tmp_path: Path) -> None:
+    task = WEB_SUITES["sites"].make("login", seed=SEED, size=(320, 240))
+    made, host = list[Attempted](), BrowserHost(tmp_path, WEB_SUITES)
+    try:
+        sandbox = await host.create(IMAGE)
+        assert isinstance(sandbox, BrowserSandbox)
+        await pages_attempted(
+            [sandbox], [task], lambda machine: ExpertPolicy(REF, machine.advise), made.append, lambda *_: None
+        )
+    finally:
+        await host.close()
+    (one,) = (one.trajectory for one in made)
+    assert one is not None
+    assert one.task.instruction == task.instruction
+    assert one.outcome == "success"
+
+
 async def test_small_screens_of_the_demo_ask_what_their_pages_ask(tmp_path: Path) -> None:
     """Of the last seed: a page whose instruction is noted once for all seeds may ask for something else later."""
     host = BrowserHost(tmp_path, WEB_SUITES)

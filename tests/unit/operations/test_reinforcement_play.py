@@ -33,6 +33,14 @@ class Pages(Player):
                 take(Attempted(made.model_copy(update={"id": name, "task": task}), "", PICTURES))
 
 
+async def test_a_page_of_a_site_is_named_and_played_as_the_benchmark_has_it() -> None:
+    player = Player((), "http://127.0.0.1:1", acts=None)
+    wide, narrow = player.tasks([("sites/login", 50_000), ("login-user", 50_000)])
+    assert (wide.id, wide.max_steps) == ("sites/login-s50000-320x240", 9)
+    assert (narrow.suite, narrow.parameters["size"], narrow.max_steps) == ("miniwob", [160, 210], 9)
+    await player.aclose()
+
+
 @pytest.mark.parametrize("fails", range(TRIES))
 async def test_what_failed_is_played_again(tmp_path: Path, fails: int) -> None:
     player = Pages(fails)
