@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from annotation_app.operations.console import Console
+from annotation_app.operations.stack import ROOT
 from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts import nano_tasks, nano_trials, policy_servers
 from benchmarks.parts.figures import machine, percentile, say
-from tests.integration.servers.starting import ROOT, trainer_server
+from benchmarks.parts.servers.starting import trainer_server
 
 BUNDLED = ROOT / "trainer" / "nano" / "checkpoint"
 SCREENS = 200

@@ -24,12 +24,14 @@ from pydantic import JsonValue
 
 from agent_backend.folders import trajectories_read
 from annotation_app.operations.console import Console
+from annotation_app.operations.ports import free_port
+from annotation_app.operations.stack import ROOT
 from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import machine, say
 from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, chance, table, tallied
 from benchmarks.parts.reinforcement_play import MODEL, Player
-from tests.integration.servers.starting import ROOT, free_port, started
+from benchmarks.parts.servers.starting import started
 from vm_bridge.hosts.usage import usage_of
 
 START = ROOT / "trainer" / "nano" / "checkpoint"

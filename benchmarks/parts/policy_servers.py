@@ -21,9 +21,10 @@ import simplejpeg
 from agent_backend.policy.completions import Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.policy.reload import ModelServer
+from annotation_app.operations.stack import ROOT
 from benchmarks.parts.figures import percentile, say
-from tests.integration.servers.environment import EnvironmentUnavailable
-from tests.integration.servers.starting import ROOT, Server, checkpoint_write, trainer_server, vllm_server
+from benchmarks.parts.servers.environment import EnvironmentUnavailable
+from benchmarks.parts.servers.starting import Server, checkpoint_write, trainer_server, vllm_server
 from vocabulary.actions import Click
 from vocabulary.blobs import BlobRef
 from vocabulary.memory import Budget

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from tests.integration.servers.checkpoint import write
+from benchmarks.parts.servers.checkpoint import write
 from trainer import ppo, sft
 from trainer.advantages import Rollout, token_advantages
 from trainer.checkpoints import Checkpoint, checkpoint_load

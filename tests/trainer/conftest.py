@@ -9,7 +9,7 @@ if find_spec("torch") is None:
 else:
     import torch
 
-    from tests.integration.servers.checkpoint import write
+    from benchmarks.parts.servers.checkpoint import write
     from trainer.checkpoints import Checkpoint, checkpoint_load
     from trainer.serve.reader import Reader
 

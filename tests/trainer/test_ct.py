@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 from pydantic import ValidationError
 
-from tests.integration.servers.checkpoint import token_id
+from benchmarks.parts.servers.checkpoint import token_id
 from tests.trainer.making import CLICK, TYPED, folder_write
 from tests.unit.vocabulary.examples import trajectory
 from trainer.__main__ import main

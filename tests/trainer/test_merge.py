@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.integration.servers.checkpoint import write
+from benchmarks.parts.servers.checkpoint import write
 from trainer.__main__ import main
 from trainer.checkpoints import checkpoint_load
 from trainer.config import config_read

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 import torch
 
-from tests.integration.servers.checkpoint import write
+from benchmarks.parts.servers.checkpoint import write
 from trainer.__main__ import main
 from trainer.checkpoints import checkpoint_load
 from trainer.errors import CheckpointMismatched, CheckpointUnusable, ConfigInvalid, OutputExists

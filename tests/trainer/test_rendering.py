@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.integration.servers.checkpoint import token_id
+from benchmarks.parts.servers.checkpoint import token_id
 from tests.trainer.making import CLICK, DIALECT, LOGPROBS, REPLY, TYPED, accepted, as_served, read, sample
 from tests.unit.vocabulary.examples import trajectory
 from trainer.checkpoints import Checkpoint

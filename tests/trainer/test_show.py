@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.servers.checkpoint import token_id
+from benchmarks.parts.servers.checkpoint import token_id
 from tests.trainer.making import CLICK, TYPED, accepted, folder_write, read, sample
 from tests.unit.vocabulary.examples import trajectory
 from trainer.checkpoints import Checkpoint

@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from tests.integration.servers.checkpoint import token_id, write
+from benchmarks.parts.servers.checkpoint import token_id, write
 
 WORDS = ("Action: click(start_box='(90,70)')", "Action: click(start_box='(150,120)')", "Action: finished()")
 SURE = 14.0

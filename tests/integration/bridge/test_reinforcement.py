@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from annotation_app.operations.console import Console
+from annotation_app.operations.ports import free_port
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.trainer import ensure_trainer
 from tests.integration.bridge.conftest import SECRET, RunningBridge
-from tests.integration.servers.starting import free_port
 from tests.waiting import eventually
 from trainer.trajectories import folder_open
 from vm_bridge.hosts.browser import BrowserHost

@@ -7,8 +7,8 @@ import pytest
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
-from tests.integration.servers.environment import EnvironmentUnavailable
-from tests.integration.servers.starting import Server, checkpoint_write, trainer_server, vllm_server
+from benchmarks.parts.servers.environment import EnvironmentUnavailable
+from benchmarks.parts.servers.starting import Server, checkpoint_write, trainer_server, vllm_server
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from agent_backend.policy.completions import Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
-from tests.integration.servers.environment import EnvironmentUnavailable
-from tests.integration.servers.starting import ROOT, trainer_server, vllm_server
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts.servers.environment import EnvironmentUnavailable
+from benchmarks.parts.servers.starting import trainer_server, vllm_server
 from trainer.nano.asking import KINDS
 from trainer.nano.screens import Screen, Widget, screen_draw
 from trainer.nano.sentences import asked

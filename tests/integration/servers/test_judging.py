@@ -9,7 +9,7 @@ import simplejpeg
 
 from agent_backend.judges.model import JudgeEndpoint, ModelJudge
 from agent_backend.policy.completions import Waits
-from tests.integration.servers.starting import Server
+from benchmarks.parts.servers.starting import Server
 from tests.unit.vocabulary.examples import TASK, trajectory
 from vocabulary.actions import Click, Finish
 from vocabulary.blobs import BlobRef

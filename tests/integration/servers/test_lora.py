@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from agent_backend.policy.reload import main
-from tests.integration.servers.environment import EnvironmentUnavailable
-from tests.integration.servers.starting import vllm_server
+from benchmarks.parts.servers.environment import EnvironmentUnavailable
+from benchmarks.parts.servers.starting import vllm_server
 from tests.integration.servers.test_parity import asked, difference, picture
 
 CLOSE = 1e-4

@@ -14,8 +14,8 @@ from agent_backend.errors import PolicyRejected
 from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.policy.samples import Samples
-from tests.integration.servers.checkpoint import token_id
-from tests.integration.servers.starting import IMAGES, Server
+from benchmarks.parts.servers.checkpoint import token_id
+from benchmarks.parts.servers.starting import IMAGES, Server
 from vocabulary.actions import Click
 from vocabulary.blobs import BlobRef
 from vocabulary.memory import Budget

@@ -13,7 +13,8 @@ import pytest
 import simplejpeg
 
 from agent_backend.policy.reload import main
-from tests.integration.servers.starting import ROOT, Server
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts.servers.starting import Server
 
 CLOSE = 1e-5
 """Largest difference of a log-probability in single precision."""

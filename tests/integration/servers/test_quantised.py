@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.servers.environment import EnvironmentUnavailable, prepare
-from tests.integration.servers.starting import ROOT
+from annotation_app.operations.stack import ROOT
+from benchmarks.parts.servers.environment import EnvironmentUnavailable, prepare
 
 ASKED = """
 import json, sys

@@ -3,7 +3,7 @@
 from annotation_app.design.schemas import WriterServer, WritingPlan
 from annotation_app.design.wiring import wordings_ask
 from annotation_app.design.wording import LONGEST
-from tests.integration.servers.starting import Server
+from benchmarks.parts.servers.starting import Server
 
 COUNT = 3
 

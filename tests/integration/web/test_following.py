@@ -21,8 +21,8 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
 from annotation_app.settings.base import ROOT
 from annotation_app.tasks.services import tasks_add
+from benchmarks.parts.servers.starting import checkpoint_write
 from tests.contract.test_store import look, step
-from tests.integration.servers.starting import checkpoint_write
 from tests.integration.web.conftest import World, serving, task_named
 from tests.waiting import eventually
 from vocabulary.blobs import BlobRef

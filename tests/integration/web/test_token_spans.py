@@ -14,9 +14,9 @@ from annotation_app.exports import selectors
 from annotation_app.exports.models import Export
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
+from benchmarks.parts.servers.checkpoint import token_id
+from benchmarks.parts.servers.starting import checkpoint_write, trainer_server
 from tests.contract.test_store import step
-from tests.integration.servers.checkpoint import token_id
-from tests.integration.servers.starting import checkpoint_write, trainer_server
 from tests.integration.servers.test_openai_policy import KINDS, PICTURES, TASK, endpoint, seen
 from tests.integration.servers.test_parity import CLOSE, TEMPERATURE, difference
 from tests.integration.web.conftest import World

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.servers.checkpoint import write
+from benchmarks.parts.servers.checkpoint import write
 from tests.trainer.serve.test_batch import prompt_of
 from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.errors import CheckpointUnusable

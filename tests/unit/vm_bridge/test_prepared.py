@@ -1,9 +1,13 @@
 """What was prepared ahead is found where the bridge may not write, and nothing is fetched for it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from annotation_app.operations.stack import ROOT
 from vm_bridge.images import build, tools
 from vm_bridge.images.build import image_prepare
 from vm_bridge.images.tools import tools_prepare
@@ -39,3 +43,13 @@ def test_tools_that_are_there_are_taken_without_a_trace(tmp_path: Path) -> None:
     folder.mkdir()
     assert tools_prepare(tmp_path) == folder
     assert list(tmp_path.iterdir()) == [folder]
+
+
+@pytest.mark.parametrize("name", ["images", "virtual"])
+def test_a_command_that_is_asked_for_help_makes_nothing(name: str, tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", f"vm_bridge.{name}", "--help"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (said.returncode, said.stdout.startswith("usage: python -m vm_bridge.")) == (0, True), said.stderr
+    assert not list(tmp_path.iterdir())
