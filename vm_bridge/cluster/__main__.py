@@ -10,7 +10,10 @@ import signal
 import sys
 from collections.abc import Sequence
 
-import ray
+try:
+    import ray
+except ModuleNotFoundError:
+    sys.exit("vm_bridge.cluster: Ray is not installed here: pip install -r vm_bridge/cluster/requirements.txt")
 
 from vm_bridge.__main__ import logging_begin, redis_of
 from vm_bridge.cluster.keeper import Keeper, Needs

@@ -3,6 +3,7 @@
 FOLDER is what `PILOTHOUSE_TOOLS` names then; a bridge that may write nothing there finds it all the same.
 """
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from vm_bridge.images.tools import tools_prepare
 
 def main() -> None:
     """Prepare them; exits with what is wrong."""
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(prog="python -m vm_bridge.images", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
     try:
         tools_prepare(folder)
         for name in image_names():

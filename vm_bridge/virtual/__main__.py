@@ -1,5 +1,6 @@
 """Makes what virtual machines boot from, ahead of the first one: `python -m vm_bridge.virtual [FOLDER]`."""
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -8,8 +9,12 @@ from vm_bridge.virtual.base import INSTALLED, base_prepare
 
 
 def main() -> int:
-    """The folder is that of PILOTHOUSE_DISKS; says where the disk lies."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else INSTALLED
+    """Says where the disk lies."""
+    parser = argparse.ArgumentParser(prog="python -m vm_bridge.virtual", description=__doc__)
+    parser.add_argument(
+        "folder", type=Path, nargs="?", default=INSTALLED, help="that of PILOTHOUSE_DISKS (.data/disks)"
+    )
+    folder: Path = parser.parse_args().folder
     try:
         print(base_prepare(folder).folder)
     except NoMachine as problem:
