@@ -3,6 +3,7 @@
 import os
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ import yaml
 
 from annotation_app.operations.stack import ROOT
 from annotation_app.settings.env import REQUIRED, SHORTEST_SECRET, Environment
+from benchmarks.parts.servers.environment import VLLM
 from vm_bridge.config import Config
 
 DOCKER = ROOT / "docker"
@@ -82,6 +84,17 @@ def test_all_that_a_model_server_writes_is_in_a_home_of_its_users_own() -> None:
     assert any(
         each.startswith("/tmp:") and "exec" in each.split(":")[1].split(",") for each in SERVICES["vllm"]["tmpfs"]
     )
+
+
+def test_vllm_is_the_one_that_is_tested_and_is_told_what_the_docs_say() -> None:
+    """Else it penalises repetition, scales pictures in another way than the trainer, and does not fit on a card."""
+    assert f"\nARG VLLM=vllm/vllm-openai:v{VLLM}\n" in (DOCKER / "model" / "Dockerfile").read_text()
+    described = (ROOT / "docs" / "serving.md").read_text().partition("    vllm serve ")[2].partition("\n\n")[0]
+    words, given = shlex.split(described.replace("\\\n", " "))[1:], shlex.split(SERVICES["vllm"]["command"])
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    own = {"--served-model-name", "--host", "--port", "--dtype"}
+    assert own < options.keys()
+    assert options.items() - {(name, options[name]) for name in own} <= set(zip(given[::2], given[1::2], strict=True))
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
