@@ -28,11 +28,17 @@ BENCHMARKS = ROOT / "benchmarks"
 DATA = ROOT / ".data"
 SMALL = DATA / "wheel"
 Command = Callable[[argparse.Namespace, list[str], Console], int]
+HELP = {"-h", "--help"}
 
 
 def main(words: list[str] | None = None) -> int:
     """Run one sub-command; gives the exit status."""
-    arguments, rest = _parser().parse_known_args(words or sys.argv[1:] or ["--help"])
+    words = words or sys.argv[1:] or ["--help"]
+    helped = [word for word in words if word in HELP and words[0] == "manage"]
+    arguments, rest = _parser().parse_known_args([word for word in words if word not in helped])
+    if helped and not rest:  # else it is asked of a command of Django's
+        _parser().parse_args(words)
+    rest += helped
     if rest and not arguments.takes_rest:
         _parser().error(f"unknown: {' '.join(rest)}")
     console = Console()
@@ -103,23 +109,25 @@ def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 
 def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    names = sorted(path.stem for path in BENCHMARKS.glob("[a-z]*.py"))
-    if arguments.name not in names:
+    if arguments.name not in _benchmarks():
         raise OperationsError(
-            f"There is no benchmark {arguments.name}.", hint=f"There are: {', '.join(names) or 'none'}"
+            f"There is no benchmark {arguments.name}.", hint=f"There are: {', '.join(_benchmarks()) or 'none'}"
         )
     ensure_setup(Purpose.DEVELOP, console)
     ensure_packages(console, LOG, BENCHMARK_NEEDS)
     os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])
 
 
+def _benchmarks() -> list[str]:
+    return sorted(path.stem for path in BENCHMARKS.glob("[a-z]*.py"))
+
+
 def _wheel(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_python_packages(Purpose.RUN, console)
     python = ensure_trainer(console)
     if not arguments.small:
-        return _manage(arguments, ["turn_wheel", arguments.wheel, "--turns", str(arguments.turns), *rest], console)
-    if rest:
-        raise OperationsError(f"Not known with --small: {' '.join(rest)}")
+        resumed = ["--resume"] if arguments.resume else []
+        return _manage(arguments, ["turn_wheel", arguments.wheel, "--turns", str(arguments.turns), *resumed], console)
     data = arguments.data if arguments.data != DATA else SMALL
     small_turn(data, turns=arguments.turns, python=python, console=console)
     return 0
@@ -183,15 +191,17 @@ def _parser() -> argparse.ArgumentParser:
         each = add(name, command, about)
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
-    wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge", takes_rest=True)
+    wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge")
     wheel.add_argument("wheel", nargs="?", default="main", help="which one of the running demo (main)")
     wheel.add_argument("--turns", type=int, default=1, help="how many (1); one that broke off is the first of them")
-    wheel.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
+    how = wheel.add_mutually_exclusive_group()
+    how.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
+    how.add_argument("--resume", action="store_true", help="begin with the last turn, which failed or was cancelled")
     wheel.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data; --small: .data/wheel)")
     osworld = add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)
-    bench.add_argument("name")
+    bench.add_argument("name", help=f"one of {', '.join(_benchmarks())}")
     return parser
 
 

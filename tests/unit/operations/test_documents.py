@@ -9,13 +9,22 @@ from annotation_app.operations.__main__ import main
 from annotation_app.operations.stack import ROOT
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-LINK = re.compile(r"\]\((?!https?:|#|mailto:)(?P<target>[^)#\s]+)")
+LINK = re.compile(r"\]\((?!https?:|mailto:)(?P<target>[^)#\s]*)(?:#(?P<section>[^)\s]+))?\)")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def sections(document: Path) -> set[str]:
+    """What its headings are called in links, as GitHub does it."""
+    heads = re.findall(r"^#+ (.+)$", FENCED.sub("", document.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_leads_somewhere(document: Path) -> None:
-    missing = [target for target in LINK.findall(document.read_text()) if not (document.parent / target).exists()]
-    assert missing == []
+    for target, section in LINK.findall(FENCED.sub("", document.read_text())):
+        there = document.parent / target if target else document
+        assert there.exists(), target
+        assert not section or section in sections(there), f"{target}#{section}"
 
 
 def test_the_readme_names_folders_that_exist() -> None:
