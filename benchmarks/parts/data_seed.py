@@ -18,6 +18,8 @@ from uuid import UUID
 
 import django
 
+from benchmarks.parts.data_documents import POLICY, offered, stepped
+
 EPISODE = 20
 TASKS = 1_000
 PICTURES = 256
@@ -239,23 +241,20 @@ def _frames(copies: _Copies, keys: list[tuple[int, UUID]], draw: random.Random) 
 def _steps(copies: _Copies, keys: list[tuple[int, UUID]], draw: random.Random) -> None:
     """Steps, what was offered at them, and the catalogue's entries."""
     from annotation_app.episodes.models import Proposal, Step
-    from tests.contract.test_store import POLICY, look, proposal, step
-    from vocabulary.actions import Click
 
     pictures = _pictures()
     first = pictures[0].sha256
-    before = look().model_copy(update={"screenshot": pictures[0], "width": 160, "height": 90})
-    made = step(0, "COMMAND", thought="THOUGHT", action=Click(x=20, y=30), before=before, after=before, policy=POLICY)
-    key = keys[0][1]
+    key, policy = keys[0][1], POLICY.label
+    made = stepped(pictures[0], "COMMAND", "THOUGHT", START)
     one = _row(
-        Step(
-            episode_id=key, index=0, command_id="", actor="human", decision="accept", policy=POLICY.label, document=made
-        )
+        Step(episode_id=key, index=0, command_id="", actor="human", decision="accept", policy=policy, document=made)
     )
     head, tail = str(one["document"]).replace('"decision":"override"', '"decision":"DECISION"', 1).split("THOUGHT", 1)
     offers = [
-        _row(Proposal(episode_id=key, key="", index=0, policy=POLICY.label, open=False, document=offered))
-        for offered in (proposal(number, id="OFFER", action=Click(x=10 * number, y=10)) for number in (1, 2))
+        _row(
+            Proposal(episode_id=key, key="", index=0, policy=policy, open=False, document=offered("OFFER", rank, START))
+        )
+        for rank in (1, 2)
     ]
     add = copies.into(Step._meta.db_table, list(one))
     offer = copies.into(Proposal._meta.db_table, list(offers[0]))

@@ -7,15 +7,15 @@ import secrets
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from annotation_app.operations.ports import free_ports
 from annotation_app.operations.redis import Redis
 from annotation_app.operations.stack import ROOT
+from benchmarks.parts.waiting import wait_for
 
 READY_SECONDS = 120.0
 STOP_SECONDS = 10.0
@@ -73,12 +73,12 @@ def fleet(folder: Path, *, machines: int, workers: int) -> Iterator[Fleet]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(running(redis.program().command, dict(os.environ), folder / "redis.log"))
         bridge = (sys.executable, "-m", "vm_bridge")
-        wait_for(lambda: listens(redis_port))
+        wait_for(lambda: listens(redis_port), READY_SECONDS)
         stack.enter_context(running(bridge, {**common, **host}, folder / "host.log"))
         process = stack.enter_context(running(bridge, {**common, **manager}, folder / "manager.log"))
         url = f"http://127.0.0.1:{manager_port}"
         made = Fleet(url, secret, redis.url, journal, process.pid)
-        wait_for(lambda: free(made) >= machines)
+        wait_for(lambda: free(made) >= machines, READY_SECONDS)
         yield made
 
 
@@ -110,12 +110,3 @@ def listens(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
     return False
-
-
-def wait_for(true: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
-    """Return when `true()` is. Raises TimeoutError."""
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            raise TimeoutError("the fleet did not get ready")
-        time.sleep(0.1)

@@ -9,9 +9,9 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.pools.uploads import upload_read
 from benchmarks.parts.figures import say
-from tests.integration.osworld.guests import REVERT, simulated_guest
 from vm_bridge.hosts.osworld import GuestHost
 from vm_bridge.hosts.osworld_means import Means
+from vm_bridge.osworld.process import REVERT, simulated_guest
 from vocabulary.actions import TypeText
 
 FILE = Path(__file__).with_name("osworld_task.json")

@@ -17,8 +17,9 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.ports import free_ports
 from annotation_app.operations.redis import Redis
 from annotation_app.operations.stack import ROOT
-from benchmarks.parts.fleet import Fleet, free, listens, running, wait_for
+from benchmarks.parts.fleet import Fleet, free, listens, running
 from benchmarks.parts.processes import below
+from benchmarks.parts.waiting import wait_for
 from vm_bridge.cluster.places import Place
 
 READY_SECONDS = 300.0
@@ -95,7 +96,7 @@ def cluster(
     }
     with contextlib.ExitStack() as stack:
         stack.enter_context(running(redis.program().command, dict(os.environ), folder / "redis.log"))
-        wait_for(lambda: listens(redis_port))
+        wait_for(lambda: listens(redis_port), READY_SECONDS)
         # Ray's sockets have long names, and the path of a socket has at most 107 letters.
         short = stack.enter_context(tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True))
         environment["RAY_TMPDIR"] = short

@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from benchmarks.parts.browser import FLAGS
 from benchmarks.parts.browser import SCRIPT as GLASS_SCRIPT
 from benchmarks.parts.figures import say
-from tests.waiting import wait_until
+from benchmarks.parts.waiting import wait_for
 
 WATCH_SCRIPT = Path(__file__).with_name("streaming.js").read_text()
 CPU_SECONDS, GLASS_SECONDS, WARM_SECONDS = 6.0, 8.0, 1.5
@@ -48,8 +48,8 @@ def server(module: str, *arguments: str, display: str | None = None) -> Iterator
 
 
 def until_answers(url: str) -> None:
-    """Wait for a server."""
-    wait_until(lambda: _answers(url), limit=START_SECONDS)
+    """Wait for a server. Raises TimeoutError."""
+    wait_for(lambda: _answers(url), START_SECONDS)
 
 
 def _answers(url: str) -> bool:

@@ -16,7 +16,6 @@ from tests.integration.cluster.leasing import LeasingHost
 from tests.integration.cluster.placing import MARKS
 from tests.integration.cluster.placing import placed as placed
 from tests.integration.docker.machines import CONTAINER, docker_host, need_engine
-from tests.integration.osworld.guests import REVERT, simulated_guest
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from tests.integration.windows.wine import MARKS as WINE
 from tests.integration.windows.wine import SECRET, Provided, wine_machine, wine_need
@@ -36,6 +35,7 @@ from vm_bridge.hosts.osworld import GuestHost
 from vm_bridge.hosts.phone import PhoneHost
 from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.machine import Machine
+from vm_bridge.osworld.process import REVERT, simulated_guest
 from vm_bridge.sandbox import Host, Sandbox
 from vocabulary.actions import (
     Action,

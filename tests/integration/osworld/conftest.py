@@ -12,10 +12,11 @@ from tempfile import mkdtemp
 import pytest
 import pytest_asyncio
 
-from tests.integration.osworld.guests import REVERT, means_ensured, simulated_guest
+from tests.integration.osworld.means import means_ensured
 from tests.integration.osworld.task_files import ACCOUNT, MAKING, PASSWORD, Web
 from vm_bridge.hosts.osworld import GuestHost, GuestSandbox
 from vm_bridge.hosts.osworld_referee import Referee
+from vm_bridge.osworld.process import REVERT, simulated_guest
 
 
 @pytest.fixture(scope="module")

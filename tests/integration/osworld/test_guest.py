@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.integration.osworld.guests import REVERT, means_ensured, simulated_guest
+from tests.integration.osworld.means import means_ensured
 from vm_bridge.errors import MachineGone, NoMachine, UnsupportedTask
 from vm_bridge.hosts.osworld import GuestHost, GuestSandbox
+from vm_bridge.osworld.process import REVERT, simulated_guest
 from vocabulary.actions import Click, GetClipboard, PressKeys, ReadFile, RunCommand, SetClipboard, TypeText, WriteFile
 from vocabulary.tasks import Task
 

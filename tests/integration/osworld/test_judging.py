@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.osworld.guests import means_ensured
+from tests.integration.osworld.means import means_ensured
 from tests.integration.osworld.task_files import (
     NEEDS_CHROMIUM,
     PASSWORD,
