@@ -17,6 +17,7 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.flywheel import engine, programs
+from annotation_app.flywheel.jobs import turns_due_job
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Stage, Use, Wheel
 from annotation_app.flywheel.playing import TAKEN
 from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Reinforcement, Trials
@@ -351,18 +352,24 @@ def test_one_turn_at_a_time_by_one_process_and_only_admins_turn(
         ledger.turn_resume(user=admin, turn_id=turn.pk)
 
 
-def test_the_clock_begins_a_turn_and_an_idle_one_ends_at_once(
+def test_the_clock_begins_a_turn_that_is_taken_up_where_a_worker_died_and_an_idle_one_ends_at_once(
     wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert turns_due() == 0, "it has no clock"
     stages_to(monkeypatch, "mix")
     recipe = wheel.recipe.model_copy(update={"least": 100})
     ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe, every_hours=1)
-    assert (turns_due(), turns_due()) == (1, 0)
+    with monkeypatch.context() as patched:
+        patched.setattr(engine, "_is_idle", dying(engine._is_idle, 0))
+        with pytest.raises(Died):
+            turns_due_job()
     (turn_id,) = turns.turns_running()
-    engine.turn_go(turn_id=turn_id)
+    assert turns_due() == 0
+    turns_due_job()
     row = turns.turn_row(turns.turn_of(turn_id))
     assert (row.state, [stage.name for stage in row.stages]) == ("done", ["collect"])
+    turns_due_job()
+    assert wheel.turns.count() == 1, "the hour is not over"
 
 
 DYING = """
