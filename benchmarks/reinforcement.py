@@ -24,17 +24,13 @@ from pydantic import JsonValue
 
 from agent_backend.folders import trajectories_read
 from annotation_app.operations.console import Console
-from annotation_app.operations.ports import free_port
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import machine, say
 from benchmarks.parts.reinforcement_plan import Ledger, LedgerBusy, OtherPlan, Plan, Run, chance, table, tallied
-from benchmarks.parts.reinforcement_play import MODEL, Player
-from benchmarks.parts.servers.starting import started
+from benchmarks.parts.reinforcement_play import START, WITH_US, Player, playing
 from vm_bridge.hosts.usage import usage_of
 
-START = ROOT / "trainer" / "nano" / "checkpoint"
 TASKS = ("click-color", "identify-shape", "click-option")
 TRAINER: dict[str, JsonValue] = {"learning_rate": 1e-4, "warmup": 4, "tokens": 2048, "sequences": 3}
 """About three steps an update, over four million weights: at four times the rate one moved a policy by 0.2 (KL)."""
@@ -43,10 +39,6 @@ PPO: dict[str, JsonValue] = {"value_updates": 2, "critic_learning_rate": 5e-4, "
 HEADS = "heads.pt"
 TAKEN = ".taken"
 """Where the trainer's inbox keeps what was learned from."""
-WITH_US: tuple[str | Path, ...] = ("setpriv", "--pdeathsig", "KILL")
-"""What is started so is gone with this process: two trainers of one run would take each other's attempts."""
-CONTEXT = 2048
-"""Tokens of a prompt and its reply."""
 LEARNING, LOOK_EVERY = 1800.0, 0.2
 """How long an update may take on a machine with much else to do, and how often it is looked at (seconds)."""
 
@@ -248,26 +240,9 @@ def said(words: Sequence[str]) -> dict[str, JsonValue]:
 
 async def experimented(ledger: Ledger, start: Path, parallel: int) -> None:
     """All of it, with a server and browsers for as long as it lasts."""
-    python, port = ensure_trainer(Console()), free_port()
-    words = [
-        "--served-model-name",
-        MODEL,
-        "--port",
-        str(port),
-        "--max-model-len",
-        str(CONTEXT),
-        "--threads",
-        "1",
-        "--dev",
-    ]
-    command = [*WITH_US, python, "-m", "trainer.serve", start, *words]
-    with started(command, ledger.folder, environment=dict(os.environ), workdir=ROOT, port=port) as url:
-        async with machines(ledger.folder / "browsers", parallel) as sandboxes:
-            player = Player(sandboxes, url, ledger.plan.acts)
-            try:
-                await Experiment(ledger, start, python, player).all()
-            finally:
-                await player.aclose()
+    python = ensure_trainer(Console())
+    async with playing(start, ledger.folder, parallel, ledger.plan.acts) as player:
+        await Experiment(ledger, start, python, player).all()
 
 
 def main() -> None:

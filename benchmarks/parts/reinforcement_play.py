@@ -1,7 +1,9 @@
 """Attempts of the nano policy at live pages with the weights that are served: drawn for the trainer, or to measure."""
 
+import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,15 +13,26 @@ from agent_backend.policy.openai import Endpoint, OpenAIPolicy
 from agent_backend.policy.reload import ModelServer
 from agent_backend.rollout.attempt import Attempted
 from agent_backend.rollout.pages import pages_attempted
+from annotation_app.operations.console import Console
+from annotation_app.operations.ports import free_port
+from annotation_app.operations.stack import ROOT
+from annotation_app.operations.trainer import ensure_trainer
+from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import say
 from benchmarks.parts.nano_trials import Trial, trials
+from benchmarks.parts.servers.starting import started
 from vm_bridge.hosts.browser import BrowserSandbox
 from vm_bridge.suites.bundled import WEB_SUITES
 from vocabulary.memory import Budget
 from vocabulary.sampling import Sampling
 from vocabulary.tasks import Task
 
+START = ROOT / "trainer" / "nano" / "checkpoint"
 MODEL = "nano"
+WITH_US: tuple[str | Path, ...] = ("setpriv", "--pdeathsig", "KILL")
+"""What is started so is gone with this process: two trainers of one run would take each other's attempts."""
+CONTEXT = 2048
+"""Tokens of a prompt and its reply."""
 TOKENS = 64
 """A reply may have: a click has eight."""
 PATIENCE = 300.0
@@ -104,6 +117,22 @@ class Player:
             await pages_attempted(self._sandboxes, tasks, lambda _: policy, take, _lost)
         finally:
             await policy.aclose()
+
+
+@asynccontextmanager
+async def playing(weights: Path, folder: Path, parallel: int, acts: int | None) -> AsyncIterator[Player]:
+    """A player with so many machines and a server of these weights, while the block runs. `folder` is there,
+    for their logs and profiles."""
+    python, port = ensure_trainer(Console()), free_port()
+    named = ("--served-model-name", MODEL, "--port", str(port), "--max-model-len", str(CONTEXT))
+    command = [*WITH_US, python, "-m", "trainer.serve", weights, *named, "--threads", "1", "--dev"]
+    with started(command, folder, environment=dict(os.environ), workdir=ROOT, port=port) as url:
+        async with machines(folder / "browsers", parallel) as sandboxes:
+            player = Player(sandboxes, url, acts)
+            try:
+                yield player
+            finally:
+                await player.aclose()
 
 
 def _kept(folder: FolderWriter, made: Attempted) -> None:
