@@ -45,6 +45,11 @@ describe("what a stage ended with", () => {
     for (const language of ["en", "zh"] as const) expect(said("failed", "program_failed", language)).toBe("program_failed: KeyError: 'x'");
   });
 
+  it("says who can take a turn that nobody here can train", () => {
+    expect(said("failed", "trainer_missing", "en")).toMatch(/^trainer_missing: .*docs\/deploy\.md/);
+    expect(said("failed", "trainer_missing", "zh")).toMatch(/^trainer_missing: .*训练器.*继续本轮/);
+  });
+
   it("says of an error nobody foresaw whether it is tried again, and how it goes on", () => {
     expect(said("begun", "unforeseen", "en")).toMatch(/^unforeseen: KeyError: 'x'\. .* tried again within a minute/);
     expect(said("failed", "unforeseen", "en")).toMatch(/^unforeseen: KeyError: 'x'\. .* the turn goes on/);

@@ -53,8 +53,9 @@ export function stageFacts(name: StageOut["name"], result: Result, { t }: Pick<I
   return Object.keys(result).length === 0 ? [] : FACTS[name](result, t);
 }
 
-/** What a stage ended with, by its stable code; of an error nobody foresaw also what is to be done. */
+/** What a stage ended with, by its stable code; where somebody can do something about it, also what. */
 export function stageProblem({ state, code, error }: Pick<StageOut, "state" | "code" | "error">, { t }: Pick<I18n, "t">): string {
+  if (code === "trainer_missing") return `${code}: ${t("flywheel.trainer_missing")}`;
   if (code !== "unforeseen") return `${code}: ${error}`;
   return `${code}: ${t(state === "failed" ? "flywheel.unforeseen" : "flywheel.unforeseen_again", { error })}`;
 }

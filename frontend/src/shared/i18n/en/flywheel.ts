@@ -45,6 +45,7 @@ export const flywheelMessages = {
   "flywheel.came.not_executable": "{count} cannot",
   "flywheel.came.duplicates": { one: "{count} duplicate", other: "{count} duplicates" },
   "flywheel.came.unchecked": "not all were tried: {code}",
+  "flywheel.trainer_missing": "The worker that took this turn has no trainer: the images have none. Let workers with the trainer's environment take it, as docs/deploy.md says under Several hosts, and go on.",
   "flywheel.unforeseen": "{error}. Nobody foresaw this error, and it came again each time. The worker's log has all of it; once it is mended the turn goes on.",
   "flywheel.unforeseen_again": "{error}. Nobody foresaw this error; the stage is tried again within a minute.",
   "flywheel.came.playing": "worth playing: {kinds}",

@@ -45,6 +45,7 @@ export const flywheelMessages = {
   "flywheel.came.not_executable": "{count} 条不可重做",
   "flywheel.came.duplicates": { other: "{count} 条重复" },
   "flywheel.came.unchecked": "未全部尝试：{code}",
+  "flywheel.trainer_missing": "接手本轮的工作进程没有训练器：镜像中不含训练器。请按 docs/deploy.md 的“Several hosts”一节，改由装有训练器环境的工作进程接手，然后继续本轮。",
   "flywheel.unforeseen": "{error}。这是未预料到的错误，每次重试都再次出现。完整内容见工作进程的日志；修复后可继续本轮。",
   "flywheel.unforeseen_again": "{error}。这是未预料到的错误；一分钟内会再试该阶段。",
   "flywheel.came.playing": "值得练习：{kinds}",
