@@ -40,9 +40,9 @@ class FrameSource(Protocol):
 class Usage:
     """What a sandbox costs now: proportional set size (bytes), CPU seconds so far, processes."""
 
-    pss: int
-    cpu_seconds: float
-    processes: int
+    pss: int = 0
+    cpu_seconds: float = 0.0
+    processes: int = 0
 
 
 class Sandbox(Protocol):

@@ -135,7 +135,7 @@ class FakeSandbox:
         return connection
 
     async def usage(self) -> Usage:
-        return Usage(pss=self.screen.nbytes, cpu_seconds=0.0, processes=0)
+        return Usage(pss=self.screen.nbytes)
 
     async def destroy(self) -> None:
         self.crash()

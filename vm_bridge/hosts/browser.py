@@ -78,7 +78,7 @@ class BrowserSandbox:
 
     async def usage(self) -> Usage:
         session = self.session
-        return Usage(0, 0.0, 0) if session is None else await self._engines.usage(session.engine)
+        return Usage() if session is None else await self._engines.usage(session.engine)
 
     async def destroy(self) -> None:
         self.destroyed = True

@@ -63,7 +63,7 @@ class Engines:
 
     async def usage(self, engine: Engine) -> Usage:
         """The share of one of its sessions in what a process costs."""
-        at, whole = self._costs.get(engine, (0.0, Usage(0, 0.0, 0)))
+        at, whole = self._costs.get(engine, (0.0, Usage()))
         if time.monotonic() - at > USAGE_SECONDS:
             whole = await asyncio.to_thread(usage_of, engine.pid)
             self._costs[engine] = (time.monotonic(), whole)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
+from vm_bridge.hosts.kept import kept_read
 from vm_bridge.hosts.limits import groups_sweep
-from vm_bridge.hosts.localsandbox import LocalSandbox, sandbox_image
+from vm_bridge.hosts.localsandbox import LocalSandbox
 from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.hosts.tree import Image, LocalTrees, Trees
@@ -99,7 +100,7 @@ class LocalHost:
 
     async def _adopted(self, folder: Path) -> Sandbox:
         """Raises MachineGone, NoMachine."""
-        sandbox = self._sandbox(folder.name, await self._image(sandbox_image(folder)))
+        sandbox = self._sandbox(folder.name, await self._image(kept_read(folder).image))
         try:
             await sandbox.adopt()
         except MachineGone as gone:

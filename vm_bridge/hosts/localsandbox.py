@@ -4,70 +4,50 @@ import asyncio
 import shutil
 import socket
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from vm_bridge.drivers.computer import Computer, ComputerMachine
-from vm_bridge.drivers.computer_link import Nothing
+from vm_bridge.drivers.computer import Computer
 from vm_bridge.drivers.computer_task import screen_of
 from vm_bridge.drivers.history import History, Way
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
+from vm_bridge.hosts.computer_sandbox import ComputerSandbox
+from vm_bridge.hosts.kept import Kept, kept_read, kept_write
 from vm_bridge.hosts.nursery import Nursery
-from vm_bridge.hosts.tree import Image, Tree, write_whole
-from vm_bridge.machine import Capabilities, Machine, Snapshot
+from vm_bridge.hosts.tree import Image, Tree
+from vm_bridge.machine import Capabilities, Snapshot
 from vm_bridge.network.gate import Gate
-from vm_bridge.sandbox import FrameSource, Usage
-from vm_bridge.suites import Desk, Suite
-from vocabulary.base import Frozen
+from vm_bridge.sandbox import Usage
+from vm_bridge.suites import Suite
 from vocabulary.tasks import Task
 
-HEALTH_SECONDS = 4.0
 RESTORE_SECONDS = 120.0
 """Longest that making an earlier state again may take."""
-STATE, RFB = "machine.json", "rfb.sock"
+RFB = "rfb.sock"
 
 
-class Kept(Frozen):
-    """What a later host must know of a sandbox to adopt it."""
+class LocalSandbox(ComputerSandbox):
+    """A reset puts a new tree in the place of the old one."""
 
-    image: str
-    tree: str
-    task: Task | None
-
-
-class LocalSandbox:
-    """A reset puts a new tree in the place of the old one. In `folder` lies what outlives this process."""
+    health_seconds = 4.0
 
     def __init__(
         self, name: str, image: Image, folder: Path, nursery: Nursery, suites: Mapping[str, Suite], gate: Gate
     ) -> None:
-        self.id, self.image, self.folder = name, image.name, folder
-        self._image, self._nursery = image, nursery
-        self._computer, self._suites = Computer(suites, folder), suites
+        super().__init__(name, image.name, folder, suites)
+        self._image, self._nursery, self._suites, self._gate = image, nursery, suites, gate
         self._has_screen = image.manifest.width > 0
-        self.vnc_socket: Path | None = folder / RFB if self._has_screen else None
-        self.frames: FrameSource | None = self._computer.frames if self._has_screen else None
-        self._gate = gate
+        if self._has_screen:
+            self.vnc_socket = folder / RFB
+        else:
+            self.frames = None
         self._tree: Tree | None = None
         self._replaying: Tree | None = None
-        self._changing = asyncio.Lock()
-        """Held while the tree is replaced, so that there is never a second one."""
-        self.destroyed = False
 
     @property
     def capabilities(self) -> Capabilities:
         unbounded = self._tree.groups.missing if self._tree is not None else ()
         told = {"services": self._image.services, "unbounded": unbounded}
-        return self._computer.capabilities.model_copy(update=told)
-
-    def bind(self, fencing_token: int) -> Machine:
-        return ComputerMachine(self._computer, fencing_token, self)
-
-    def desk(self, fencing_token: int) -> Desk:
-        """The inside, as suites use it."""
-        return self._computer.desk(fencing_token)
+        return super().capabilities.model_copy(update=told)
 
     @property
     def tree(self) -> Tree:
@@ -76,33 +56,11 @@ class LocalSandbox:
             raise MachineGone(f"machine {self.id} is gone")
         return self._tree
 
-    @property
-    def fence(self) -> int:
-        """The lowest fencing token that may act."""
-        return self._computer.fence
-
-    @property
-    def task(self) -> Task | None:
-        """What it was last prepared for."""
-        return self._computer.task
-
-    async def start(self) -> None:
-        """Raises MachineGone when the desktop does not come up."""
-        async with self._changing:
-            await self._replace(None)
-
     async def adopt(self) -> None:
         """Go on with the tree an earlier host left. Raises MachineGone."""
-        kept = _kept(self.folder)
+        kept = kept_read(self.folder)
         await self._take(await self._nursery.trees.adopt(self._nursery.folder / kept.tree), kept.task)
         self._computer.restored(kept.task)
-
-    async def prepare(self, fencing_token: int, task: Task) -> None:
-        """The reset a lease asks for. Raises StaleLease when that lease has ended meanwhile."""
-        async with self._changing:
-            # The guest must have seen this token before anything is thrown away.
-            await self._computer.hurry(fencing_token)
-            await self._replace(task)
 
     async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
         """A twin is set up like this desktop and does again what was done; only if it ends in the same state does it
@@ -145,43 +103,23 @@ class LocalSandbox:
                 await tree.end()
         return tree
 
-    async def reset(self) -> None:
-        self._computer.end_lease()
-        self._hang_up()  # a call that still runs must not keep the next lease waiting
-        async with self._changing:
-            await self._replace(None)
-
-    async def healthy(self) -> bool:
-        if self._changing.locked():
-            return True  # it starts again, which has a bound of its own
-        try:
-            await self._computer.link.call("ping", Nothing, timeout=HEALTH_SECONDS)
-        except BridgeError:
-            return False
-        return True
-
     async def dial(self, port: int) -> socket.socket:
         return await self._gate.dial(port)
 
     async def usage(self) -> Usage:
         if self._tree is None:
-            return Usage(pss=0, cpu_seconds=0.0, processes=0)
+            return Usage()
         return await self._tree.usage()
 
-    async def destroy(self) -> None:
-        if self.destroyed:
-            return
-        self.destroyed = True
-        self._hang_up()
+    async def _end(self) -> None:
         async with self._changing:
             tree, self._tree = self._tree, None
             if tree is not None:
                 await tree.end()
         await self._gate.close()
-        self._computer.frames.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    async def _replace(self, task: Task | None) -> None:
+    async def _put_back(self, task: Task | None) -> None:
         """A new tree starts while the old one ends; returns when the one is up and nothing is left of the other."""
         if self.destroyed:
             raise MachineGone(f"machine {self.id} is gone")
@@ -226,8 +164,7 @@ class LocalSandbox:
 
     def _note(self, task: Task | None) -> None:
         """Write down what a later host needs; viewers find the new display under the same name."""
-        kept = Kept(image=self.image, tree=self.tree.folder.name, task=task)
-        write_whole(self.folder / STATE, kept.model_dump_json())
+        kept_write(self.folder, Kept(image=self.image, tree=self.tree.folder.name, task=task))
         if self.vnc_socket is not None:
             fresh = self.folder / f"{RFB}.writing"
             fresh.unlink(missing_ok=True)
@@ -236,19 +173,6 @@ class LocalSandbox:
 
     def _hang_up(self) -> None:
         """Every call to the guest ends, and to that of a twin."""
-        with suppress(MachineGone):
-            self._computer.link.close()
+        super()._hang_up()
         if self._replaying is not None:
             self._replaying.link.close()
-
-
-def sandbox_image(folder: Path) -> str:
-    """The image of a sandbox an earlier host left there. Raises MachineGone."""
-    return _kept(folder).image
-
-
-def _kept(folder: Path) -> Kept:
-    try:
-        return Kept.model_validate_json((folder / STATE).read_bytes())
-    except (OSError, ValidationError) as error:
-        raise MachineGone(f"nothing is known of {folder.name}") from error

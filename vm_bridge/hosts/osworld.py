@@ -137,7 +137,7 @@ class GuestSandbox:
             return False
 
     async def usage(self) -> Usage:
-        return Usage(pss=0, cpu_seconds=0.0, processes=0)
+        return Usage()
 
     async def destroy(self) -> None:
         """The guest itself is somebody else's and runs on."""

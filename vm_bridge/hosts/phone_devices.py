@@ -93,7 +93,7 @@ class DeviceSandbox:
             return False
 
     async def usage(self) -> Usage:
-        return Usage(pss=0, cpu_seconds=0.0, processes=0)
+        return Usage()
 
     async def destroy(self) -> None:
         self.destroyed = True

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
+from vm_bridge.hosts.kept import kept_read
 from vm_bridge.hosts.qemu_process import PACKAGES, machine_end, qemu_installed
-from vm_bridge.hosts.qemu_sandbox import QemuSandbox, sandbox_image
+from vm_bridge.hosts.qemu_sandbox import QemuSandbox
 from vm_bridge.hosts.qemu_states import Ready, states_prepare
 from vm_bridge.hosts.runtime import RuntimeFolder
 from vm_bridge.network.egress import Egress
@@ -81,7 +82,7 @@ class QemuHost:
 
     async def _adopted(self, folder: Path) -> Sandbox:
         """Raises MachineGone, NoMachine."""
-        sandbox = self._sandbox(folder, sandbox_image(folder), await self._prepared())
+        sandbox = self._sandbox(folder, kept_read(folder).image, await self._prepared())
         try:
             await sandbox.adopt()
         except MachineGone:

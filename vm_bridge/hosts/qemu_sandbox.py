@@ -5,76 +5,46 @@ import shutil
 import socket
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from vm_bridge.drivers.computer import Computer, ComputerMachine
 from vm_bridge.drivers.computer_link import Nothing
 from vm_bridge.drivers.computer_task import screen_of
 from vm_bridge.drivers.history import History, Moment
-from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
+from vm_bridge.errors import CannotRestore, MachineGone
+from vm_bridge.hosts.computer_sandbox import ComputerSandbox
+from vm_bridge.hosts.kept import Kept, kept_read, kept_write
 from vm_bridge.hosts.qemu_process import REACH_SECONDS, VirtualMachine
 from vm_bridge.hosts.qemu_states import WAITING, Ready, size_named
-from vm_bridge.hosts.tree import write_whole
 from vm_bridge.hosts.usage import usage_of
-from vm_bridge.machine import Capabilities, Machine, Snapshot
+from vm_bridge.machine import Machine, Snapshot
 from vm_bridge.network.gate import Gate
-from vm_bridge.sandbox import FrameSource, Usage
-from vm_bridge.suites import Desk, Suite
-from vocabulary.base import Frozen
+from vm_bridge.sandbox import Usage
+from vm_bridge.suites import Suite
 from vocabulary.tasks import Task
 
-HEALTH_SECONDS = 10.0
 KEPT_SNAPSHOTS = 12
 """States that a person can go back to; each has the machine's memory on disk."""
 KEPT = "kept-"
 """How the names of their states begin."""
-STATE = "machine.json"
 
 
-class Kept(Frozen):
-    """What a later host must know of a machine to adopt it."""
-
-    image: str
-    task: Task | None
-
-
-class QemuSandbox:
+class QemuSandbox(ComputerSandbox):
     """`folder` is the machine's own: its states, its sockets, its acts."""
 
     def __init__(
         self, name: str, image: str, ready: Ready, folder: Path, suites: Mapping[str, Suite], gate: Gate
     ) -> None:
-        self.id, self.image, self.folder = name, image, folder
+        super().__init__(name, image, folder, suites)
         self.ready, self._gate = ready, gate
-        self._computer = Computer(suites, folder)
-        self.vnc_socket: Path | None = folder / "rfb.sock"
-        self.frames: FrameSource | None = self._computer.frames
+        self.vnc_socket = folder / "rfb.sock"
         self._machine: VirtualMachine | None = None
         self._kept: OrderedDict[str, str] = OrderedDict()
         """The states of snapshots, the oldest first, by the snapshot's name."""
         self._numbers = 0
-        self._changing = asyncio.Lock()
-        """Held while the machine is put back, and while a state is kept."""
-        self.destroyed = False
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._computer.capabilities
 
     def bind(self, fencing_token: int) -> Machine:
         return QemuMachine(self._computer, fencing_token, self)
-
-    def desk(self, fencing_token: int) -> Desk:
-        """The inside, as suites use it."""
-        return self._computer.desk(fencing_token)
-
-    @property
-    def fence(self) -> int:
-        """The lowest fencing token that may act."""
-        return self._computer.fence
 
     @property
     def machine(self) -> VirtualMachine:
@@ -92,7 +62,7 @@ class QemuSandbox:
 
     async def adopt(self) -> None:
         """Go on with the machine an earlier host left. Its snapshots were that host's, and go. Raises MachineGone."""
-        kept = _kept(self.folder)
+        kept = kept_read(self.folder)
         async with self._changing:
             machine = self._machine = await VirtualMachine.adopt(self.folder)
             for state in await machine.states():
@@ -101,19 +71,6 @@ class QemuSandbox:
             self._computer.attach(machine.link, machine.screen, machine.fence)
             self._computer.restored(kept.task)
             await self._let_out(kept.task)
-
-    async def reset(self) -> None:
-        self._computer.end_lease()
-        self._hang_up()  # a call that still runs must not keep the next lease waiting
-        async with self._changing:
-            await self._put_back(None)
-
-    async def prepare(self, fencing_token: int, task: Task) -> None:
-        """See `Keeper.prepare`."""
-        async with self._changing:
-            # The guest must have seen this token before anything is thrown away.
-            await self._computer.hurry(fencing_token)
-            await self._put_back(task)
 
     async def snapshot(self, fencing_token: int) -> Snapshot:
         """Keep the present state. Raises StaleLease."""
@@ -143,34 +100,20 @@ class QemuSandbox:
             history.go_back(snapshot)
             self._computer.history = history
 
-    async def healthy(self) -> bool:
-        if self._changing.locked():
-            return True  # it is put back, which has a bound of its own
-        try:
-            await self.machine.link.call("ping", Nothing, timeout=HEALTH_SECONDS)
-        except BridgeError:
-            return False
-        return True
-
     async def dial(self, port: int) -> socket.socket:
         return await self._gate.dial(port)
 
     async def usage(self) -> Usage:
         if self._machine is None or self.destroyed:
-            return Usage(pss=0, cpu_seconds=0.0, processes=0)
+            return Usage()
         return await asyncio.to_thread(usage_of, self._machine.first.pid)
 
-    async def destroy(self) -> None:
-        if self.destroyed:
-            return
-        self.destroyed = True
-        self._hang_up()
+    async def _end(self) -> None:
         async with self._changing:
             machine, self._machine = self._machine, None
             if machine is not None:
                 await machine.end()
         await self._gate.close()
-        self._computer.frames.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _put_back(self, task: Task | None) -> None:
@@ -190,7 +133,7 @@ class QemuSandbox:
             await self.machine.save(state)
             await self._reached()
         await self._let_out(task)
-        write_whole(self.folder / STATE, Kept(image=self.image, task=task).model_dump_json())
+        kept_write(self.folder, Kept(image=self.image, task=task))
 
     async def _let_out(self, task: Task | None) -> None:
         """To what its task allows."""
@@ -205,13 +148,8 @@ class QemuSandbox:
     async def _reached(self) -> None:
         """Drive the guest that is there now, which has forgotten the tokens it saw since its state."""
         machine = self.machine
-        await machine.link.call("hurry", Nothing, timeout=HEALTH_SECONDS, fence=self._computer.fence)
+        await machine.link.call("hurry", Nothing, timeout=self.health_seconds, fence=self._computer.fence)
         self._computer.attach(machine.link, machine.screen, self._computer.fence)
-
-    def _hang_up(self) -> None:
-        """Every call to the guest ends."""
-        with suppress(MachineGone):
-            self._computer.link.close()
 
 
 class QemuMachine(ComputerMachine):
@@ -223,15 +161,3 @@ class QemuMachine(ComputerMachine):
 
     async def snapshot(self) -> Snapshot:
         return await self._sandbox.snapshot(self._fence)
-
-
-def sandbox_image(folder: Path) -> str:
-    """The image of a machine an earlier host left there. Raises MachineGone."""
-    return _kept(folder).image
-
-
-def _kept(folder: Path) -> Kept:
-    try:
-        return Kept.model_validate_json((folder / STATE).read_bytes())
-    except (OSError, ValidationError) as error:
-        raise MachineGone(f"nothing is known of {folder.name}") from error

@@ -6,20 +6,20 @@ import re
 import socket
 import time
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from pathlib import Path
 
-from vm_bridge.drivers.computer import KINDS, Able, Computer, ComputerMachine
+from vm_bridge.drivers.computer import KINDS, Able, ComputerMachine
 from vm_bridge.drivers.computer_canvas import Canvas
 from vm_bridge.drivers.computer_frames import Screen
 from vm_bridge.drivers.computer_link import GuestLink, Nothing
 from vm_bridge.drivers.computer_task import screen_of, servers_of
 from vm_bridge.drivers.inside import GuestTerminals
-from vm_bridge.errors import BridgeError, InvalidAction, MachineGone, NoMachine, UnsupportedAction
+from vm_bridge.errors import InvalidAction, MachineGone, NoMachine, UnsupportedAction
 from vm_bridge.guest.win32.apps import APPS
 from vm_bridge.hosts.command import command_run
-from vm_bridge.machine import Capabilities, Machine, Snapshot
-from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.hosts.computer_sandbox import ComputerSandbox
+from vm_bridge.machine import Machine, Snapshot
+from vm_bridge.sandbox import Sandbox, Usage
 from vocabulary.observations import Observation
 from vocabulary.tasks import Task
 
@@ -33,86 +33,49 @@ ABLE = Able(
     snapshots=False,
     apps=tuple(APPS),
 )
-HEALTH_SECONDS = 10.0
 DIAL_SECONDS = 10.0
 BOOT_SECONDS = 300.0
 """Longest an agent may take to answer once its machine was put back."""
 BOOT_POLL = 0.5
 
 
-class WindowsSandbox:
+class WindowsSandbox(ComputerSandbox):
     """One machine. `revert` are the words of the command that puts it back, which gets its address as its last; without
     them it goes back to no earlier state: what one lease left, the next one finds."""
 
     def __init__(self, address: str, secret: str, revert: Sequence[str], folder: Path) -> None:
-        self.id, self.image = f"{IMAGE}-{re.sub('[^A-Za-z0-9]', '-', address)}", IMAGE
+        name = f"{IMAGE}-{re.sub('[^A-Za-z0-9]', '-', address)}"
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        super().__init__(name, IMAGE, folder / name, {})
         self.address = address
-        self.vnc_socket: Path | None = None
-        self.destroyed = False
         self._secret, self._revert = secret, tuple(revert)
-        folder = folder / self.id
-        folder.mkdir(parents=True, exist_ok=True)
-        self._computer = Computer({}, folder)
-        self.frames: FrameSource | None = self._computer.frames
-        self._changing = asyncio.Lock()
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._computer.capabilities
 
     def bind(self, fencing_token: int) -> Machine:
         return WindowsMachine(self._computer, fencing_token, self)
 
-    async def start(self) -> None:
-        """Raises MachineGone when no agent that knows the secret answers."""
-        async with self._changing:
-            await self._put_back(None)
-
-    async def reset(self) -> None:
-        self._computer.end_lease()
-        self._hang_up()  # a call that still runs must not keep the next lease waiting
-        async with self._changing:
-            await self._put_back(None)
-
     async def prepare(self, fencing_token: int, task: Task) -> None:
-        """See `Keeper.prepare`."""
+        """What this machine cannot be made into is refused first."""
         wanted, has = screen_of(task), (self.capabilities.width, self.capabilities.height)
         if wanted not in (None, has):
             raise InvalidAction(f"the screen of this machine is {has[0]}x{has[1]} for good")
         if servers_of(task):
             raise InvalidAction("this machine has no tools")
-        async with self._changing:
-            # The guest must have seen this token before anything is thrown away.
-            await self._computer.hurry(fencing_token)
-            await self._put_back(task)
+        await super().prepare(fencing_token, task)
 
     async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
-        """See `Keeper.restore`."""
         raise UnsupportedAction("this machine goes back to no earlier state")
-
-    async def healthy(self) -> bool:
-        if self._changing.locked():
-            return True  # it is put back, which has a bound of its own
-        try:
-            await self._computer.link.call("ping", Nothing, timeout=HEALTH_SECONDS)
-        except BridgeError:
-            return False
-        return not self.destroyed
 
     async def dial(self, port: int) -> socket.socket:
         raise ConnectionRefusedError("a machine of Windows has no ports to offer")
 
     async def usage(self) -> Usage:
-        return Usage(pss=0, cpu_seconds=0.0, processes=0)
+        return Usage()
 
-    async def destroy(self) -> None:
+    async def _end(self) -> None:
         """The machine itself is somebody else's and runs on."""
-        self.destroyed = True
-        self._hang_up()
-        self._computer.frames.close()
 
     async def _put_back(self, task: Task | None) -> None:
-        """Raises MachineGone."""
+        """Raises MachineGone when no agent that knows the secret answers."""
         self._hang_up()
         if self._revert:
             await command_run((*self._revert, self.address))
@@ -136,20 +99,15 @@ class WindowsSandbox:
         host, _, port = self.address.rpartition(":")
         link = await GuestLink.dial(host.strip("[]"), int(port), self._secret, timeout=DIAL_SECONDS)
         try:
-            said = await link.ready(HEALTH_SECONDS)
+            said = await link.ready(self.health_seconds)
             canvas = Canvas(said.width, said.height)
             link.paint = canvas.paint
             fence = max(said.fence, self._computer.fence)
-            await link.call("hurry", Nothing, timeout=HEALTH_SECONDS, fence=fence)
+            await link.call("hurry", Nothing, timeout=self.health_seconds, fence=fence)
         except BaseException:
             link.close()
             raise
         self._computer.attach(link, Screen(canvas, said.width, said.height), fence, ABLE)
-
-    def _hang_up(self) -> None:
-        """Every call to the agent ends."""
-        with suppress(MachineGone):
-            self._computer.link.close()
 
 
 class WindowsMachine(ComputerMachine):

@@ -1,0 +1,105 @@
+"""A sandbox with a computer inside: what is alike wherever the guest that drives it lives."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+from vm_bridge.drivers.computer import Computer, ComputerMachine
+from vm_bridge.drivers.computer_link import Nothing
+from vm_bridge.errors import BridgeError, MachineGone
+from vm_bridge.machine import Capabilities, Machine, Snapshot
+from vm_bridge.sandbox import FrameSource
+from vm_bridge.suites import Desk, Suite
+from vocabulary.tasks import Task
+
+
+class ComputerSandbox(ABC):
+    """Each kind has its own way of being put back, and its own end. In `folder` lies what outlives this process."""
+
+    health_seconds: ClassVar[float] = 10.0
+    """Longest that the guest may take to answer."""
+
+    def __init__(self, name: str, image: str, folder: Path, suites: Mapping[str, Suite]) -> None:
+        self.id, self.image, self.folder = name, image, folder
+        self._computer = Computer(suites, folder)
+        self.vnc_socket: Path | None = None
+        self.frames: FrameSource | None = self._computer.frames
+        self._changing = asyncio.Lock()
+        """Held while it is put back, so that nothing else changes it meanwhile."""
+        self.destroyed = False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._computer.capabilities
+
+    def bind(self, fencing_token: int) -> Machine:
+        return ComputerMachine(self._computer, fencing_token, self)
+
+    def desk(self, fencing_token: int) -> Desk:
+        """The inside, as suites use it."""
+        return self._computer.desk(fencing_token)
+
+    @property
+    def fence(self) -> int:
+        """The lowest fencing token that may act."""
+        return self._computer.fence
+
+    @property
+    def task(self) -> Task | None:
+        """What it was last prepared for."""
+        return self._computer.task
+
+    async def start(self) -> None:
+        """Raises MachineGone when it does not come up."""
+        async with self._changing:
+            await self._put_back(None)
+
+    async def prepare(self, fencing_token: int, task: Task) -> None:
+        """See `Keeper.prepare`."""
+        async with self._changing:
+            # The guest must have seen this token before anything is thrown away.
+            await self._computer.hurry(fencing_token)
+            await self._put_back(task)
+
+    @abstractmethod
+    async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
+        """See `Keeper.restore`."""
+
+    async def reset(self) -> None:
+        self._computer.end_lease()
+        self._hang_up()  # a call that still runs must not keep the next lease waiting
+        async with self._changing:
+            await self._put_back(None)
+
+    async def healthy(self) -> bool:
+        if self._changing.locked():
+            return True  # it is put back, which has a bound of its own
+        try:
+            await self._computer.link.call("ping", Nothing, timeout=self.health_seconds)
+        except BridgeError:
+            return False
+        return not self.destroyed
+
+    async def destroy(self) -> None:
+        if self.destroyed:
+            return
+        self.destroyed = True
+        self._hang_up()
+        await self._end()
+        self._computer.frames.close()
+
+    @abstractmethod
+    async def _put_back(self, task: Task | None) -> None:
+        """To the image's first state, as a task wants it. Raises MachineGone."""
+
+    @abstractmethod
+    async def _end(self) -> None:
+        """Leave nothing of it, once what changes it has ended."""
+
+    def _hang_up(self) -> None:
+        """Every call to the guest ends."""
+        with suppress(MachineGone):
+            self._computer.link.close()
