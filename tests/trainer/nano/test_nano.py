@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
+from trainer import merge
 from trainer.checkpoints import Checkpoint, checkpoint_load
 from trainer.errors import CheckpointMismatched
 from trainer.nano import clicking, reading
@@ -185,6 +186,15 @@ def test_a_bundle_is_half_as_large_and_learns_on(start: Path, tmp_path: Path) ->
     again = clicking.run(clicking.Config(**told, checkpoint=kept, out=tmp_path / "again", updates=1))
     heads = [torch.load(folder / HEADS, weights_only=True)["letters.weight"] for folder in (kept, again)]
     assert (heads[0].float() - heads[1]).abs().max() < 0.01  # taken over, not drawn anew
+
+
+def test_a_bundle_is_for_everybody_and_names_no_folder_it_was_merged_from(start: Path, tmp_path: Path) -> None:
+    parts = tuple(merge.Part(checkpoint=start, weight=0.5) for _ in range(2))
+    merged = merge.run(merge.Config(parts=parts, out=tmp_path / "merged"))
+    kept = bundle(merged, tmp_path / "bundle")
+    assert (merged / merge.MERGED).is_file()
+    assert not (kept / merge.MERGED).exists()
+    assert {file.stat().st_mode & 0o777 for file in kept.iterdir()} == {0o644}
 
 
 def _decisions(nano: Checkpoint, count: int) -> list[Decision]:
