@@ -163,7 +163,7 @@ def demo_load(*, exposed: bool = False) -> int:
     if settings.ENV.nano_url:
         policies["nano"] = policy_ensure(
             name="nano",
-            revision="5",
+            revision="6",
             dialect="ui_tars_1_5",
             base_url=settings.ENV.nano_url,
             model="nano",

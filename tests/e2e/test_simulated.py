@@ -71,7 +71,7 @@ def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
         done = told(log)
         assert [one["ended"] for one in done] == ["success", "success"], log.read_text()
         assert not any(one["shown"] for one in done), "candidates were there at every step"
-        offered = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 5'))"
+        offered = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 6'))"
         words = f"from annotation_app.episodes.models import Proposal; print({offered})"
         assert int(whole.manage("shell", "-v", "0", "-c", words)) > 0
 

@@ -65,7 +65,7 @@ def test_the_bundled_policy_has_the_first_pool_where_it_is_served(settings: Any)
     settings.ENV = settings.ENV.model_copy(update={"nano_url": "http://127.0.0.1:9998/v1"})
     call_command("seed_demo")
     pool = Pool.objects.order_by("-priority", "id")[0]
-    assert (pool.name, str(pool.policy)) == ("Small screens", "nano 5")
+    assert (pool.name, str(pool.policy)) == ("Small screens", "nano 6")
     assert pool.policy is not None
     assert (pool.policy.base_url, pool.policy.scripted) == ("http://127.0.0.1:9998/v1", False)
 
