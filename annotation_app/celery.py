@@ -6,9 +6,17 @@ import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import after_setup_logger, after_setup_task_logger, before_task_publish, task_prerun, worker_init
+from celery.signals import (
+    after_setup_logger,
+    after_setup_task_logger,
+    before_task_publish,
+    heartbeat_sent,
+    task_prerun,
+    worker_init,
+)
 from django.conf import settings
 
+from annotation_app.queues import TRAINING, training_note
 from annotation_app.trace import JOB_HEADER, TraceFilter, formatter_of, trace_begin, trace_id
 
 QUEUED_HEADER = "pilothouse_queued"
@@ -48,6 +56,13 @@ def _share_the_folder(**_: Any) -> None:
     finally:
         connection.close()
         connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's: what workers fork from holds no connection
+
+
+@heartbeat_sent.connect
+def _tell_that_it_listens(**_: Any) -> None:
+    """Every other second, by the process that takes jobs: while the one that does them trains, too."""
+    if TRAINING in app.amqp.queues.consume_from:
+        training_note()
 
 
 @before_task_publish.connect

@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+from django.core.cache import cache
+
 from annotation_app.celery import app
 from annotation_app.flywheel import engine
 from annotation_app.flywheel.schemas import TurnRow
@@ -12,19 +14,25 @@ from annotation_app.flywheel.services import clock, ledger
 LONGEST = 7 * 24 * 3600
 """Seconds a turn may take; training takes as long as it takes. It is in no other job's way but by its worker."""
 
+LOST = 3600
+"""Seconds after which a job that was queued and never begun may have been lost, and is queued again."""
+
 
 @app.task(name="flywheel.turn", time_limit=LONGEST)
 def turn_job(turn_id: str) -> None:
     """Turn, unless another worker is at it."""
+    cache.delete(_waits(turn_id))
     engine.turn_go(turn_id=UUID(turn_id))
 
 
 @app.task(name="flywheel.due")
 def turns_due_job() -> None:
-    """Begin what the clock says, and take up what nobody is at: the turn's lock keeps two from it."""
+    """Begin what the clock says, and take up what nobody is at: the turn's lock keeps two from it. One job a turn
+    waits, however long nobody listens."""
     clock.turns_due()
     for turn_id in turns_running():
-        turn_job.delay(str(turn_id))
+        if cache.add(_waits(turn_id), True, LOST):
+            turn_job.delay(str(turn_id))
 
 
 def turn_start(*, user: Any, wheel_id: int) -> TurnRow:
@@ -39,3 +47,8 @@ def turn_again(*, user: Any, turn_id: UUID) -> TurnRow:
     ledger.turn_resume(user=user, turn_id=turn_id)
     turn_job.delay(str(turn_id))
     return turn_row(turn_of(turn_id))
+
+
+def _waits(turn_id: UUID | str) -> str:
+    """The key that says that a job for a turn waits."""
+    return f"flywheel:waits:{turn_id}"

@@ -52,6 +52,8 @@ class TurnRow(Frozen):
     id: UUID
     number: int
     state: Literal["running", "done", "failed", "cancelled"]
+    unheard: bool
+    """It is to go on, and no worker is heard that takes turns."""
     by_clock: bool
     requested_by: str
     created_at: datetime

@@ -27,11 +27,11 @@ from annotation_app.fleet.services import hosts_now
 from annotation_app.health import checks, history
 from annotation_app.health.checks import Answer, Queue
 from annotation_app.health.schemas import CheckKind
+from annotation_app.queues import ORDINARY, TRAINING, training_heard
 
 BOUND = 3.0
 """Seconds one check may take."""
 HEARTBEAT = "health:heartbeat"
-QUEUE = "celery"
 BACKUP = "last-backup.json"
 """Left in the data folder by `./pilothouse backup`."""
 T = TypeVar("T")
@@ -61,8 +61,9 @@ class Part(NamedTuple):
         return f"{self.kind} {self.subject}".rstrip()
 
 
-def together(models: dict[str, tuple[str, bool]]) -> tuple[Asked, ...]:
-    """Everything, asked at once: the parts there always are, these model servers, and the hosts the bridge knows."""
+def together(models: dict[str, tuple[str, bool]], *, trains: bool) -> tuple[Asked, ...]:
+    """Everything, asked at once: the parts there always are, these model servers, the hosts the bridge knows, and where
+    wheels turn (`trains`) who trains."""
     parts = (
         Part("web", Answer),
         Part("worker", lambda: checks.worker_of(_heartbeat(), queue_now())),
@@ -74,6 +75,7 @@ def together(models: dict[str, tuple[str, bool]]) -> tuple[Asked, ...]:
         Part("queue", lambda: checks.queue_of(queue_now())),
         Part("disk", _disk),
         Part("backup", _backup),
+        *((Part("trainer", lambda: checks.trainer_of(training_heard(), queue_now(TRAINING))),) if trains else ()),
         *(Part("model", _model(url, scripted), name) for name, (url, scripted) in models.items()),
     )
     with ThreadPoolExecutor(max_workers=len(parts) + 1) as threads:
@@ -82,10 +84,10 @@ def together(models: dict[str, tuple[str, bool]]) -> tuple[Asked, ...]:
         return (*(_asked(part, answer) for part, answer in asked), *_hosts_asked(hosts))
 
 
-def queue_now() -> Queue:
-    """Jobs no worker has taken yet; new ones stand at the front of the list. Raises RedisError."""
+def queue_now(name: str = ORDINARY) -> Queue:
+    """Jobs of a queue that no worker has taken yet; new ones stand at the front of the list. Raises RedisError."""
     with Redis.from_url(settings.ENV.redis_url, socket_timeout=BOUND) as broker, broker.pipeline() as asked:
-        length, newest, oldest = asked.llen(QUEUE).lindex(QUEUE, 0).lindex(QUEUE, -1).execute()
+        length, newest, oldest = asked.llen(name).lindex(name, 0).lindex(name, -1).execute()
     return Queue(int(length), _age(oldest), _age(newest))
 
 

@@ -56,6 +56,12 @@ def beat_of(heartbeat: float | None, queue: Queue) -> Answer:
     return Answer("down", "no_heartbeat", figures=figures)
 
 
+def trainer_of(heard: bool, queue: Queue) -> Answer:
+    """Whether a worker listens for what needs the trainer; while one trains, jobs may wait for long."""
+    figures = {"jobs": float(queue.length)} | ({} if queue.oldest is None else {"oldest": queue.oldest})
+    return Answer(figures=figures) if heard else Answer("down" if queue.length else "warn", "no_heartbeat", "", figures)
+
+
 def queue_of(queue: Queue) -> Answer:
     """Too many jobs, or one that waits too long."""
     figures = {"jobs": float(queue.length)}

@@ -9,6 +9,7 @@ CheckKind = Literal[
     "web",
     "worker",
     "beat",
+    "trainer",
     "bridge",
     "gateway",
     "host",

@@ -20,11 +20,13 @@ from annotation_app.blobs.selectors import blob_size
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.exports.models import Export
+from annotation_app.flywheel.models import Wheel
 from annotation_app.health import history
 from annotation_app.health.asking import Asked, queue_now, together
 from annotation_app.health.schemas import Check, DataReport, HealthPage
 from annotation_app.judges.models import PoolJudge
 from annotation_app.policies.expert import EXPERT_URL
+from annotation_app.queues import ORDINARY, TRAINING
 from annotation_app.tasks.models import Pool, Task
 
 TOLD = 100
@@ -66,7 +68,7 @@ def health_page(*, user: User) -> HealthPage:
 
 def everything_checked() -> tuple[Check, ...]:
     """Each part by its name, and since when it is as it is; all are asked at once."""
-    asked = together(_models())
+    asked = together(_models(), trains=_trains())
     now = timezone.now()
     since = _since(asked, now)
     return tuple(
@@ -131,7 +133,7 @@ def data_check(*, episodes: int | None = None) -> DataReport:
 def _waiting() -> dict[str, int]:
     """Nothing where the broker does not answer, which `pilothouse_up` says."""
     try:
-        return {"celery": queue_now().length}
+        return {name: queue_now(name).length for name in (ORDINARY, TRAINING)}
     except RedisError:
         return {}
 
@@ -147,6 +149,14 @@ def _since(asked: tuple[Asked, ...], now: datetime) -> dict[str, datetime]:
         return history.since({one.name: one.answer.state for one in asked}, now)
     except RedisError:
         return {}
+
+
+def _trains() -> bool:
+    """Whether there is a wheel, which needs somebody who turns it."""
+    try:
+        return Wheel.objects.exists()
+    except DatabaseError:
+        return False
 
 
 def _models() -> dict[str, tuple[str, bool]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import django_stubs_ext
 
+from annotation_app.queues import ORDINARY, TRAINING, queue_named
 from annotation_app.settings.env import database_settings, email_settings, environment_read
 
 django_stubs_ext.monkeypatch()  # lets Django's generic classes be subscripted at run time
@@ -97,6 +98,8 @@ CHANNEL_LAYERS = {
 }
 
 CELERY_BROKER_URL = ENV.celery_url
+CELERY_TASK_QUEUES = (queue_named(ORDINARY), queue_named(TRAINING))
+CELERY_TASK_ROUTES = {"flywheel.turn": {"queue": TRAINING}}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

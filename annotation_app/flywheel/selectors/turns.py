@@ -28,6 +28,7 @@ from annotation_app.flywheel.schemas import (
 )
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
+from annotation_app.queues import training_heard
 from annotation_app.tasks.models import Tally
 from vocabulary.evaluations import Rate, TaskChange
 from vocabulary.statistics import rate_of
@@ -133,6 +134,7 @@ def turn_row(turn: Turn) -> TurnRow:
         id=turn.pk,
         number=turn.number,
         state=turn.state,
+        unheard=turn.state == TurnState.RUNNING and not training_heard(),
         by_clock=turn.by_clock,
         requested_by=turn.requested_by.username,
         created_at=turn.created_at,

@@ -139,6 +139,7 @@ export interface Check {
     | "web"
     | "worker"
     | "beat"
+    | "trainer"
     | "bridge"
     | "gateway"
     | "host"
@@ -2618,6 +2619,7 @@ export interface TurnRow {
   id: string;
   number: number;
   state: "running" | "done" | "failed" | "cancelled";
+  unheard: boolean;
   by_clock: boolean;
   requested_by: string;
   created_at: string;

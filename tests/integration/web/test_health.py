@@ -16,11 +16,14 @@ from redis import Redis
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import token_make, user_ensure
 from annotation_app.celery import QUEUED_HEADER
+from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
+from annotation_app.flywheel.services.ledger import wheel_set
 from annotation_app.health import asking
-from annotation_app.health.asking import BACKUP, HEARTBEAT, QUEUE
+from annotation_app.health.asking import BACKUP, HEARTBEAT
 from annotation_app.health.checks import LATE
 from annotation_app.health.jobs import heartbeat
 from annotation_app.policies.expert import EXPERT_URL
+from annotation_app.queues import ORDINARY, TRAINING, training_note
 from annotation_app.trace import HEADER, JsonFormatter, TraceFilter, trace_id, traced
 from tests.integration.web.conftest import PASSWORD, World, policy_serve
 
@@ -85,13 +88,34 @@ def test_a_silent_worker_is_told_from_a_silent_beat(world: World, alma: User, br
     found = parts(world.client(alma))
     assert (found["worker"]["state"], found["beat"]["state"]) == ("warn", "down"), "nothing is queued any more"
     with Redis.from_url(redis_url) as broker:
-        broker.lpush(QUEUE, json.dumps({"headers": {QUEUED_HEADER: time.time() - 400}}))
-        broker.lpush(QUEUE, json.dumps({"headers": {QUEUED_HEADER: time.time()}}))
+        broker.lpush(ORDINARY, json.dumps({"headers": {QUEUED_HEADER: time.time() - 400}}))
+        broker.lpush(ORDINARY, json.dumps({"headers": {QUEUED_HEADER: time.time()}}))
         found = parts(world.client(alma))
-        broker.delete(QUEUE)
+        broker.delete(ORDINARY)
     assert (found["worker"]["state"], found["beat"]["state"]) == ("down", "ok"), "jobs come, and nobody takes them"
     assert (found["queue"]["problem"], found["queue"]["figures"]["jobs"]) == ("queue_old", 2)
     assert found["queue"]["figures"]["oldest"] >= 400
+
+
+def test_who_trains_is_asked_for_where_wheels_turn(world: World, alma: User, broken: None, redis_url: str) -> None:
+    client = world.client(alma)
+    assert "trainer" not in parts(client), "nothing is amiss where nothing turns"
+    recipe = Recipe(
+        policy="toy",
+        start="/start",
+        sft=Likelihood(updates=1, shares=MixShares(fresh=1, earlier=0, general=0)),
+        trials=Trials(world="toy", first_seed=900, seeds=10),
+    )
+    wheel_set(user=alma, name="main", pool=world.pool.name, recipe=recipe)
+    silent = parts(client)["trainer"]
+    assert (silent["state"], silent["problem"]) == ("warn", "no_heartbeat"), "no turn waits for it yet"
+    with Redis.from_url(redis_url) as broker:
+        broker.lpush(TRAINING, json.dumps({"headers": {QUEUED_HEADER: time.time() - 400}}))
+        waited_for = parts(client)["trainer"]
+        broker.delete(TRAINING)
+    assert (waited_for["state"], waited_for["figures"]["jobs"]) == ("down", 1)
+    training_note()
+    assert parts(client)["trainer"]["state"] == "ok"
 
 
 def test_it_says_since_when(world: World, alma: User, broken: None) -> None:

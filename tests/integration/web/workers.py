@@ -14,8 +14,11 @@ from tests.integration.web.conftest import SECRET, database_url
 
 
 @contextmanager
-def worker_running(redis_url: str, settings: Any, name: str = "", **more: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """A worker, by the name of its host where several run, and a client here that sends to it. It leads a process group
+def worker_running(
+    redis_url: str, settings: Any, name: str = "", queues: str = "", **more: str
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A worker, by the name of its host where several run, of these queues alone where some are named, and a client
+    here that sends to it. It leads a process group
     of its own, so that it can be killed with the child that does the work."""
     environment = {
         "DJANGO_SETTINGS_MODULE": "annotation_app.settings.local",
@@ -27,6 +30,7 @@ def worker_running(redis_url: str, settings: Any, name: str = "", **more: str) -
     }
     command = [sys.executable, "-m", "celery", "-A", "annotation_app", "worker", "--concurrency", "1"]
     command += ["--hostname", name] if name else []
+    command += ["--queues", queues] if queues else []
     app.conf.update(task_always_eager=False)
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, start_new_session=True)
     try:

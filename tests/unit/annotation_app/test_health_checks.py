@@ -11,6 +11,7 @@ from annotation_app.health.checks import (
     host_of,
     queue_of,
     redis_of,
+    trainer_of,
     worker_of,
 )
 from annotation_app.health.history import DAY, SHORTEST, growth
@@ -34,6 +35,13 @@ def test_a_late_heartbeat_is_the_beats_where_nothing_comes_and_the_workers_where
     heartbeat: float | None, queue: Queue, worker: str, beat: str
 ) -> None:
     assert (worker_of(heartbeat, queue).state, beat_of(heartbeat, queue).state) == (worker, beat)
+
+
+def test_who_trains_may_be_busy_for_long_and_is_missed_where_a_turn_waits() -> None:
+    waits = Queue(1, 900.0, 900.0)
+    assert [trainer_of(heard, queue).state for heard in (True, False) for queue in (EMPTY, waits)] == [
+        *("ok", "ok", "warn", "down")
+    ]
 
 
 def test_a_disk_is_told_of_before_it_is_full() -> None:

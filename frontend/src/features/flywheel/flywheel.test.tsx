@@ -1,7 +1,7 @@
 /** The flywheel's pages: nothing yet, turns and where samples went, a turn begun, stopped and resumed, why a gate is shut, both languages. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, waitFor } from "@testing-library/react";
+import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -32,6 +32,7 @@ const TURN: TurnRow = {
   id: "turn-2",
   number: 2,
   state: "done",
+  unheard: false,
   by_clock: false,
   requested_by: "admin",
   created_at: AT,
@@ -191,6 +192,20 @@ describe("a turn's page", () => {
     await user.click(await screen.findByRole("button", { name: "What Reinforcement was trained on" }));
     expect(await screen.findByText("Comes of Turn 2 Imitation 0123456789ab")).toBeTruthy();
     expect(screen.getByText("No trajectory is noted as one it learned from")).toBeTruthy();
+  });
+
+  it("says that nobody is heard who would take it", async () => {
+    open({ turn: { ...OUT, row: { ...TURN, state: "running", unheard: true, stages: [] } } });
+    expect(await screen.findByText(/this turn waits until one is/)).toBeTruthy();
+  });
+
+  it("says so in Chinese, and nothing of the kind while somebody is heard", async () => {
+    open({ turn: { ...OUT, row: { ...TURN, state: "running", unheard: true } }, language: "zh" });
+    expect(await screen.findByText(/本轮会一直等到有这样的进程/)).toBeTruthy();
+    cleanup();
+    open({ turn: { ...OUT, row: { ...TURN, state: "running" } }, language: "zh" });
+    expect(await screen.findByText("进行中")).toBeTruthy();
+    expect(screen.queryByText(/本轮会一直等到有这样的进程/)).toBeNull();
   });
 
   it("shows what a stage failed of, and goes on", async () => {

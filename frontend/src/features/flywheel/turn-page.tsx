@@ -53,6 +53,7 @@ function Told({ turn }: { turn: TurnOut }) {
         <p className={styles.note}>
           <Standing turn={row} />
         </p>
+        {row.unheard && <p role="status">{t("flywheel.unheard")}</p>}
         <Stages stages={row.stages} />
       </Section>
       <Gate turn={turn} />

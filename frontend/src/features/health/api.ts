@@ -15,7 +15,7 @@ export const healthQuery = queryOptions({
 export type Kind = Check["kind"];
 
 export const GROUPS = [
-  { key: "processes", kinds: ["web", "worker", "beat", "bridge", "gateway"] },
+  { key: "processes", kinds: ["web", "worker", "trainer", "beat", "bridge", "gateway"] },
   { key: "storage", kinds: ["database", "redis", "queue", "disk", "backup"] },
   { key: "models", kinds: ["model"] },
   { key: "hosts", kinds: ["host"] },

@@ -17,13 +17,16 @@ const heartbeat: Words = ({ age }, i18n, now) => [
   told(age, (seconds) => i18n.t("health.heartbeat", { ago: ago(seconds, i18n, now) })),
 ];
 
+const waiting: Words = ({ jobs, oldest }, { t, duration }) => [
+  told(jobs, (count) => t("health.jobs", { count })),
+  told(oldest, (seconds) => t("health.oldest", { long: duration(seconds * SECOND_MS) })),
+];
+
 const WORDS: Partial<Record<Check["kind"], Words>> = {
   worker: heartbeat,
   beat: heartbeat,
-  queue: ({ jobs, oldest }, { t, duration }) => [
-    told(jobs, (count) => t("health.jobs", { count })),
-    told(oldest, (seconds) => t("health.oldest", { long: duration(seconds * SECOND_MS) })),
-  ],
+  trainer: waiting,
+  queue: waiting,
   disk: ({ free, total = 0, growth, days }, { t, bytes, relative }, now) => [
     told(free, (room) => t("health.free", { free: bytes(room), total: bytes(total) })),
     told(growth, (more) => (more > 0 ? t("health.growth", { bytes: bytes(more) }) : "")),

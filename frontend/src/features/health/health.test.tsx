@@ -88,6 +88,10 @@ describe("figures", () => {
     expect(said({ kind: "queue", figures: { jobs: 2, oldest: 400 } })).toBe("2 jobs wait · the oldest for 7 min");
   });
 
+  it("tell of who trains how many turns wait", () => {
+    expect(said({ kind: "trainer", figures: { jobs: 1 } })).toBe("1 job waits");
+  });
+
   it("tell nothing where nothing was counted", () => {
     expect(said({ kind: "bridge" })).toBe("");
   });

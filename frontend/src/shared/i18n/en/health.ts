@@ -34,6 +34,7 @@ export const healthMessages = {
 
   "health.kind.web": "Web app",
   "health.kind.worker": "Worker",
+  "health.kind.trainer": "Worker that trains",
   "health.kind.beat": "Scheduler",
   "health.kind.bridge": "Bridge",
   "health.kind.gateway": "VNC gateway",
@@ -63,6 +64,7 @@ export const healthMessages = {
 
   "health.do.web": "Look at its log, logs/web.log.",
   "health.do.worker": "Exports, judges and reports wait. Start it again, or look at logs/worker.log.",
+  "health.do.trainer": "Turns of the flywheel wait for it. Start a worker with the trainer's environment (with containers: --profile training), or look at its log.",
   "health.do.beat": "Leases do not expire and nothing is done at its hour. Start it again, or look at logs/beat.log.",
   "health.do.bridge": "No episode can begin or act. Start it again, or look at logs/bridge.log; machines go on meanwhile.",
   "health.do.gateway": "Viewers get another kind of picture. Start it again, or look at logs/vnc.log; behind a proxy it may be reachable all the same.",

@@ -34,6 +34,7 @@ export const healthMessages = {
 
   "health.kind.web": "网站",
   "health.kind.worker": "作业进程",
+  "health.kind.trainer": "训练作业进程",
   "health.kind.beat": "调度进程",
   "health.kind.bridge": "桥接服务",
   "health.kind.gateway": "VNC 网关",
@@ -63,6 +64,7 @@ export const healthMessages = {
 
   "health.do.web": "请查看日志 logs/web.log。",
   "health.do.worker": "导出、评判和报告都在等待。请重新启动，或查看 logs/worker.log。",
+  "health.do.trainer": "飞轮的各轮都在等它。请启动装有训练器环境的作业进程（容器部署：--profile training），或查看其日志。",
   "health.do.beat": "租约不会到期，定时工作不会进行。请重新启动，或查看 logs/beat.log。",
   "health.do.bridge": "任何任务都无法开始或操作。请重新启动，或查看 logs/bridge.log；机器仍会继续运行。",
   "health.do.gateway": "观看者会改用其他画面方式。请重新启动，或查看 logs/vnc.log；在代理之后它也可能仍可访问。",

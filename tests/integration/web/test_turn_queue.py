@@ -1,0 +1,87 @@
+"""Turns wait in a queue of their own for a worker that has the trainer: others leave them, and people are told."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.cache.backends.redis import RedisCache
+
+from annotation_app.accounts.models import User
+from annotation_app.accounts.services import user_ensure
+from annotation_app.celery import app
+from annotation_app.flywheel import engine
+from annotation_app.flywheel.jobs import turn_job, turns_due_job
+from annotation_app.flywheel.models import Turn
+from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
+from annotation_app.flywheel.selectors.turns import turn_of, turn_row
+from annotation_app.flywheel.services import ledger
+from annotation_app.health.asking import queue_now
+from annotation_app.health.jobs import heartbeat
+from annotation_app.queues import ORDINARY, TRAINING, training_note
+from tests.integration.web.conftest import World
+from tests.integration.web.wheels import attempts_come
+from tests.integration.web.workers import worker_running
+from tests.waiting import wait_until
+
+PATIENCE = 200.0
+"""Seconds workers may take to begin and to answer on a busy machine."""
+HEARD, HEARTBEAT = "health:training", "health:heartbeat"
+"""Where workers say that they take turns, and that they do ordinary jobs."""
+
+
+@pytest.fixture
+def admin(committed: World) -> User:
+    cache.clear()
+    return user_ensure(username="wanda", password="a password of wanda", name="Wanda", roles=["admin"])
+
+
+@pytest.fixture
+def turn(admin: User, tmp_path: Path) -> Turn:
+    """Begun by the clock with too little that is new: whoever takes it ends it at once."""
+    attempts_come(tmp_path / "first", {1: True})
+    sft = Likelihood(updates=1, shares=MixShares(fresh=1, earlier=0, general=0))
+    trials = Trials(world="toy", first_seed=900, seeds=10)
+    recipe = Recipe(policy="toy", start="/start", sft=sft, trials=trials, least=100)
+    wheel = ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    return ledger.turn_begin(user=admin, wheel_id=wheel.pk, by_clock=True)
+
+
+def test_one_job_waits_for_a_turn_however_long_nobody_listens(turn: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
+    queued: list[str] = []
+    monkeypatch.setattr(turn_job, "delay", queued.append)
+    monkeypatch.setattr(engine, "turn_go", lambda *, turn_id: None)
+    for _minute in range(3):
+        turns_due_job()
+    assert queued == [str(turn.pk)]
+    turn_job(str(turn.pk))
+    turns_due_job()
+    assert queued == [str(turn.pk)] * 2, "who began it may have died"
+
+
+def test_a_turn_says_that_nobody_is_heard_who_takes_it(turn: Turn) -> None:
+    assert turn_row(turn_of(turn.pk)).unheard
+    training_note()
+    assert not turn_row(turn_of(turn.pk)).unheard
+    cache.clear()
+    engine.turn_go(turn_id=turn.pk)
+    assert not turn_row(turn_of(turn.pk)).unheard, "it has ended"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_worker_without_a_trainer_leaves_turns_to_one_that_has_it(turn: Turn, redis_url: str, settings: Any) -> None:
+    settings.ENV = settings.ENV.model_copy(update={"redis_url": redis_url})
+    told = RedisCache(redis_url, {})
+    told.delete_many([HEARD, HEARTBEAT])
+    with app.connection_for_write(redis_url) as broker:
+        with worker_running(redis_url, settings, queues=ORDINARY):
+            turn_job.apply_async((str(turn.pk),), connection=broker)  # type: ignore[call-arg]  # the stubs lack it
+            heartbeat.apply_async((), connection=broker)  # type: ignore[call-arg]
+            wait_until(lambda: told.get(HEARTBEAT) is not None, limit=PATIENCE)
+            assert queue_now(TRAINING).length == 1, "it does what was queued later, and leaves the turn"
+            assert told.get(HEARD) is None
+        with worker_running(redis_url, settings, queues=TRAINING):
+            wait_until(lambda: turn_row(turn_of(turn.pk)).state == "done", limit=PATIENCE)
+            wait_until(lambda: told.get(HEARD) is True, limit=PATIENCE)
+    assert queue_now(TRAINING).length == 0
