@@ -13,6 +13,8 @@ import pytest
 import yaml
 
 from annotation_app.operations.stack import ROOT
+from annotation_app.operations.trainer import FOLDER
+from annotation_app.queues import ORDINARY, TRAINING
 from annotation_app.settings.env import REQUIRED, SHORTEST_SECRET, Environment
 from benchmarks.parts.servers.environment import VLLM
 from vm_bridge.config import Config
@@ -139,6 +141,19 @@ def test_programs_get_what_they_read_and_production_starts() -> None:
     for each in OURS.values():
         given = {name.removesuffix("_FILE") for name in each["environment"]}
         assert {f"PILOTHOUSE_{name.upper()}" for name in REQUIRED} <= given
+
+
+def test_every_queue_has_a_worker_and_what_needs_the_trainer_goes_to_who_has_it() -> None:
+    listens = {
+        name: words[words.index("--queues") + 1]
+        for name, each in SERVICES.items()
+        if "worker" in (words := shlex.split(each.get("command", "")))
+    }
+    assert listens == {"worker": ORDINARY, "trainer": TRAINING}
+    assert SERVICES["trainer"]["build"]["target"] == SERVICES["nano"]["build"]["target"] == "trainer"
+    stage = DOCKERFILE.partition("FROM python AS trainer")[2].partition("\nFROM ")[0]
+    assert str(FOLDER.relative_to(ROOT)) in stage, "where a turn looks for it"
+    assert set(SERVICES["trainer"]["volumes"]) == set(SERVICES["worker"]["volumes"])
 
 
 @pytest.mark.parametrize("name", ["bridge", "vnc"])
