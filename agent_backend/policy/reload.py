@@ -5,12 +5,16 @@
 vLLM has to run with VLLM_SERVER_DEV_MODE=1 (`trainer.serve` with its own switch). A server whose weights change while
 it runs, or whose caches still hold what the old ones saw, answers wrongly or falls over at the next picture it knows:
 so it is paused until it is idle, given the weights and their name, made to forget, and let go on, whatever happened.
-With `--freeze` nobody waits: replies on their way go on with the new weights.
+With `--freeze` nobody waits: replies on their way go on with the new weights. Told to end (SIGTERM), it still has the
+server go on. With `--asked` nothing is changed: it only says whether these are the weights that the server has.
+A server that asks for a key gets PILOTHOUSE_POLICY_API_KEY.
 Activate the new revision afterwards: proposals of the old one are then withdrawn at the next decision point.
 """
 
 import argparse
 import asyncio
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,6 +29,7 @@ CACHES = ("/reset_prefix_cache", "/reset_mm_cache", "/reset_encoder_cache")
 """What holds results of old weights, or must agree with who does."""
 PATIENCE = 120.0
 """Seconds one call may take: a paused server first finishes what it was asked."""
+CONNECTING = 10.0
 EXCERPT = 300
 
 
@@ -42,10 +47,13 @@ class ModelServer:
         self._client = httpx.AsyncClient(
             base_url=root.rstrip("/").removesuffix("/v1"),
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            timeout=within,
+            timeout=httpx.Timeout(within, connect=CONNECTING),
+            # vLLM hangs up after an error it did not expect: the next call would meet a dead connection.
+            limits=httpx.Limits(max_keepalive_connections=0),
             transport=transport,
             trust_env=False,
         )
+        self._within = within
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -62,9 +70,13 @@ class ModelServer:
         the new ones. Raises PolicyError where it did not work; the server goes on in any case.
         """
         async with self._paused("keep" if freeze else "wait"):
-            call = {"method": "reload_weights", "kwargs": {"weights_path": weights}, "timeout": int(PATIENCE)}
+            call = {"method": "reload_weights", "kwargs": {"weights_path": weights}, "timeout": int(self._within)}
             await self._call("POST", "/collective_rpc", json=call)
             await self._call("POST", "/update_weight_version", json={"new_version": version})
+        await self.expect(version)
+
+    async def expect(self, version: str) -> None:
+        """Raises PolicyRejected where the server has other weights, and PolicyUnavailable where it is not there."""
         named = await self.weight_version()
         if named != version:
             raise PolicyRejected(f"the server says that its weights are {named!r}, not {version!r}")
@@ -102,7 +114,8 @@ class ModelServer:
                 f"the model server does not answer {path}: {error or type(error).__name__}"
             ) from None
         if not response.is_success:
-            raise PolicyRejected(f"the model server refused {path} ({response.status_code}): {response.text[:EXCERPT]}")
+            said = " ".join(response.text.split())[:EXCERPT]  # in one line: programs read the last one of a log
+            raise PolicyRejected(f"the model server refused {path} ({response.status_code}): {said}")
         try:
             answer = response.json() if response.content else {}
         except ValueError:
@@ -111,10 +124,15 @@ class ModelServer:
 
 
 async def reload(arguments: argparse.Namespace) -> None:
-    """What the command line says."""
-    server = ModelServer(arguments.server)
+    """What the command line says. Cancelled by SIGTERM."""
+    if (this := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    key = os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")
+    server = ModelServer(arguments.server, api_key=key, within=arguments.within)
     try:
-        if arguments.adapter:
+        if arguments.asked:
+            await server.expect(arguments.version)
+        elif arguments.adapter:
             await server.adapt(arguments.version, str(arguments.adapter))
         else:
             await server.reload(str(arguments.weights), arguments.version, freeze=arguments.freeze)
@@ -130,14 +148,19 @@ def main(given: Sequence[str] | None = None) -> int:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--weights", type=Path, help="a whole checkpoint, as the server finds it")
     what.add_argument("--adapter", type=Path, help="a LoRA adapter, as the server finds it")
+    what.add_argument("--asked", action="store_true", help="change nothing; 1 where the server has other weights")
+    parser.add_argument("--within", type=float, default=PATIENCE, help="seconds that one call may take")
     parser.add_argument("--freeze", action="store_true", help="do not wait for replies; they go on with new weights")
     arguments = parser.parse_args(given)
-    if arguments.adapter and arguments.freeze:
+    if not arguments.weights and arguments.freeze:
         parser.error("--freeze is of whole checkpoints")
     try:
         asyncio.run(reload(arguments))
     except PolicyError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    except asyncio.CancelledError:
+        print("policy_error: told to end", file=sys.stderr)
         return 1
     return 0
 

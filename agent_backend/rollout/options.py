@@ -37,6 +37,7 @@ def options_add(parser: argparse.ArgumentParser) -> None:
     who.add_argument("--expert", action="store_true", help="the scripted experts of the tasks, which are no model")
     who.add_argument("--model-url", help="an OpenAI-compatible server, with /v1")
     who.add_argument("--model", help="the model's name there")
+    who.add_argument("--policy", help="what the policy is called; by default as the model")
     who.add_argument("--dialect", help="how it writes actions")
     who.add_argument("--revision", help="the word for this very set of weights")
     who.add_argument("--scripted", action="store_true", help="it answers from a script and is no model")
@@ -92,7 +93,9 @@ def plan_of(given: argparse.Namespace) -> Plan:
 def _ref(given: argparse.Namespace) -> PolicyRef:
     if given.expert:
         return PolicyRef(name=EXPERT, revision=EXPERT, dialect=given.dialect or "ui_tars_1_5", scripted=True)
-    return PolicyRef(name=given.model, revision=given.revision, dialect=given.dialect, scripted=given.scripted)
+    return PolicyRef(
+        name=given.policy or given.model, revision=given.revision, dialect=given.dialect, scripted=given.scripted
+    )
 
 
 def _sampling(given: argparse.Namespace) -> Sampling:

@@ -12,7 +12,7 @@ from annotation_app.errors import ApplicationError, storage_code
 from annotation_app.exports.folder import MissingBlobs
 from annotation_app.flywheel.programs import Halted, ProgramFailed, Programs, held
 from annotation_app.flywheel.selectors.turns import turn_of
-from annotation_app.flywheel.services import gate, ledger, samples, training
+from annotation_app.flywheel.services import gate, ledger, lending, samples, training
 
 logger = logging.getLogger(__name__)
 Work = Callable[[Any, Programs], dict[str, Any]]
@@ -23,14 +23,24 @@ def _alone(work: Callable[[Any], dict[str, Any]]) -> Work:
     return lambda turn, _: work(turn)
 
 
+def _lent(work: Work) -> Work:
+    """A stage to which a model server is lent, where the recipe names one."""
+
+    def works(turn: Any, programs: Programs) -> dict[str, Any]:
+        with lending.lent(turn, programs):
+            return work(turn, programs)
+
+    return works
+
+
 STAGES: tuple[tuple[str, Work], ...] = (
     ("collect", _alone(samples.collect)),
     ("check", _alone(samples.check)),
     ("value", _alone(samples.value)),
     ("route", _alone(samples.route)),
     ("mix", _alone(training.mix)),
-    ("train", training.train),
-    ("gate", gate.gate),
+    ("train", _lent(training.train)),
+    ("gate", _lent(gate.gate)),
     ("register", _alone(gate.register)),
     ("refresh", gate.refresh),
 )
@@ -47,7 +57,7 @@ def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
             if lock is None:
                 return False
             running = partial(ledger.turn_running, turn_id=turn_id)
-            programs = Programs(lock, running, {"PILOTHOUSE_SECRET": settings.ENV.secret})
+            programs = Programs(lock, running, _secrets())
             for at, work in STAGES:
                 if not running() or not _stage(turn_id, at, work, programs):
                     return True
@@ -61,6 +71,11 @@ def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
         if not ledger.stage_stumble(turn_id=turn_id, name=at, error=told):
             logger.error("turn %s failed: its stage %s ended %d times with %s", turn_id, at, ledger.STUMBLES, told)
         raise
+
+
+def _secrets() -> dict[str, str]:
+    """What programs are told in their environment, where no list of processes shows it."""
+    return {"PILOTHOUSE_SECRET": settings.ENV.secret, "PILOTHOUSE_POLICY_API_KEY": settings.ENV.policy_api_key}
 
 
 def _stage(turn_id: UUID, name: str, work: Work, programs: Programs) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation_app.flywheel.programs import ProgramFailed, Programs, last_line, platform_python
-from annotation_app.flywheel.recipe import Played
-from annotation_app.flywheel.serving import served
+from annotation_app.flywheel.recipe import Played, Serving
+from annotation_app.flywheel.serving import Answering, served, weights_give
 
 TAKEN = ".taken"
 """Where the trainer's inbox has what was learned from."""
@@ -33,6 +33,8 @@ class Player:
     updates: int
     run: Path
     inbox: Path
+    serving: Serving | None = None
+    """The server that answers; none: one that is begun for it."""
 
     @property
     def attempts(self) -> int:
@@ -44,7 +46,7 @@ class Player:
         number = (self.turn - 1) * self.updates + update + again
         return self.play.first_seed + number * self.play.seeds % self.play.pages
 
-    def words(self, url: str, update: int, again: int, out: Path) -> list[str]:
+    def words(self, server: Answering, update: int, again: int, out: Path) -> list[str]:
         """The command whose attempts the weights of an update make."""
         play = self.play
         what = [word for task in self.tasks for word in ("--task", task)]
@@ -59,10 +61,11 @@ class Player:
                 "--temperature",
                 f"{self.temperature:g}",
                 "--model-url",
-                url,
+                server.url,
                 "--model",
-                self.policy,
+                server.model,
             ),
+            *("--policy", self.policy),
             *("--dialect", self.dialect, "--revision", version_of(update), "--out", str(out)),
         ]
 
@@ -83,25 +86,27 @@ def reinforced(programs: Programs, learn: Sequence[str], player: Player, *, thre
         weights = player.run / version_of(begun)
         serving = log.with_name("rl.serve.log")
         with served(
-            programs, weights, name=player.policy, threads=threads, log=serving, version=version_of(begun)
-        ) as url:
+            programs, weights, name=player.policy, version=version_of(begun), threads=threads, log=serving,
+            serving=player.serving, changes=True,
+        ) as server:  # fmt: skip
             for update in range(begun, player.updates):
                 if update > begun:
-                    _reload(programs, player, url, update, log)
-                _play(programs, player, url, update, log)
+                    newer, version = player.run / version_of(update), version_of(update)
+                    weights_give(programs, server.url, newer, version, log=log.with_name("rl.reload.log"))
+                _play(programs, player, server, update, log)
                 _kept(programs, trainer, player, update + 1, log)
         programs.until(trainer, lambda: trainer.poll() is not None, log=log)
     return last_line(log)
 
 
-def _play(programs: Programs, player: Player, url: str, update: int, log: Path) -> None:
+def _play(programs: Programs, player: Player, server: Answering, update: int, log: Path) -> None:
     """As many attempts as an update takes. A folder that is there was played before the turn broke off."""
     made = 0
     for again in range(ROUNDS):
         for number in range(player.play.group):
             name = f"{version_of(update)}-{again}-{number}"
             if not (player.inbox / name).exists():
-                programs.run(player.words(url, update, again, player.inbox / name), log=log.with_name("rl.play.log"))
+                programs.run(player.words(server, update, again, player.inbox / name), log=log.with_name("rl.play.log"))
             made += _trajectories(player.inbox, name)
         if made >= player.attempts:
             return
@@ -114,12 +119,6 @@ def _trajectories(inbox: Path, name: str) -> int:
         with suppress(FileNotFoundError):
             return int(json.loads((folder / "manifest.json").read_text())["counts"]["trajectories"])
     return 0
-
-
-def _reload(programs: Programs, player: Player, url: str, update: int, log: Path) -> None:
-    words = ["--server", url.removesuffix("/v1"), "--weights", str(player.run / version_of(update))]
-    command = [platform_python(), "-m", "agent_backend.policy.reload", *words, "--version", version_of(update)]
-    programs.run(command, log=log.with_name("rl.reload.log"))
 
 
 def _kept(programs: Programs, trainer: "subprocess.Popen[bytes]", player: Player, update: int, log: Path) -> None:

@@ -74,6 +74,10 @@ class Programs:
         self._lock, self._running = lock, running
         self._environment = {"HF_HUB_OFFLINE": "1", **environment}
 
+    def anyway(self) -> "Programs":
+        """The same, for what is still to be done once the turn was cancelled."""
+        return Programs(self._lock, lambda: True, self._environment)
+
     def run(self, command: Sequence[str], *, log: Path) -> str:
         """Its standard output's last line. Raises ProgramFailed, and Halted where the turn was cancelled."""
         with self.beside(command, log=log) as process:

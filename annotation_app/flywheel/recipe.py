@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, StringConstraints, model_validator
 
 from annotation_app.exports.schemas import DialectName
-from annotation_app.policies.schemas import Name
+from annotation_app.policies.schemas import Address, ModelName, Name
 from vocabulary.base import Frozen
 
 Place = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
@@ -26,6 +26,11 @@ class MixShares(Frozen):
     fresh: Share
     earlier: Share
     general: Share
+
+
+def root_of(address: str) -> str:
+    """A model server's address as it is compared: without /v1."""
+    return address.lower().rstrip("/").removesuffix("/v1").rstrip("/")
 
 
 class Likelihood(Frozen):
@@ -114,6 +119,15 @@ class Trials(Frozen):
         return suite == of and seed is not None and self.first_seed <= seed < self.first_seed + self.seeds
 
 
+class Serving(Frozen):
+    """A running model server that is given the weights which play or are tried, one set after the other."""
+
+    url: Address
+    """With or without /v1. It lets its weights be changed, and finds the turns' folders where the turn does."""
+    model: ModelName
+    """What it calls the model."""
+
+
 class Recipe(Frozen):
     """All a turn is told."""
 
@@ -139,6 +153,8 @@ class Recipe(Frozen):
     sft: Likelihood | None = None
     rl: Reinforcement | None = None
     trials: Trials
+    serving: Serving | None = None
+    """Who answers for what plays and is tried; none: a server on the processor, which the turn begins."""
     server: Annotated[str, StringConstraints(max_length=500, pattern=r"^(https?://[^\x00-\x20]+)?$")] = ""
     """The policy server that is given the new weights, without /v1; empty: somebody else sees to that."""
     activate: bool = True
@@ -149,6 +165,10 @@ class Recipe(Frozen):
         if self.ct is None and self.sft is None and self.rl is None:
             raise ValueError("a recipe trains something: ct, sft or rl")
         play = self.rl.play if self.rl else None
+        if self.serving is not None and self.trials.world == "toy" and play is None:
+            raise ValueError("the toy world asks no server: `serving` is for the bridge's machines")
+        if self.serving is not None and root_of(self.serving.url) == root_of(self.server):
+            raise ValueError("the policy server answers people: what is tried needs a server of its own")
         if play is not None and any(
             self.trials.holds(play.suite, play.first_seed + page) for page in range(play.pages)
         ):

@@ -39,6 +39,9 @@ def _memory(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=NAME)]
+Address = Annotated[str, StringConstraints(max_length=500), AfterValidator(_address)]
+ModelName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NAME)]
+"""What a server calls a model."""
 
 
 class RevisionIn(Frozen):
@@ -47,8 +50,8 @@ class RevisionIn(Frozen):
     name: Name
     revision: Name
     dialect: Annotated[str, AfterValidator(_dialect), Field(json_schema_extra={"enum": list(dialect_names())})]
-    base_url: Annotated[str, StringConstraints(max_length=500), AfterValidator(_address)]
-    model: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NAME)]
+    base_url: Address
+    model: ModelName
     checkpoint: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""
     weight_version: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
     sampling: Annotated[dict[str, JsonValue], AfterValidator(_sampling)] = {}

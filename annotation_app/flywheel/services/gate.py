@@ -11,8 +11,9 @@ from annotation_app.flywheel.folders import TRIALS
 from annotation_app.flywheel.models import Checkpoint, Turn
 from annotation_app.flywheel.programs import ProgramFailed, Programs, platform_python, trainer_python
 from annotation_app.flywheel.selectors.trials import tried_before
+from annotation_app.flywheel.services.lending import give_back
 from annotation_app.flywheel.services.training import PHASES, found_at, start_of, turn_folder
-from annotation_app.flywheel.serving import served
+from annotation_app.flywheel.serving import served, weights_expect, weights_give
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions.models import GateDecision
@@ -73,7 +74,20 @@ def register(turn: Turn) -> dict[str, Any]:
 
 
 def refresh(turn: Turn, programs: Programs) -> dict[str, Any]:
-    """Give the server the new weights and the pool the new revision, where the gate let it through."""
+    """Give the server the new weights and the pool the new revision, where the gate let it through; and the server that
+    answered at the gate the weights of who proposes from now on."""
+    came = _refreshed(turn, programs)
+    candidate = candidate_of(turn)
+    if candidate is None or candidate.revision is None:
+        return came
+    if Pool.objects.filter(pk=turn.wheel.pool_id, policy=candidate.revision).exists():
+        give_back(turn, programs, weights=candidate.path, version=candidate.revision.revision)
+    else:
+        give_back(turn, programs)
+    return came
+
+
+def _refreshed(turn: Turn, programs: Programs) -> dict[str, Any]:
     candidate = candidate_of(turn)
     if candidate is None or candidate.revision is None:
         return {"active": "", "reloaded": False}
@@ -81,16 +95,8 @@ def refresh(turn: Turn, programs: Programs) -> dict[str, Any]:
     if said is None or not said.passed or not turn.recipe.activate:
         return {"active": "", "reloaded": False}
     if turn.recipe.server:
-        words = [
-            "--server",
-            turn.recipe.server,
-            "--weights",
-            found_at(candidate.path),
-            "--version",
-            candidate.revision.revision,
-        ]
-        command = [platform_python(), "-m", "agent_backend.policy.reload", *words]
-        programs.run(command, log=turn_folder(turn) / "reload.log")
+        weights, version = Path(found_at(candidate.path)), candidate.revision.revision
+        weights_give(programs, turn.recipe.server, weights, version, log=turn_folder(turn) / "reload.log")
     if Pool.objects.filter(pk=turn.wheel.pool_id).exclude(policy=candidate.revision).exists():
         policy_activate(user=turn.requested_by, pool_id=turn.wheel.pool_id, revision_id=candidate.revision.pk)
     return {"active": str(candidate.revision), "reloaded": bool(turn.recipe.server)}
@@ -111,11 +117,17 @@ def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision
     what += [word for name in trials.tasks for word in ("--task", name)]
     if turn.active is not None and turn.active.memory:
         what += ["--memory", json.dumps(turn.active.memory)]
-    log_served = out.with_suffix(".serve.log")
-    with served(programs, checkpoint, name=turn.recipe.policy, threads=trials.threads, log=log_served) as url:
+    serving, log_served = turn.recipe.serving, out.with_suffix(".serve.log")
+    with served(
+        programs, checkpoint, name=turn.recipe.policy, version=revision, threads=trials.threads, log=log_served,
+        serving=serving,
+    ) as server:  # fmt: skip
         words = ["--bridge", settings.ENV.bridge_url, "--suite", trials.suite, "--parallel", str(trials.parallel)]
-        words += ["--model-url", url, "--model", turn.recipe.policy, "--dialect", turn.recipe.dialect, *what, *seeds]
+        words += ["--model-url", server.url, "--model", server.model, "--policy", turn.recipe.policy]
+        words += ["--dialect", turn.recipe.dialect, *what, *seeds]
         programs.run([platform_python(), "-m", "agent_backend.rollout", *words], log=log)
+        if serving is not None:
+            weights_expect(programs, serving.url, revision, out, log=log_served)
 
 
 def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:

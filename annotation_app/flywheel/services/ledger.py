@@ -12,6 +12,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.flywheel.models import Stage, StageState, Turn, TurnState, Wheel
 from annotation_app.flywheel.recipe import Recipe
+from annotation_app.flywheel.services.lending import untaken_check
 from annotation_app.tasks.models import Pool
 
 STUMBLES = 3
@@ -48,9 +49,10 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
     turner_check(user)
     try:
         with transaction.atomic(durable=True):
-            wheel = Wheel.objects.select_for_update(of=("self",)).select_related("pool").filter(pk=wheel_id).first()
+            wheel = _wheels_held().get(wheel_id)
             if wheel is None:
                 raise NotFound("There is no such wheel.")
+            untaken_check(wheel.recipe, wheel.pk)
             last = wheel.turns.aggregate(last=Max("number"))["last"] or 0
             turn = Turn.objects.create(
                 wheel=wheel,
@@ -82,14 +84,22 @@ def turn_resume(*, user: User, turn_id: UUID) -> None:
     turner_check(user)
     with transaction.atomic(durable=True):
         turn = _turn(turn_id)
-        Wheel.objects.select_for_update().get(pk=turn.wheel_id)
+        _wheels_held()
         if Turn.objects.filter(wheel=turn.wheel_id, number__gt=turn.number).exists():
             raise Conflict("A later turn has begun; this one stays as it is.", code="not_last")
+        untaken_check(turn.recipe, turn.wheel_id)
         ended = Turn.objects.filter(pk=turn_id, state__in=(TurnState.FAILED, TurnState.CANCELLED))
         if not ended.update(state=TurnState.RUNNING, ended_at=None):
             raise Conflict("Only a turn that failed or was cancelled is resumed.", code="not_ended")
         turn.stages.update(stumbles=0)
         audit_record(actor=user, verb="wheel.resumed", subject=f"turn:{turn_id}", details={"turn": str(turn)})
+
+
+def _wheels_held() -> dict[int, Wheel]:
+    """All wheels, held until the transaction ends: of two turns that begin at once the second sees the first, which may
+    have taken the model server of both."""
+    wheels = Wheel.objects.select_for_update(of=("self",)).select_related("pool__policy").order_by("pk")
+    return {wheel.pk: wheel for wheel in wheels}
 
 
 def turn_running(*, turn_id: UUID) -> bool:

@@ -189,6 +189,7 @@ def _player(turn: Turn, plan: Reinforcement, kinds: Sequence[str]) -> Player | N
         updates=plan.updates,
         run=folder / "rl",
         inbox=folder / "rl-inbox",
+        serving=turn.recipe.serving,
     )
 
 

@@ -2552,6 +2552,7 @@ export interface Recipe {
   sft: Likelihood | null;
   rl: Reinforcement | null;
   trials: Trials;
+  serving: Serving | null;
   server: string;
   activate: boolean;
 }
@@ -2588,6 +2589,13 @@ export interface Trials {
   threads: number;
   size: string;
   temperature: number;
+}
+/**
+ * A running model server that is given the weights which play or are tried, one set after the other.
+ */
+export interface Serving {
+  url: string;
+  model: string;
 }
 /**
  * How many samples went where; those still on their way are in none.

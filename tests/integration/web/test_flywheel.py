@@ -24,6 +24,7 @@ from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Reinfo
 from annotation_app.flywheel.selectors import lineage, turns
 from annotation_app.flywheel.services import gate, ledger, samples, training
 from annotation_app.flywheel.services.clock import turns_due
+from annotation_app.flywheel.serving import Answering
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.promotions.services import evaluation_add
@@ -199,8 +200,8 @@ def test_a_candidate_is_tried_with_what_people_s_desks_let_it_remember(
     wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
-    def served(given: programs.Programs, weights: Path, *, name: str, threads: int, log: Path) -> Iterator[str]:
-        yield f"http://models.example/{name}/{threads}"
+    def served(given: programs.Programs, weights: Path, *, name: str, threads: int, **_: Any) -> Iterator[Answering]:
+        yield Answering(f"http://models.example/{name}/{threads}", name)
 
     monkeypatch.setattr(gate, "served", served)
     stages_to(monkeypatch, "train")

@@ -113,6 +113,21 @@ async def test_weights_that_keep_their_old_name_are_no_success() -> None:
         await server.client.reload("/checkpoints/r2", "r2")
 
 
+async def test_a_server_is_asked_what_it_has_and_told_nothing() -> None:
+    server = Server()
+    await server.client.expect("r1")
+    with pytest.raises(PolicyRejected, match="'r1', not 'r2'"):
+        await server.client.expect("r2")
+    assert server.calls == ["/weight_info"] * 2
+
+
+async def test_what_a_server_refuses_with_is_one_line() -> None:
+    server = Server(collective_rpc=500)
+    server._answer = lambda request: httpx.Response(500, text="it does\n  not work")  # type: ignore[method-assign]
+    with pytest.raises(PolicyRejected, match="it does not work"):
+        await server.client.reload("/checkpoints/r2", "r2")
+
+
 async def test_a_server_that_is_not_there() -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")

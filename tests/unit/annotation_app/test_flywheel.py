@@ -56,6 +56,28 @@ def test_a_sample_goes_where_it_teaches(subject: Subject, route: str, reason: st
     assert (routed.route, routed.reason) == (route, reason)
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"url": "http://gpu:8000", "model": ""}, "at least 1"),
+        ({"url": "http://me:word@gpu:8000", "model": "m"}, "no name, password"),
+        ({"url": "http://gpu:8000/v1?key=word", "model": "m"}, "no name, password"),
+        ({"url": "file:///weights", "model": "m"}, "http"),
+        ({"url": "http://GPU:8000/v1/", "model": "m"}, "a server of its own"),
+        ({"url": "http://gpu:8001", "model": "m", "key": "word"}, "not permitted"),
+    ],
+)
+def test_a_server_that_cannot_be_given_weights_is_refused(told: dict[str, str], said: str) -> None:
+    trials = {"world": "bridge", "suite": "miniwob"}
+    with pytest.raises(ValidationError, match=said):
+        recipe(rl={"updates": 1}, serving=told, trials=trials, server="http://gpu:8000")
+
+
+def test_the_toy_world_asks_no_server() -> None:
+    with pytest.raises(ValidationError, match="asks no server"):
+        recipe(rl={"updates": 1}, serving={"url": "http://gpu:8000", "model": "m"})
+
+
 def test_what_is_always_or_never_done_is_not_worth_playing() -> None:
     rule = Reinforcement(updates=1, between=(0.1, 0.9), attempts=4)
     assert [is_worth_playing(rule, succeeded=won, attempts=10) for won in (0, 1, 5, 9, 10)] == [

@@ -61,6 +61,7 @@ const RECIPE: Recipe = {
   ct: null,
   sft: null,
   rl: null,
+  serving: null,
   trials: { world: "toy", suite: "", tasks: [], first_seed: 0, seeds: 40, parallel: 1, threads: 1, size: "", temperature: 1 },
   server: "",
   activate: true,

@@ -50,6 +50,13 @@ describe("what a stage ended with", () => {
     expect(said("failed", "trainer_missing", "zh")).toMatch(/^trainer_missing: .*训练器.*继续本轮/);
   });
 
+  it.each(["serving_away", "serving_refused", "serving_taken", "serving_in_use", "weights_missing"])("says what to do about %s, and what the server said", (code) => {
+    const [english, chinese] = [said("failed", code, "en"), said("failed", code, "zh")];
+    for (const one of [english, chinese]) expect(one).toMatch(new RegExp(`^${code}: .+KeyError: 'x'$`));
+    expect(english).toMatch(/server|worker/);
+    expect(chinese).toMatch(/服务器|工作进程/);
+  });
+
   it("says of an error nobody foresaw whether it is tried again, and how it goes on", () => {
     expect(said("begun", "unforeseen", "en")).toMatch(/^unforeseen: KeyError: 'x'\. .* tried again within a minute/);
     expect(said("failed", "unforeseen", "en")).toMatch(/^unforeseen: KeyError: 'x'\. .* the turn goes on/);
