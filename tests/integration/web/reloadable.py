@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 
@@ -18,6 +18,9 @@ class Reloadable:
         self.had, self.keys = list[tuple[str, str]](), set[str | None]()
         self.refuses: tuple[str, ...] = ()
         """Weights it does not take."""
+        self.reads, self.has_read = Event(), Event()
+        """That it was given weights; and when it has read them."""
+        self.has_read.set()
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """What it says, with the status."""
@@ -28,6 +31,8 @@ class Reloadable:
                 self.paused = False
             case "/collective_rpc":
                 weights = body["kwargs"]["weights_path"]
+                self.reads.set()
+                self.has_read.wait(60)
                 if not self.paused or weights in self.refuses:
                     return 400, {"error": f"{weights}\nis of another shape"}
                 self.weights = weights

@@ -1,6 +1,8 @@
 """A turn whose candidate is tried by a running model server: it is given who tries, and gets back who proposes. Only
 the attempts themselves and their report are not real here."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Servin
 from annotation_app.flywheel.services import gate, ledger, training
 from annotation_app.operations.ports import free_port
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.settings.base import ROOT
 from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import World
 from tests.integration.web.reloadable import Reloadable, reloadable
@@ -176,6 +179,23 @@ def test_a_server_that_is_of_no_use_fails_the_turn_by_a_code_and_it_goes_on_once
     assert engine.turn_go(turn_id=turn.pk)
     assert ended(turn) == ("done", "")
     assert model.had[-1] == (first, "begin")
+
+
+def test_a_reload_that_is_told_to_end_has_the_server_go_on(model: Reloadable, tmp_path: Path) -> None:
+    model.has_read.clear()
+    words = ["--server", model.url, "--weights", str(tmp_path), "--version", "newer"]
+    command = [sys.executable, "-m", "agent_backend.policy.reload", *words]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert model.reads.wait(60)
+            assert model.paused
+            process.terminate()
+            _, told = process.communicate(timeout=60)
+        finally:
+            process.kill()
+            model.has_read.set()
+    assert (process.returncode, told.strip()) == (1, "policy_error: told to end")
+    assert not model.paused
 
 
 def test_a_server_that_answers_people_is_given_nothing(wheel: Wheel, admin: User, model: Reloadable) -> None:
