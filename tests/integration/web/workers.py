@@ -15,11 +15,11 @@ from tests.integration.web.conftest import SECRET, database_url
 
 @contextmanager
 def worker_running(
-    redis_url: str, settings: Any, name: str = "", queues: str = "", **more: str
+    redis_url: str, settings: Any, name: str = "", queues: str = "", jobs: str = "annotation_app", **more: str
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """A worker, by the name of its host where several run, of these queues alone where some are named, and a client
-    here that sends to it. It leads a process group
-    of its own, so that it can be killed with the child that does the work."""
+    """A worker, by the name of its host where several run, of these queues alone where some are named, with the jobs of
+    this module, and a client here that sends to it. It leads a process group of its own, so that it can be killed with
+    the child that does the work."""
     environment = {
         "DJANGO_SETTINGS_MODULE": "annotation_app.settings.local",
         "PILOTHOUSE_DATABASE_URL": database_url(),
@@ -28,7 +28,7 @@ def worker_running(
         "PILOTHOUSE_DATA": str(settings.ENV.data),
         **more,
     }
-    command = [sys.executable, "-m", "celery", "-A", "annotation_app", "worker", "--concurrency", "1"]
+    command = [sys.executable, "-m", "celery", "-A", jobs, "worker", "--concurrency", "1"]
     command += ["--hostname", name] if name else []
     command += ["--queues", queues] if queues else []
     app.conf.update(task_always_eager=False)
