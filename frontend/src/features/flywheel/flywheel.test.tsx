@@ -195,9 +195,14 @@ describe("a turn's page", () => {
     expect(screen.getByText("No trajectory is noted as one it learned from")).toBeTruthy();
   });
 
-  it("says that nobody is heard who would take it", async () => {
-    open({ turn: { ...OUT, row: { ...TURN, state: "running", unheard: true, stages: [] } } });
+  it("says that nobody is heard who would take it, and claims nothing of what is still to come", async () => {
+    const waiting: TurnRow = { ...TURN, state: "running", unheard: true, stages: [], revision: "", passed: null };
+    open({ turn: { ...OUT, row: waiting, checkpoints: [] } });
     expect(await screen.findByText(/this turn waits until one is/)).toBeTruthy();
+    expect(screen.getByText("no worker heard")).toBeTruthy();
+    expect(screen.getAllByText(/Not trained yet/)).toHaveLength(2);
+    expect(screen.queryByText(/Nothing was trained/)).toBeNull();
+    expect(screen.queryByRole("columnheader", { name: "Stage" })).toBeNull();
   });
 
   it("says so in Chinese, and nothing of the kind while somebody is heard", async () => {

@@ -1,6 +1,7 @@
 /** One turn: its stages, where each sample went and why, what was trained, and what the gate said. */
 import { Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { TriangleAlert } from "lucide-react";
 import { Link } from "react-router";
 
 import type { CheckpointOut, StageOut, TurnOut } from "@/generated/api";
@@ -44,6 +45,7 @@ export default function TurnPage({ turnId }: { turnId: string }) {
 function Told({ turn }: { turn: TurnOut }) {
   const { t } = useI18n();
   const { row } = turn;
+  const untrained = t(row.state === "running" ? "flywheel.not_trained_yet" : "flywheel.nothing_trained");
   return (
     <>
       <Section
@@ -53,16 +55,21 @@ function Told({ turn }: { turn: TurnOut }) {
         <p className={styles.note}>
           <Standing turn={row} />
         </p>
-        {row.unheard && <p role="status">{t("flywheel.unheard")}</p>}
-        <Stages stages={row.stages} />
+        {row.unheard && (
+          <p role="status" className={styles.unheard}>
+            <TriangleAlert size={16} aria-hidden />
+            {t("flywheel.unheard")}
+          </p>
+        )}
+        {row.stages.length > 0 && <Stages stages={row.stages} />}
       </Section>
-      <Gate turn={turn} />
+      <Gate turn={turn} untrained={untrained} />
       <Section title={t("flywheel.samples")}>
         <Samples turn={row.id} routes={row.routes} />
       </Section>
       <Section title={t("flywheel.trained")}>
         {turn.checkpoints.length === 0 ? (
-          <Empty title={t("flywheel.nothing_trained")} />
+          <Empty title={untrained} />
         ) : (
           <Checkpoints checkpoints={turn.checkpoints} />
         )}
@@ -86,7 +93,7 @@ function Told({ turn }: { turn: TurnOut }) {
 }
 
 /** What the gate said, with its reasons, the two revisions task by task, and where people's episodes under each are side by side. */
-function Gate({ turn: { row, compared } }: { turn: TurnOut }) {
+function Gate({ turn: { row, compared }, untrained }: { turn: TurnOut; untrained: string }) {
   const i18n = useI18n();
   const { t } = i18n;
   return (
@@ -102,8 +109,14 @@ function Gate({ turn: { row, compared } }: { turn: TurnOut }) {
       }
     >
       <div className={styles.note}>
-        <GateBadge turn={row} /> {row.revision || t("flywheel.nothing_trained")}:{" "}
-        <RateText rate={row.success} /> · {row.active || t("policy.none")}: <RateText rate={row.success_before} />
+        <GateBadge turn={row} />{" "}
+        {row.revision === "" ? (
+          untrained
+        ) : (
+          <>
+            {row.revision}: <RateText rate={row.success} /> · {row.active || t("policy.none")}: <RateText rate={row.success_before} />
+          </>
+        )}
       </div>
       {row.reasons.length > 0 && (
         <ul className={styles.reasons}>

@@ -55,6 +55,13 @@ export function Standing({ turn }: { turn: TurnRow }) {
   return (
     <>
       <Badge tone={TONES[turn.state]}>{t(`flywheel.state.${turn.state}`)}</Badge>{" "}
+      {turn.unheard && (
+        <>
+          <Badge tone="warn" title={t("flywheel.unheard")}>
+            {t("flywheel.no_worker")}
+          </Badge>{" "}
+        </>
+      )}
       <span className={styles.quiet}>
         {turn.state === "done" ? turn.revision : `${stage ?? ""} ${t("flywheel.stages", { done, all: STAGES.length })}`}
       </span>
