@@ -31,23 +31,33 @@ class DockerHost(LocalHost):
         system: str = SYSTEM,
     ) -> None:
         self._engine = Engine()
+        self._strays_left = False
         trees = DockerTrees(self._engine, system)
         super().__init__(data, suites, tools=tools, make_egress=make_egress, trees=trees)
 
-    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        try:
-            adopted = await super().adopt(ids)
+    async def create(self, image: str) -> Sandbox:
+        if self._strays_left:
             await self._end_strays()
-        except MachineGone as gone:
-            # Other hosts of this bridge go on; whoever wants a container is told the same.
-            logger.warning("no machines in containers: %s", gone)
-            return []
+        return await super().create(image)
+
+    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
+        adopted = await super().adopt(ids)  # which needs no engine
+        await self._end_strays()
         return adopted
 
     async def _end_strays(self) -> None:
-        """End the containers of this host of which no folder tells: the temporary folder was emptied meanwhile."""
+        """End the containers of this host of which no folder tells: the temporary folder was emptied meanwhile, or
+        only the engine could end them. Where it does not answer it is asked again before the next machine is made."""
         folder = (await self._opened()).runtime.path
-        kept = {PREFIX + path.name for path in (folder / "trees").iterdir()}
-        for name in await asyncio.to_thread(self._engine.names, str(folder)):
-            if name not in kept:
-                await asyncio.to_thread(self._engine.remove, name)
+        try:
+            names = await asyncio.to_thread(self._engine.names, str(folder))
+            # Who begins a container makes its folder first.
+            kept = {PREFIX + path.name for path in (folder / "trees").iterdir()}
+            for name in names:
+                if name not in kept:
+                    await asyncio.to_thread(self._engine.remove, name)
+        except MachineGone as gone:
+            logger.warning("containers that nobody uses may be left: %s", gone)
+            self._strays_left = True
+        else:
+            self._strays_left = False

@@ -72,10 +72,12 @@ class DockerTrees:
         return container
 
     def end(self, folder: Path) -> None:
-        """End the container an earlier host left there, if it still lives; its folder goes too. Raises MachineGone."""
+        """End the container an earlier host left there, if it still lives; its folder goes too."""
         with suppress(MachineGone):
             self._engine.remove(PREFIX + folder.name)
-        tree_end(folder)
+        with suppress(PermissionError):  # whom only the engine may end it finds by its label, once it answers
+            tree_end(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Container(Tree):

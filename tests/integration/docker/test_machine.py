@@ -211,6 +211,25 @@ async def test_a_machine_goes_on_with_the_next_bridge(own_data: Path) -> None:
         await host.close()
 
 
+async def test_a_machine_goes_on_though_the_engine_does_not_answer(
+    own_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while an engine that keeps containers alive is restarted, and the bridge with it."""
+    name = await asyncio.to_thread(killed_bridge, own_data)
+    there = Engine()
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{own_data}/nobody.sock")
+    host = docker_host(own_data)
+    try:
+        (sandbox,) = await host.adopt([name])
+        assert isinstance(sandbox, LocalSandbox)
+        found = await sandbox.bind(7).perform("adopted-0002", ReadFile(path="note.txt"))
+        assert found.after.text == "before"
+        ended = container(sandbox).name
+    finally:
+        await host.close()
+    await eventually(lambda: told(there, ended) == "")
+
+
 async def test_a_killed_bridge_leaves_nothing_to_the_next(own_data: Path, engine: Engine) -> None:
     name = await asyncio.to_thread(killed_bridge, own_data)
     host = docker_host(own_data)

@@ -142,6 +142,27 @@ async def test_without_an_engine_there_are_no_containers(
         Engine().has("some")
 
 
+async def test_strays_are_ended_as_soon_as_the_engine_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeEngine(tmp_path / "engine.sock")
+    fake.answers = {
+        ("GET", "/containers/json"): (200, [{"Names": ["/pilothouse-stray"]}]),
+        ("DELETE", "/containers/pilothouse-stray"): (204, None),
+    }
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{fake.socket}")
+    host = DockerHost(tmp_path)
+    assert await host.adopt([]) == []
+    server = fake.serve()
+    try:
+        for _ in range(2):
+            with pytest.raises(NoMachine, match="there are desktop-container"):
+                await host.create("desktop")
+    finally:
+        await host.close()
+        server.shutdown()
+        server.server_close()
+    assert fake.asked == list(fake.answers), "each once"
+
+
 def test_the_engine_is_told_of_every_wall(tmp_path: Path) -> None:
     folder = tmp_path / "trees" / "desktop-container-1"
     (folder / "etc").mkdir(parents=True)
