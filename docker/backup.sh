@@ -9,17 +9,30 @@ if [ -e "$target" ]; then
   echo "$target exists; name a folder that does not" >&2
   exit 1
 fi
+# With other secrets than those it is sealed by, a copy is worth nothing: better none than one of which that shows late.
+secrets=$(python3 "$here/keys.py" --where)
+if [ ! -f "$secrets/secret_key" ]; then
+  echo "no secrets in $secrets: say where they are by PILOTHOUSE_SECRETS, or in $here/.env" >&2
+  exit 1
+fi
+running=$($compose exec -T worker sh -c 'sha256sum < /run/secrets/secret_key' < /dev/null)
+if [ "$running" != "$(sha256sum < "$secrets/secret_key")" ]; then
+  echo "$secrets are not what the worker runs with: say where those are by PILOTHOUSE_SECRETS, or in $here/.env" >&2
+  exit 1
+fi
 umask 077
-new=$target.tmp
-rm -rf "$new"
-mkdir -p "$new"
+mkdir -p "$(dirname "$target")"
+new=$(mktemp -d "$target.XXXXXX")
+trap 'rm -rf "$new"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 # The database first: files are only ever added, so each that it names is there afterwards.
 $compose exec -T postgres sh -c '
   export PGPASSWORD="$(cat "$POSTGRES_PASSWORD_FILE")"
   exec pg_dump --username "$POSTGRES_USER" --format custom "$POSTGRES_USER"' > "$new/database.dump"
 # With 1 tar tells that something was written meanwhile: an export that is not done, which nobody could fetch yet.
 $compose exec -T worker sh -c 'tar -C "$PILOTHOUSE_DATA" -c . || [ $? -eq 1 ]' > "$new/data.tar"
-cp -Rp "${PILOTHOUSE_SECRETS:-$here/secrets}" "$new/secrets"
+cp -Rp "$secrets" "$new/secrets"
 (cd "$new" && sha256sum database.dump data.tar > sums)
 bytes=$(($(wc -c < "$new/database.dump") + $(wc -c < "$new/data.tar")))
 mv "$new" "$target"

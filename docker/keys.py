@@ -2,16 +2,52 @@
 
 Each is a file that the compose file hands to the programs that need it. The folder is its owner's alone; the files in
 it are readable to all, because the users inside the containers are others. What is there already stays.
+
+The folder is the one that compose takes: what PILOTHOUSE_SECRETS says, exported or in `.env` beside the compose file,
+from where that file is; else `secrets` beside it. `python3 docker/keys.py --where` prints it.
 """
 
 import argparse
 import json
+import os
+import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+BESIDE = Path(__file__).resolve().parent
+"""Where the compose file is, and its `.env`."""
+VARIABLE = "PILOTHOUSE_SECRETS"
+LINE = re.compile(rf"^\s*(?:export\s+)?{VARIABLE}\s*=(.*)$", re.MULTILINE)
 BYTES = 32
 DATABASE = "postgresql://pilothouse:{password}@{server}/pilothouse"
+
+
+class UnreadableError(Exception):
+    """`.env` names a folder in a way that only compose understands."""
+
+
+def folder_of(beside: Path, environment: Mapping[str, str]) -> Path:
+    """The folder that compose takes secrets from. Raises UnreadableError."""
+    named = environment.get(VARIABLE)
+    if named is None:
+        file = beside / ".env"
+        lines = LINE.findall(file.read_text()) if file.exists() else []
+        named = _value(lines[-1].strip()) if lines else ""
+    return beside / (Path(named).expanduser() if named else "secrets")
+
+
+def _value(text: str) -> str:
+    """What a line says, in quotes or not, without the comment behind it. Raises UnreadableError."""
+    quote = text[:1]
+    if quote and quote in "'\"":
+        value, closed, rest = text[1:].partition(quote)
+        whole = bool(closed) and re.fullmatch(r"\s*(#.*)?", rest) is not None
+    else:
+        value, whole = re.split(r"(?:^|\s+)#", text, maxsplit=1)[0], True
+    if not whole or "$" in value or "\\" in value:
+        raise UnreadableError(f"{VARIABLE}={text} in .env: write the folder itself, without $ and \\")
+    return value
 
 
 def _random() -> str:
@@ -83,11 +119,21 @@ simple-log
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the secrets of a compose installation, once.")
-    parser.add_argument("host", help="the host name people use")
-    parser.add_argument("folder", type=Path, nargs="?", default=Path(__file__).parent / "secrets")
+    parser.add_argument("host", nargs="?", help="the host name people use")
+    parser.add_argument("folder", type=Path, nargs="?", help="where they go; else where compose looks for them")
+    parser.add_argument("--where", action="store_true", help="only print where compose looks for them")
     given = parser.parse_args()
-    made = secrets_make(given.folder, given.host)
-    print(f"{given.folder}: made {', '.join(made) or 'nothing, all were there'}")
+    if (given.host is None) != given.where:
+        parser.error("a host name, or --where")
+    try:
+        folder = given.folder or folder_of(BESIDE, os.environ)
+    except UnreadableError as error:
+        parser.error(str(error))
+    if given.where:
+        print(folder)
+        return
+    made = secrets_make(folder, given.host)
+    print(f"{folder}: made {', '.join(made) or 'nothing, all were there'}")
 
 
 if __name__ == "__main__":

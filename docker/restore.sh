@@ -4,17 +4,22 @@
 set -eu
 here=$(dirname "$0")
 compose=${COMPOSE:-docker compose -f $here/compose.yaml}
-secrets=${PILOTHOUSE_SECRETS:-$here/secrets}
+secrets=$(python3 "$here/keys.py" --where)
 source=${1:?the folder of a backup}
 (cd "$source" && sha256sum --check --quiet sums)
 if [ ! -e "$secrets" ]; then
+  mkdir -p "$(dirname "$secrets")"
   cp -Rp "$source/secrets" "$secrets"
 elif ! cmp -s "$source/secrets/secret_key" "$secrets/secret_key"; then
   echo "$secrets are another installation's; move them away" >&2
   exit 1
 fi
-# Whoever waits for PostgreSQL finds it well.
-$compose run --rm -T migrate true
+# Who starts beside PostgreSQL finds it well, and tells whether compose takes the same secrets.
+running=$($compose run --rm -T migrate sh -c 'sha256sum < /run/secrets/secret_key' < /dev/null)
+if [ "$running" != "$(sha256sum < "$source/secrets/secret_key")" ]; then
+  echo "compose takes other secrets than $secrets: say where they are by PILOTHOUSE_SECRETS, or in $here/.env" >&2
+  exit 1
+fi
 database() {
   $compose exec -T postgres sh -c '
     export PGPASSWORD="$(cat "$POSTGRES_PASSWORD_FILE")"
