@@ -98,10 +98,19 @@ def facets(*, user: User, query: Query) -> Facets:
     )
 
 
+def entries_whole(query: Query) -> QuerySet[Entry]:
+    """The finished episodes a query means that have their pictures."""
+    return entries_matching(query).filter(episode__status="finished", episode__emptied_at__isnull=True)
+
+
 def chosen(query: Query) -> Iterator[tuple[UUID, str]]:
-    """The finished episodes a query means that have their pictures, oldest first, each with the kind of its task."""
-    found = entries_matching(query).filter(episode__status="finished", episode__emptied_at__isnull=True)
-    yield from found.order_by("created_at", "episode_id").values_list("episode_id", "kind").iterator(chunk_size=5_000)
+    """The same, oldest first, each with the kind of its task."""
+    yield from (
+        entries_whole(query)
+        .order_by("created_at", "episode_id")
+        .values_list("episode_id", "kind")
+        .iterator(chunk_size=5_000)
+    )
 
 
 def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:

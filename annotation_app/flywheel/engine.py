@@ -61,8 +61,6 @@ def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
             for at, work in STAGES:
                 if not running() or not _stage(turn_id, at, work, programs):
                     return True
-                if at == "collect" and _is_idle(turn_id):
-                    break
             training.copies_drop(turn)
             ledger.turn_end(turn_id=turn_id)
             return True
@@ -98,9 +96,3 @@ def _stage(turn_id: UUID, name: str, work: Work, programs: Programs) -> bool:
         return False
     ledger.stage_end(turn_id=turn_id, name=name, result=result)
     return True
-
-
-def _is_idle(turn_id: UUID) -> bool:
-    """Whether the clock began a turn for which there is too little new."""
-    turn = turn_of(turn_id)
-    return turn.by_clock and turn.samples.count() < turn.recipe.least

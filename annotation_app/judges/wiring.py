@@ -1,6 +1,7 @@
 """Where runs meet the judges of the layer below."""
 
 import asyncio
+from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
@@ -31,28 +32,32 @@ class Said(Frozen):
     error: str = ""
 
 
-def run_do(*, run_id: UUID) -> None:
-    """Judge what a queued run is about, until it is done or cancelled; any other is left as it is."""
+def run_do(*, run_id: UUID, going: Callable[[], bool] = lambda: True) -> None:
+    """Judge what a queued run is about, until it is done or cancelled; any other is left as it is. It is left under way
+    once `going`, asked before each few episodes, says no."""
     plan = services.run_begin(run_id=run_id)
     if plan is None:
         return
     with asyncio.Runner() as loop:
         judge = judge_of(_endpoint(plan.server))
         try:
-            error = _run_through(run_id, plan, judge, loop)
+            error = _run_through(run_id, plan, judge, loop, going)
         except PolicyError as unavailable:
             error = str(unavailable)
         finally:
             loop.run(judge.aclose())
-    services.run_end(run_id=run_id, error=error)
+    if going():
+        services.run_end(run_id=run_id, error=error)
 
 
-def _run_through(run_id: UUID, plan: RunPlan, judge: Judge, loop: asyncio.Runner) -> str:
+def _run_through(run_id: UUID, plan: RunPlan, judge: Judge, loop: asyncio.Runner, going: Callable[[], bool]) -> str:
     """Judge and store, a few episodes at a time; what is wrong where the server would not have a single one. Raises
     PolicyError where nobody answers."""
     judged = 0
     error = ""
     for begin in range(0, len(plan.episodes), TOGETHER):
+        if not going():
+            break
         attempts = [episode_trajectory(episode_id=episode) for episode in plan.episodes[begin : begin + TOGETHER]]
         said = loop.run(_judge_together(judge, attempts))
         for attempt, one in zip(attempts, said, strict=True):

@@ -8,16 +8,19 @@ from django.utils import timezone
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.flywheel.models import TurnState, Wheel
 from annotation_app.flywheel.services.ledger import turn_begin
+from annotation_app.flywheel.services.samples import is_enough
 
 
 def turns_due() -> int:
-    """Begin a turn of every wheel whose last one began long enough ago and did not fail; how many there were. After a
-    failure somebody looks first."""
+    """Begin a turn of every wheel whose last one began long enough ago and did not fail, and for which enough is new;
+    how many there were. After a failure somebody looks first."""
     begun = 0
     for wheel in Wheel.objects.filter(every_hours__isnull=False).select_related("owner"):
         last = wheel.turns.order_by("-number").first()
         waits = last is not None and last.created_at > timezone.now() - timedelta(hours=wheel.every_hours or 0)
         if waits or (last is not None and last.state in (TurnState.RUNNING, TurnState.FAILED)):
+            continue
+        if not is_enough(wheel):
             continue
         with suppress(Conflict, Forbidden):  # somebody turned it just now, or its owner is no admin any more
             turn_begin(user=wheel.owner, wheel_id=wheel.pk, by_clock=True)

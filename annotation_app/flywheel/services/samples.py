@@ -2,32 +2,30 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, QuerySet, Sum
 
+from annotation_app.catalogue.models import Entry
 from annotation_app.catalogue.schemas import Query
-from annotation_app.catalogue.selectors import chosen, entries_matching
+from annotation_app.catalogue.selectors import entries_matching, entries_whole
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode
-from annotation_app.errors import ApplicationError, Conflict
-from annotation_app.flywheel.models import Played, Sample, Turn
+from annotation_app.flywheel.models import Played, Sample, Turn, Wheel
+from annotation_app.flywheel.programs import Halted
+from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.routing import Subject, is_worth_playing, route_of
+from annotation_app.flywheel.services.asking import checks_ask, judges_ask
 from annotation_app.flywheel.services.ledger import turn_running
 from annotation_app.flywheel.value import Grounds, value_of
-from annotation_app.judges.models import Judgement, PoolJudge
-from annotation_app.judges.services import run_request
-from annotation_app.judges.wiring import run_do
+from annotation_app.judges.models import Judgement
 from annotation_app.policies.selectors import kinds_evaluated
 from annotation_app.reviews.models import Job, JobKind, JobState
 from annotation_app.reviews.searching import pairs_found
 from annotation_app.reviews.selectors.jobs import episodes_compared
-from annotation_app.reviews.services import check_request
-from annotation_app.reviews.wiring import check_do
 from annotation_app.tasks.models import Tally
 
 TOGETHER = 500
@@ -36,19 +34,29 @@ TOGETHER = 500
 def collect(turn: Turn) -> dict[str, Any]:
     """Take in what was finished since: everything of the pool that this wheel has not taken in yet."""
     entries_refresh()
-    asked = Query(pool=turn.wheel.pool_id, review="accepted" if turn.recipe.accepted_only else None)
-    known = set(Sample.objects.filter(wheel=turn.wheel_id).values_list("episode", flat=True))
-    mine = Sample.objects.filter(turn=turn).count()
-    new = (episode for episode, _kind in chosen(asked) if episode not in known)
-    for batch in _batches(islice(new, max(0, turn.recipe.most - mine))):
+    Sample.objects.filter(wheel=turn.wheel_id, route="").update(turn=turn)  # of turns that ended before they said where
+    room = max(0, turn.recipe.most - _samples(turn).count())
+    new = _new(turn.wheel_id, turn.wheel.pool_id, turn.recipe).order_by("created_at", "episode_id")
+    for batch in _batches(new.values_list("episode_id", flat=True)[:room]):
         rows = [Sample(wheel=turn.wheel, turn=turn, episode=episode) for episode in batch]
         Sample.objects.bulk_create(rows, ignore_conflicts=True)
-    return {"samples": Sample.objects.filter(turn=turn).count()}
+    return {"samples": _samples(turn).count()}
+
+
+def is_enough(wheel: Wheel) -> bool:
+    """Whether a turn of the clock would take in as much as the recipe asks for."""
+    left = Sample.objects.filter(wheel=wheel, route="").count()
+    wanted = max(0, wheel.recipe.least - left)
+    return _new(wheel.pk, wheel.pool_id, wheel.recipe)[:wanted].count() == wanted
 
 
 def check(turn: Turn) -> dict[str, Any]:
     """Whether acts could be done again, as reviews tell it, and what is nearly the same as something older."""
-    unchecked = _check_all(turn) if turn.recipe.replay else ""
+    unchecked: tuple[str, ...] = ()
+    if turn.recipe.replay:
+        known = _executable([sample.episode for sample in _samples(turn)])
+        unknown = [sample.episode for sample in _samples(turn) if sample.episode not in known]
+        unchecked = checks_ask(turn_id=turn.pk, user=turn.requested_by, episodes=unknown)
     told = _executable([sample.episode for sample in _samples(turn)])
     duplicates = _duplicates(turn)
     for batch in _batches(_samples(turn)):
@@ -60,14 +68,14 @@ def check(turn: Turn) -> dict[str, Any]:
         "executable": counted[True],
         "not_executable": counted[False],
         "duplicates": len(duplicates),
-        "unchecked": unchecked,
+        "unchecked": ", ".join(unchecked),
     }
 
 
 def value(turn: Turn) -> dict[str, Any]:
     """What each sample is worth, with everything that was said of it."""
     if turn.recipe.judge:
-        _judge_all(turn)
+        judges_ask(turn_id=turn.pk, user=turn.requested_by, pool_id=turn.wheel.pool_id)
     counted: Counter[str] = Counter()
     for batch in _batches(_samples(turn)):
         grounds = _grounds([sample.episode for sample in batch])
@@ -103,6 +111,12 @@ def route(turn: Turn) -> dict[str, Any]:
     return {"routes": dict(counted), "playing": _play(turn)}
 
 
+def _new(wheel_id: int, pool_id: int, recipe: Recipe) -> QuerySet[Entry]:
+    """Whole episodes of the pool that this wheel has not taken in."""
+    asked = Query(pool=pool_id, review="accepted" if recipe.accepted_only else None)
+    return entries_whole(asked).filter(~Exists(Sample.objects.filter(wheel=wheel_id, episode=OuterRef("episode_id"))))
+
+
 def _samples(turn: Turn) -> QuerySet[Sample]:
     return Sample.objects.filter(turn=turn).order_by("id")
 
@@ -111,23 +125,6 @@ def _batches(found: Iterable[Any]) -> Iterable[list[Any]]:
     rows = iter(found)
     while batch := list(islice(rows, TOGETHER)):
         yield batch
-
-
-def _check_all(turn: Turn) -> str:
-    """Have reviews do again what nobody has done again; why not all could be tried, where they could not."""
-    known = _executable([sample.episode for sample in _samples(turn)])
-    for sample in _samples(turn):
-        if sample.episode in known:
-            continue
-        try:
-            job = check_request(user=turn.requested_by, episode_id=sample.episode)
-        except ApplicationError as error:
-            return error.code
-        check_do(job_id=job.pk, episode_id=sample.episode)
-        job.refresh_from_db()
-        if job.status == JobState.FAILED:
-            return job.error  # no machine is to be had: the others would wait in vain
-    return ""
 
 
 def _executable(episodes: Sequence[UUID]) -> dict[UUID, bool]:
@@ -144,9 +141,11 @@ def _duplicates(turn: Turn) -> dict[UUID, UUID]:
     """Samples that are nearly the same as an older attempt at the same task, each with that attempt. Tasks that differ
     by their seed are not the same: what they have in common is what is to be learned."""
     pairs = pairs_found(episodes_compared(pool_id=turn.wheel.pool_id), further=lambda _: turn_running(turn_id=turn.pk))
+    if pairs is None:
+        raise Halted
     mine = {sample.episode for sample in _samples(turn)}
     found: dict[UUID, UUID] = {}
-    for pair in pairs or ():
+    for pair in pairs:
         if pair.other in mine and pair.other not in found and _task_of(pair.one) == _task_of(pair.other):
             found[pair.other] = pair.one
     return found
@@ -155,14 +154,6 @@ def _duplicates(turn: Turn) -> dict[UUID, UUID]:
 def _task_of(episode: UUID) -> tuple[object, ...]:
     task = Episode.objects.select_related("task").get(pk=episode).task.definition
     return task.instruction, task.suite, task.name, task.seed
-
-
-def _judge_all(turn: Turn) -> None:
-    """Ask the pool's judges about what they have not judged."""
-    for assigned in PoolJudge.objects.filter(pool=turn.wheel.pool_id):
-        with suppress(Conflict):  # it is judging; a run whose worker died is taken up by another one
-            run = run_request(user=turn.requested_by, pool_id=turn.wheel.pool_id, judge_id=assigned.judge_id)
-            run_do(run_id=run.pk)
 
 
 def _grounds(episodes: Sequence[UUID]) -> dict[UUID, Grounds]:
@@ -217,18 +208,19 @@ def _play(turn: Turn) -> list[str]:
 
 
 def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
-    """Successes and attempts by kind: this turn's own attempts of a policy that nobody helped, beside what the desk
-    counted and the last evaluation found."""
+    """Successes and attempts by kind of the active revision: its attempts among this turn's that nobody helped and that
+    came in from elsewhere, beside what the desk counted and the last evaluation found."""
     rates: defaultdict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
 
     def add(kind: str, succeeded: int, attempts: int) -> None:
         rates[kind] = rates[kind][0] + succeeded, rates[kind][1] + attempts
 
     ids = [sample.episode for sample in _samples(turn)]
-    alone = entries_matching(Query()).filter(Q(decisions=["auto"]), episode_id__in=ids)
+    alone = entries_matching(Query()).filter(decisions=["auto"], episode__source__isnull=False, episode_id__in=ids)
     values = dict(Sample.objects.filter(turn=turn, value__isnull=False).values_list("episode", "value"))
-    for episode, kind in alone.values_list("episode_id", "kind"):
-        if (worth := values.get(episode)) is not None:
+    for episode, kind, policies in alone.values_list("episode_id", "kind", "policies"):
+        worth = values.get(episode)
+        if worth is not None and all(_is_of(turn, label) for label in policies):
             add(kind, int(worth >= turn.recipe.passes), 1)
     tallies = Tally.objects.filter(pool=turn.wheel.pool_id, revision=turn.active).values_list("kind")
     for kind, succeeded, failed in tallies.annotate(Sum("succeeded"), Sum("failed")):
@@ -236,3 +228,8 @@ def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
     for kind, (succeeded, attempts) in kinds_evaluated(turn.active).items():
         add(kind, succeeded, attempts)
     return rates
+
+
+def _is_of(turn: Turn, label: str) -> bool:
+    """Whether this is the active revision's label; where nobody proposes, any of the wheel's policy."""
+    return label == str(turn.active) if turn.active else label.startswith(f"{turn.recipe.policy} ")

@@ -14,13 +14,14 @@ import pytest
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
+from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.jobs import turns_due_job
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Stage, Use, Wheel
 from annotation_app.flywheel.playing import TAKEN
-from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Reinforcement, Trials
+from annotation_app.flywheel.recipe import Likelihood, MixShares, Reinforcement, Trials
 from annotation_app.flywheel.selectors import lineage, turns
 from annotation_app.flywheel.services import gate, ledger, samples, training
 from annotation_app.flywheel.services.clock import turns_due
@@ -40,6 +41,7 @@ from tests.integration.web.wheels import (
     stages_to,
     trainer_write,
     turned,
+    wheel_made,
 )
 from tests.unit.annotation_app.test_gate import report
 from tests.unit.annotation_app.test_trials import attempts_write
@@ -62,14 +64,7 @@ def trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def wheel(admin: User, tmp_path: Path) -> Wheel:
-    """A wheel over four attempts that succeeded, two that failed, one at the gate's own task."""
-    attempts_come(tmp_path / "first", {**dict.fromkeys(range(4), True), 4: False, 5: False, GATE: True})
-    plan = Likelihood(updates=1, shares=MixShares(fresh=0.7, earlier=0.3, general=0))
-    recipe = Recipe(
-        policy="toy", start="/start", sft=plan, ct=plan.model_copy(update={"every": 2}),
-        trials=Trials(world="toy", first_seed=GATE, seeds=10),
-    )  # fmt: skip
-    return ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    return wheel_made(admin, tmp_path)
 
 
 @pytest.mark.usefixtures("trainer")
@@ -353,24 +348,46 @@ def test_one_turn_at_a_time_by_one_process_and_only_admins_turn(
         ledger.turn_resume(user=admin, turn_id=turn.pk)
 
 
-def test_the_clock_begins_a_turn_that_is_taken_up_where_a_worker_died_and_an_idle_one_ends_at_once(
-    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+def test_the_clock_begins_a_turn_once_there_is_enough_which_is_taken_up_where_a_worker_died(
+    wheel: Wheel, admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert turns_due() == 0, "it has no clock"
-    stages_to(monkeypatch, "mix")
-    recipe = wheel.recipe.model_copy(update={"least": 100})
+    stages_to(monkeypatch, "route")
+    recipe = wheel.recipe.model_copy(update={"least": 9})
     ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe, every_hours=1)
+    entries_refresh()
+    turns_due_job()
+    assert wheel.turns.count() == 0, "seven are too few, and nothing is used up by saying so"
+
+    attempts_come(tmp_path / "second", {10: True, 11: False})
+    entries_refresh()
     with monkeypatch.context() as patched:
-        patched.setattr(engine, "_is_idle", dying(engine._is_idle, 0))
+        patched.setattr(ledger, "stage_begin", dying(ledger.stage_begin, 1))
         with pytest.raises(Died):
             turns_due_job()
     (turn_id,) = turns.turns_running()
     assert turns_due() == 0
     turns_due_job()
     row = turns.turn_row(turns.turn_of(turn_id))
-    assert (row.state, [stage.name for stage in row.stages]) == ("done", ["collect"])
+    assert (row.state, sum(row.routes.model_dump().values())) == ("done", 9)
     turns_due_job()
     assert wheel.turns.count() == 1, "the hour is not over"
+
+
+@pytest.mark.usefixtures("trainer")
+def test_what_a_turn_took_in_and_never_said_where_to_is_the_next_ones(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "train")
+    stopped = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    samples.collect(turns.turn_of(stopped.pk))
+    ledger.turn_cancel(user=admin, turn_id=stopped.pk)
+    entries_refresh()
+    assert samples.is_enough(wheel), "what waits for a turn counts for the clock"
+    turn = turned(wheel, admin)
+    assert Sample.objects.filter(turn=turn).count() == 7
+    assert not stopped.samples.exists()
+    assert Use.objects.filter(sample__turn=turn).values_list("source", flat=True)[0] == "fresh"
 
 
 DYING = """

@@ -10,6 +10,7 @@ import pytest
 from annotation_app.accounts.models import User
 from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Stage, Turn, Wheel
+from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
 from annotation_app.flywheel.services import ledger
 from annotation_app.imports.services import import_folder_take
 from tests.unit.annotation_app.test_trials import attempts_write
@@ -45,6 +46,17 @@ def attempts_come(folder: Path, won: dict[int, bool], *, name: str = "lights") -
     attempts_write(folder, won, name=name)
     job = import_folder_take(folder=folder, pool="lights")
     assert (job.status, job.imported) == ("done", len(won)), job.error
+
+
+def wheel_made(user: User, folder: Path) -> Wheel:
+    """A wheel over four attempts that succeeded, two that failed, one at the gate's own task."""
+    attempts_come(folder / "first", {**dict.fromkeys(range(4), True), 4: False, 5: False, GATE: True})
+    plan = Likelihood(updates=1, shares=MixShares(fresh=0.7, earlier=0.3, general=0))
+    recipe = Recipe(
+        policy="toy", start="/start", sft=plan, ct=plan.model_copy(update={"every": 2}),
+        trials=Trials(world="toy", first_seed=GATE, seeds=10),
+    )  # fmt: skip
+    return ledger.wheel_set(user=user, name="main", pool="lights", recipe=recipe)
 
 
 def stages_to(monkeypatch: pytest.MonkeyPatch, last: str) -> None:

@@ -50,11 +50,11 @@ describe("what a stage ended with", () => {
     expect(said("failed", "trainer_missing", "zh")).toMatch(/^trainer_missing: .*训练器.*继续本轮/);
   });
 
-  it.each(["serving_away", "serving_refused", "serving_taken", "serving_in_use", "weights_missing"])("says what to do about %s, and what the server said", (code) => {
+  it.each(["judge_failed", "serving_away", "serving_refused", "serving_taken", "serving_in_use", "weights_missing"])("says what to do about %s, and what was said", (code) => {
     const [english, chinese] = [said("failed", code, "en"), said("failed", code, "zh")];
     for (const one of [english, chinese]) expect(one).toMatch(new RegExp(`^${code}: .+KeyError: 'x'$`));
-    expect(english).toMatch(/server|worker/);
-    expect(chinese).toMatch(/服务器|工作进程/);
+    expect(english).toMatch(/server|worker|judge/);
+    expect(chinese).toMatch(/服务器|工作进程|评判/);
   });
 
   it("says of an error nobody foresaw whether it is tried again, and how it goes on", () => {

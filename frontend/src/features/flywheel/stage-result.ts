@@ -9,8 +9,8 @@ const ROUTES = ["sft", "ct", "none"] as const;
 const PHASES = ["ct", "sft", "rl"] as const;
 const WORDS = ["review", "verifier", "outcome", "judge", "nobody"] as const;
 const FINDINGS = ["better", "worse", "chance"] as const;
-/** Codes of a model server that was of no use, which somebody can mend. */
-const SERVING = ["serving_away", "serving_refused", "serving_taken", "serving_in_use", "weights_missing"] as const;
+/** Codes of somebody asked who was of no use, which somebody can mend. */
+const USELESS = ["judge_failed", "serving_away", "serving_refused", "serving_taken", "serving_in_use", "weights_missing"] as const;
 
 const count = (value: unknown): number => (typeof value === "number" ? value : 0);
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -58,8 +58,8 @@ export function stageFacts(name: StageOut["name"], result: Result, { t }: Pick<I
 /** What a stage ended with, by its stable code; where somebody can do something about it, also what. */
 export function stageProblem({ state, code, error }: Pick<StageOut, "state" | "code" | "error">, { t }: Pick<I18n, "t">): string {
   if (code === "trainer_missing") return `${code}: ${t("flywheel.trainer_missing")}`;
-  const serving = SERVING.find((one) => one === code);
-  if (serving !== undefined) return `${code}: ${t(`flywheel.${serving}`, { error })}`;
+  const useless = USELESS.find((one) => one === code);
+  if (useless !== undefined) return `${code}: ${t(`flywheel.${useless}`, { error })}`;
   if (code !== "unforeseen") return `${code}: ${error}`;
   return `${code}: ${t(state === "failed" ? "flywheel.unforeseen" : "flywheel.unforeseen_again", { error })}`;
 }

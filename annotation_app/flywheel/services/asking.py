@@ -1,0 +1,84 @@
+"""What a turn asks others for: that acts are done again, that judges judge. It waits for what is under way already, and
+ends where the turn was stopped."""
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from uuid import UUID
+
+from annotation_app.accounts.models import User
+from annotation_app.errors import ApplicationError, Conflict
+from annotation_app.flywheel.programs import Halted
+from annotation_app.flywheel.services.ledger import turn_running
+from annotation_app.judges.models import PoolJudge, Run, RunState
+from annotation_app.judges.services import run_cancel, run_request
+from annotation_app.judges.wiring import run_do
+from annotation_app.reviews.models import Job, JobKind, JobState
+from annotation_app.reviews.services import check_request
+from annotation_app.reviews.wiring import check_do
+
+POLL = 0.5
+"""Seconds between two looks at what somebody else does."""
+WITHIN = 1_200
+"""Seconds that one thing under way is waited for: twice as long as it takes to find that its worker went away."""
+UNDER_WAY = ("queued", "running")
+
+
+def checks_ask(*, turn_id: UUID, user: User, episodes: Iterable[UUID]) -> tuple[str, ...]:
+    """Have these episodes done again, one after the other; by which codes some could not be tried. Raises Halted."""
+    refused: set[str] = set()
+    for episode in episodes:
+        going_check(turn_id)
+        _await(turn_id, partial(_checking, episode))
+        if _checked(episode):
+            continue  # somebody else's check, or that of a turner that died
+        try:
+            job = check_request(user=user, episode_id=episode)
+            check_do(job_id=job.pk, episode_id=episode)
+        except ApplicationError as error:
+            refused.add(error.code)
+            continue
+        job.refresh_from_db()
+        if job.status == JobState.FAILED:
+            return (*sorted(refused), job.error)  # no machine is to be had: the others would wait in vain
+    return tuple(sorted(refused))
+
+
+def judges_ask(*, turn_id: UUID, user: User, pool_id: int) -> None:
+    """Ask the pool's judges about what they have not judged. Raises Halted, and Conflict where one could not: what it
+    alone can tell would count as unvalued for good."""
+    for assigned in PoolJudge.objects.filter(pool=pool_id).select_related("judge"):
+        runs = Run.objects.filter(pool=pool_id, judge=assigned.judge)
+        _await(turn_id, runs.filter(status__in=UNDER_WAY).exists)
+        run = run_request(user=user, pool_id=pool_id, judge_id=assigned.judge_id)
+        going = partial(turn_running, turn_id=turn_id)
+        run_do(run_id=run.pk, going=going)
+        run.refresh_from_db()
+        if not going():
+            run_cancel(user=user, run_id=run.pk)
+            raise Halted
+        if run.status != RunState.DONE:
+            message = f"The judge {assigned.judge} did not come through: {run.error or run.status}"
+            raise Conflict(message, code="judge_failed")
+
+
+def going_check(turn_id: UUID) -> None:
+    """Raises Halted where the turn was stopped."""
+    if not turn_running(turn_id=turn_id):
+        raise Halted
+
+
+def _await(turn_id: UUID, others: Callable[[], bool]) -> None:
+    """Returns once nobody else is at it, or has been for too long: who asks then is told so. Raises Halted."""
+    until = time.monotonic() + WITHIN
+    while others() and time.monotonic() < until:
+        going_check(turn_id)
+        time.sleep(POLL)
+
+
+def _checking(episode: UUID) -> bool:
+    return Job.objects.filter(kind=JobKind.CHECK, episode=episode, status__in=UNDER_WAY).exists()
+
+
+def _checked(episode: UUID) -> bool:
+    return Job.objects.filter(kind=JobKind.CHECK, episode=episode, status=JobState.DONE, report__isnull=False).exists()
