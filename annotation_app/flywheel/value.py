@@ -7,6 +7,8 @@ from pydantic import Field
 from vocabulary.base import Frozen
 
 By = Literal["review", "verifier", "outcome", "judge", "nobody"]
+REFUSALS = ("returned", "rejected")
+"""Reviews that say no."""
 
 
 class Grounds(Frozen):
@@ -41,7 +43,7 @@ def value_of(grounds: Grounds) -> Value:
 
 def _told(grounds: Grounds) -> tuple[By, float] | None:
     outcome = _of_outcome(grounds.outcome)
-    if grounds.review in ("returned", "rejected"):
+    if grounds.review in REFUSALS:
         return "review", 0.0
     if grounds.verifier is not None:
         return "verifier", float(grounds.verifier)

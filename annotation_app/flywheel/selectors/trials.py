@@ -1,13 +1,18 @@
 """The gate's attempts of a turn: those at one task seed by seed, and two at one seed beside each other."""
 
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from annotation_app.accounts.models import User
+from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.flywheel.folders import TRIALS, folder_of
-from annotation_app.flywheel.models import Checkpoint, Turn
+from annotation_app.flywheel.models import Checkpoint, Sample, Turn
 from annotation_app.flywheel.schemas import SeedTrials, Side, Trial, TrialsBeside, TrialShown
 from annotation_app.flywheel.selectors.turns import reader_check
 from annotation_app.flywheel.trials import Head, attempt_read, heads_read, picture_read
@@ -27,6 +32,16 @@ def tried_before(turn: Turn) -> Path | None:
         return None
     folder = folder_of(made.turn_id) / TRIALS / "candidate"
     return folder if folder.exists() else None
+
+
+def held_out_of(turn: Turn, episodes: Sequence[UUID] | QuerySet[Sample, Any]) -> set[UUID]:
+    """Which of these are attempts at what the turn's gate tries: they are never learned from."""
+    found = Episode.objects.filter(pk__in=episodes).select_related("task")
+    return {
+        episode.pk
+        for episode in found.iterator()
+        if turn.recipe.trials.holds(episode.task.definition.suite, episode.task.definition.seed)
+    }
 
 
 def task_trials(*, user: User, turn_id: UUID, suite: str, name: str, level: int) -> list[SeedTrials]:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Max
 
 from annotation_app.blobs.services import blobs_held
 from annotation_app.catalogue.schemas import Query
@@ -23,7 +24,9 @@ from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn
 from annotation_app.flywheel.playing import Player, reinforced
 from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_python
 from annotation_app.flywheel.recipe import Likelihood, Reinforcement
+from annotation_app.flywheel.selectors.trials import held_out_of
 from annotation_app.flywheel.services.uses import uses_keep
+from annotation_app.flywheel.value import REFUSALS
 
 LIKELIHOODS = ("ct", "sft")
 COPIES = "data"
@@ -48,9 +51,9 @@ def mix(turn: Turn) -> dict[str, Any]:
     written: dict[str, Any] = {}
     for phase in LIKELIHOODS:
         plan: Likelihood | None = getattr(turn.recipe, phase)
-        if plan is None or not _is_due(turn, plan):
+        if plan is None or not _is_due(turn, phase, plan):
             continue
-        fresh, earlier = _routed(turn, phase, plan)
+        fresh, earlier = _routed(turn, phase)
         folders = {
             name: _folder_write(turn, f"{phase}-{name}", ids) if ids else None
             for name, ids in (("fresh", fresh), ("earlier", earlier))
@@ -94,20 +97,30 @@ def _parent_of(turn: Turn) -> Checkpoint | None:
     return Checkpoint.objects.filter(turn__wheel=turn.wheel_id, path=start_of(turn)).order_by("-id").first()
 
 
-def _is_due(turn: Turn, plan: Likelihood | Reinforcement) -> bool:
-    return turn.number % plan.every == 0
+def _since(turn: Turn, phase: str) -> int:
+    """The number of the wheel's last turn before this one that trained so, 0 where none did: what a turn that failed,
+    was stopped or found nothing to learn from had routed is still new."""
+    trained = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, turn__number__lt=turn.number, phase=phase)
+    return trained.aggregate(last=Max("turn__number"))["last"] or 0
 
 
-def _routed(turn: Turn, phase: str, plan: Likelihood) -> tuple[list[UUID], list[UUID]]:
-    """What was routed there in this turn and since the last turn that trained so, and in turns before; what was
-    withdrawn, deleted or lost its pictures meanwhile is left out."""
+def _is_due(turn: Turn, phase: str, plan: Likelihood | Reinforcement) -> bool:
+    return turn.number - _since(turn, phase) >= plan.every
+
+
+def _routed(turn: Turn, phase: str) -> tuple[list[UUID], list[UUID]]:
+    """What was routed there since the last turn that trained so, and before. Left out is what may not be learned from
+    any more: it was withdrawn, deleted or lost its pictures meanwhile, a reviewer said no, or the gate tries it now."""
     routed = Sample.objects.filter(wheel=turn.wheel_id, turn__number__lte=turn.number, route=phase)
     there = entries_matching(Query(pool=turn.wheel.pool_id)).filter(episode__emptied_at__isnull=True)
-    numbers = routed.filter(episode__in=there.values("episode_id")).order_by("turn__number", "episode")
+    left = there.exclude(episode__review__in=REFUSALS).values("episode_id")
+    numbers = routed.filter(episode__in=left).order_by("turn__number", "episode")
+    held_out, since = held_out_of(turn, routed.values("episode")), _since(turn, phase)
     fresh: list[UUID] = []
     earlier: list[UUID] = []
     for episode, number in numbers.values_list("episode", "turn__number"):
-        (fresh if number > turn.number - plan.every else earlier).append(episode)
+        if episode not in held_out:
+            (fresh if number > since else earlier).append(episode)
     return fresh, earlier
 
 
@@ -133,7 +146,7 @@ def _folder_write(turn: Turn, name: str, episodes: Sequence[UUID]) -> Path:
 def _phase(turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, programs: Programs) -> Checkpoint | None:
     """Train one phase, or go on with it; None where it is not due or there is nothing to learn from."""
     plan: Likelihood | Reinforcement | None = getattr(turn.recipe, phase)
-    if plan is None or not _is_due(turn, plan):
+    if plan is None or not _is_due(turn, phase, plan):
         return None
     folder, player = turn_folder(turn), None
     told = {
