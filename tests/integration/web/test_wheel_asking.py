@@ -17,9 +17,11 @@ from annotation_app.flywheel.selectors import turns
 from annotation_app.flywheel.services import asking, ledger, samples
 from annotation_app.imports.services import import_folder_take
 from annotation_app.judges.models import PoolJudge, Run
+from annotation_app.judges.services import run_request
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.reviews.models import Job
 from annotation_app.reviews.schemas import CheckReport
+from annotation_app.reviews.searching import pairs_found
 from annotation_app.reviews.services import check_end, check_request, job_begin, job_fail
 from tests.integration.web.conftest import World
 from tests.integration.web.test_judges import judge_made
@@ -94,7 +96,7 @@ def test_a_check_that_a_dead_turner_left_is_waited_for_and_begun_again(
         waited.append(seconds)
         job_fail(job_id=left.pk, error="Its worker went away.")
 
-    monkeypatch.setattr(asking.time, "sleep", its_worker_is_found_gone)
+    monkeypatch.setattr("time.sleep", its_worker_is_found_gone)
     assert engine.turn_go(turn_id=turn.pk)
     assert len(waited) == 1
     assert len(tried) == 7
@@ -123,11 +125,10 @@ def test_a_search_for_duplicates_that_was_stopped_says_nothing_of_them(
     stages_to(monkeypatch, "route")
     attempts_come(tmp_path / "again", {0: True})
     turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
-    search = samples.pairs_found
 
     def stopped(episodes: tuple[UUID, ...], *, further: Callable[[int], bool]) -> Any:
         ledger.turn_cancel(user=admin, turn_id=turn.pk)
-        return search(episodes, further=further)
+        return pairs_found(episodes, further=further)
 
     with monkeypatch.context() as patched:
         patched.setattr(samples, "pairs_found", stopped)
@@ -158,11 +159,10 @@ def test_a_judge_that_does_not_answer_fails_the_turn_and_its_samples_are_routed_
 def test_judging_ends_with_its_turn(wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
     PoolJudge.objects.create(pool=wheel.pool, judge=judge_made(), threshold=0.5)
     turn = ledger.turn_begin(user=admin, wheel_id=asks(wheel, admin, judge=True).pk)
-    request = asking.run_request
 
     def stopped(**fields: Any) -> Run:
         ledger.turn_cancel(user=admin, turn_id=turn.pk)
-        return request(**fields)
+        return run_request(**fields)
 
     monkeypatch.setattr(asking, "run_request", stopped)
     assert engine.turn_go(turn_id=turn.pk)
