@@ -1,7 +1,8 @@
 """The folder through which attempts come: whoever plays puts whole folders of trajectories in, the trainer takes them.
 
 A folder appears under its name when it is whole, and leaves after the checkpoint that has learned from it is there:
-whatever is killed in between, each is learned from once. What cannot be used is set aside with the reasons.
+whatever is killed in between, each is learned from once. What cannot be used is set aside with the reasons. While too
+few are there a file says so to who plays (`vocabulary.inboxes`).
 """
 
 import json
@@ -16,6 +17,7 @@ from pathlib import Path
 from trainer.attempts import Attempt
 from trainer.errors import RolloutsMissing, TrainerError
 from trainer.trajectories import waiting
+from vocabulary.inboxes import SHORT, Short
 
 TAKEN, REFUSED = ".taken", ".refused"
 REASONS = "refused.json"
@@ -48,6 +50,7 @@ class Inbox:
         self._path, self._patience = path, patience
         path.mkdir(parents=True, exist_ok=True)
         self._read: dict[str, tuple[list[Attempt], Counter[str]]] = {}
+        self._told: Short | None = None
 
     def take(self, count: int, read: Read, check: Check) -> Taken:
         """So many attempts or a few more, whole folders; what is left stays for the next time.
@@ -55,6 +58,18 @@ class Inbox:
         Attempts that cannot be used are left out, and folders without any other set aside. Raises RolloutsMissing
         when too few come.
         """
+        try:
+            return self._taken(count, read, check)
+        finally:
+            self._tell(None)
+
+    def settle(self, names: Iterable[str]) -> None:
+        """These were learned from."""
+        for name in names:
+            self._read.pop(name, None)
+            self._set_aside(name, TAKEN)
+
+    def _taken(self, count: int, read: Read, check: Check) -> Taken:
         aside: Counter[str] = Counter()
         until = time.monotonic() + self._patience
         while True:
@@ -72,15 +87,10 @@ class Inbox:
                 lost += unusable
                 if len(found) >= count:
                     return Taken(tuple(found), tuple(chosen), aside + lost)
+            self._tell(Short(wanted=count, usable=len(found), folders=tuple(chosen), refused=dict(aside + lost)))
             if time.monotonic() > until:
                 raise RolloutsMissing(f"{len(found)} of {count} attempts came within {self._patience:g} s")
             time.sleep(LOOK_EVERY)
-
-    def settle(self, names: Iterable[str]) -> None:
-        """These were learned from."""
-        for name in names:
-            self._read.pop(name, None)
-            self._set_aside(name, TAKEN)
 
     def _usable(self, name: str, read: Read, check: Check) -> tuple[list[Attempt], Counter[str]]:
         """The attempts of a folder that can be used now, and why others cannot."""
@@ -99,6 +109,17 @@ class Inbox:
             else:
                 usable.append(attempt)
         return usable, unusable
+
+    def _tell(self, short: Short | None) -> None:
+        """Say what is missing, or that nothing is."""
+        target = self._path / SHORT
+        if short is None:
+            target.unlink(missing_ok=True)
+        elif short != self._told:
+            aside = target.with_name(f"{SHORT}.part")
+            aside.write_text(short.model_dump_json())
+            os.replace(aside, target)
+        self._told = short
 
     def _refuse(self, name: str, reasons: Counter[str]) -> None:
         self._read.pop(name, None)

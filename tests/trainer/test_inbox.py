@@ -2,14 +2,17 @@
 
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from trainer.attempts import Attempt
 from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
 from trainer.inbox import REASONS, REFUSED, TAKEN, Inbox
 from trainer.trajectories import waiting
+from vocabulary.inboxes import SHORT, Short
 
 
 def attempt(name: str) -> Attempt:
@@ -70,3 +73,30 @@ def test_what_does_not_come_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RolloutsMissing, match="1 of 2"):
         Inbox(tmp_path, patience=0).take(2, one, anything)
     assert waiting(tmp_path) == ["1"]
+
+
+def test_who_plays_is_told_what_is_missing_until_it_is_there(tmp_path: Path) -> None:
+    put(tmp_path, "1", "2", "3")
+
+    def check(attempt: Attempt) -> None:
+        if attempt.id in "23":
+            raise AttemptStale("too old")
+
+    def told() -> Short | None:
+        try:
+            return Short.model_validate_json((tmp_path / SHORT).read_bytes())
+        except FileNotFoundError:
+            return None
+
+    with ThreadPoolExecutor() as beside:
+        taking = beside.submit(Inbox(tmp_path, patience=60).take, 3, one, check)
+        wait_until(told)
+        assert told() == Short(wanted=3, usable=1, folders=("1",), refused={"attempt_stale": 2})
+        put(tmp_path, "4")
+        wait_until(lambda: (short := told()) is not None and short.folders == ("1", "4"))
+        put(tmp_path, "5")
+        assert taking.result(60).folders == ("1", "4", "5")
+    assert told() is None
+    with pytest.raises(RolloutsMissing):
+        Inbox(tmp_path, patience=0).take(9, one, anything)
+    assert told() is None, "nobody waits any more"

@@ -16,6 +16,7 @@ from django.db.models import Max
 from annotation_app.blobs.services import blobs_held
 from annotation_app.catalogue.schemas import Query
 from annotation_app.catalogue.selectors import entries_matching
+from annotation_app.errors import Conflict
 from annotation_app.exports.folder import Order, folder_write
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.flywheel.folders import TURNS, folder_of
@@ -25,6 +26,7 @@ from annotation_app.flywheel.playing import Player, reinforced
 from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_python
 from annotation_app.flywheel.recipe import Likelihood, Reinforcement
 from annotation_app.flywheel.selectors.trials import held_out_of
+from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.uses import uses_keep
 from annotation_app.flywheel.value import REFUSALS
 
@@ -47,7 +49,9 @@ def copies_drop(turn: Turn) -> None:
 
 
 def mix(turn: Turn) -> dict[str, Any]:
-    """Write what is learned from: of each route a folder with what is new and one with what earlier turns had."""
+    """Write what is learned from: of each route a folder with what is new and one with what earlier turns had.
+    Raises Conflict where nobody would serve what comes of it."""
+    server_of(turn)
     written: dict[str, Any] = {}
     for phase in LIKELIHOODS:
         plan: Likelihood | None = getattr(turn.recipe, phase)
@@ -78,8 +82,22 @@ def train(turn: Turn, programs: Programs) -> dict[str, Any]:
 
 
 def start_of(turn: Turn) -> str:
-    """The checkpoint a turn begins with: the active revision's."""
-    return (turn.active.checkpoint if turn.active else "") or turn.recipe.start
+    """The checkpoint a turn begins with: the policy's active revision's."""
+    active = own_active(turn)
+    return (active.checkpoint if active else "") or turn.recipe.start
+
+
+def server_of(turn: Turn) -> str:
+    """Where the turn's revision will answer people, with /v1: the recipe's server, else the active revision's. Raises
+    Conflict where there is none."""
+    if turn.recipe.server:
+        return f"{turn.recipe.server.rstrip('/')}/v1"
+    active = own_active(turn)
+    if active is None:
+        policy, pool = turn.recipe.policy, turn.wheel.pool
+        message = f"Nobody serves {policy}: the recipe names no server, and no revision of it proposes in {pool}."
+        raise Conflict(message, code="nobody_serves")
+    return active.base_url
 
 
 def found_at(checkpoint: str) -> str:
@@ -93,8 +111,10 @@ def found_at(checkpoint: str) -> str:
 
 
 def _parent_of(turn: Turn) -> Checkpoint | None:
-    """The same, where a turn of this wheel trained it."""
-    return Checkpoint.objects.filter(turn__wheel=turn.wheel_id, path=start_of(turn)).order_by("-id").first()
+    """The same, where a turn trained it, whichever wheel's: by its revision, which knows it wherever it lies now."""
+    active, trained = own_active(turn), Checkpoint.objects.order_by("-id")
+    registered = trained.filter(revision=active).first() if active else None
+    return registered or trained.filter(path=start_of(turn)).first()
 
 
 def _since(turn: Turn, phase: str) -> int:
@@ -170,7 +190,7 @@ def _phase(turn: Turn, phase: str, begun_with: str, parent: Checkpoint | None, p
         player = _player(turn, plan, kinds)
         if player is not None and not player.tasks:
             return None
-        told = {"attempts": player.attempts} | told if player else told
+        told = player.told | told if player else told
         told |= {"inbox": str(folder / "train" / "rl-inbox"), "dialect": turn.recipe.dialect}
     config, log = folder / "train" / f"{phase}.json", folder / "train" / f"{phase}.log"
     _file_write(config, told)
@@ -188,7 +208,7 @@ def _player(turn: Turn, plan: Reinforcement, kinds: Sequence[str]) -> Player | N
     """Who plays these kinds of task for the trainer, as far as they are the suite's; None where others do."""
     if plan.play is None:
         return None
-    prefix, folder = f"{plan.play.suite}/", turn_folder(turn) / "train"
+    prefix, folder, active = f"{plan.play.suite}/", turn_folder(turn) / "train", own_active(turn)
     named = (kind.removeprefix(prefix).partition(" ")[0] for kind in kinds if kind.startswith(prefix))
     return Player(
         play=plan.play,
@@ -196,7 +216,7 @@ def _player(turn: Turn, plan: Reinforcement, kinds: Sequence[str]) -> Player | N
         bridge=settings.ENV.bridge_url,
         policy=turn.recipe.policy,
         dialect=turn.recipe.dialect,
-        memory=turn.active.memory if turn.active else {},
+        memory=active.memory if active else {},
         temperature=float(str(plan.settings.get("temperature", 1))),
         turn=turn.number,
         updates=plan.updates,

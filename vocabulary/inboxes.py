@@ -1,0 +1,20 @@
+"""What a trainer leaves in the folder it takes attempts from: word to who plays that it has too few, and what became of
+those that came."""
+
+from pydantic import Field
+
+from vocabulary.base import Frozen
+
+SHORT = ".short.json"
+"""There while an update waits for attempts; written aside and renamed, and gone as soon as there are enough."""
+
+
+class Short(Frozen):
+    """All that came was looked at, and does not suffice."""
+
+    wanted: int = Field(ge=1)
+    usable: int = Field(ge=0)
+    folders: tuple[str, ...]
+    """Which have attempts that can be used; these wait with the others that come."""
+    refused: dict[str, int]
+    """Attempts and folders that could not be used, by the reason's code."""
