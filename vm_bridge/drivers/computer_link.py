@@ -60,9 +60,11 @@ class GuestLink:
             async with asyncio.timeout(timeout):
                 await asyncio.get_running_loop().sock_connect(end, str(path))
                 memory = await _greeting(end)
-        except (OSError, TimeoutError) as error:
+        except BaseException as error:
             end.close()
-            raise MachineGone("the machine does not answer") from error
+            if isinstance(error, OSError):  # or the time is over
+                raise MachineGone("the machine does not answer") from error
+            raise
         return await cls.open(end), memory
 
     @classmethod

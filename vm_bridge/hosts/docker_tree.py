@@ -89,20 +89,18 @@ class Container(Tree):
     async def begun(cls, engine: Engine, system: str, image: Image, folder: Path) -> Self:
         """See `Tree.spawn`."""
         user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else os.geteuid()
-        await asyncio.to_thread(_folders, image, folder, user)
         try:
             missing = await asyncio.to_thread(engine.missing)
-            first = await asyncio.to_thread(_launch, engine, system, image, folder, user)
+            first = await _launched(engine, system, image, folder, user)
             link, memory = await _reached(image, folder, first)
-        except MachineGone as gone:
-            with suppress(MachineGone):
-                await asyncio.to_thread(engine.remove, PREFIX + folder.name)
-            said = words(folder) if (folder / ERRORS).exists() else ""
-            shutil.rmtree(folder, ignore_errors=True)
-            raise MachineGone(f"{gone}: {said}" if said else str(gone)) from gone
+        except BaseException as error:
+            said = await asyncio.to_thread(_give_up, engine, folder)
+            if isinstance(error, MachineGone | OSError):
+                raise MachineGone(f"{error}: {said}" if said else str(error)) from error
+            raise
         container = cls(folder, Groups((), missing), first, link, memory)
         container.engine = engine
-        container.note()
+        await container.noted()
         return container
 
     @property
@@ -137,16 +135,37 @@ def _folders(image: Image, folder: Path, user: int) -> None:
     open_to_all(etc)
 
 
+def _give_up(engine: Engine, folder: Path) -> str:
+    """Leave nothing of a container that does not come up; what it said."""
+    with suppress(MachineGone):
+        engine.remove(PREFIX + folder.name)
+    said = words(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    return said
+
+
+async def _launched(engine: Engine, system: str, image: Image, folder: Path, user: int) -> FirstProcess:
+    """See `_launch`. Who is cancelled waits for it: a thread goes on, and what it makes is to be removed."""
+    launching = asyncio.ensure_future(asyncio.to_thread(_launch, engine, system, image, folder, user))
+    try:
+        return await asyncio.shield(launching)
+    except asyncio.CancelledError:
+        with suppress(MachineGone, OSError):
+            (await launching).close()
+        raise
+
+
 async def _reached(image: Image, folder: Path, first: FirstProcess) -> tuple[GuestLink, FrameMemory]:
     try:
         return await reach_fresh(image, folder)
-    except MachineGone:
+    except BaseException:
         first.close()
         raise
 
 
 def _launch(engine: Engine, system: str, image: Image, folder: Path, user: int) -> FirstProcess:
-    """Start the container and give its first process what it needs. Raises MachineGone."""
+    """Start the container and give its first process what it needs. Raises MachineGone, OSError."""
+    _folders(image, folder, user)
     with socket.socket(socket.AF_UNIX) as door, inherited(folder) as given, (folder / ERRORS).open("wb") as errors:
         start = folder / START / "start.sock"
         door.bind(str(start))

@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm_bridge.errors import BridgeError, MachineGone, NoMachine
+from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.hosts.attempt import attempt
 from vm_bridge.hosts.kept import kept_read
 from vm_bridge.hosts.limits import groups_sweep
 from vm_bridge.hosts.localsandbox import LocalSandbox
@@ -64,11 +65,8 @@ class LocalHost:
         prepared = await self._image(image)
         name = f"{image}-{secrets.token_hex(4)}"
         sandbox = self._sandbox(name, prepared)
-        try:
+        async with attempt(sandbox):
             await sandbox.start()
-        except BridgeError as error:
-            await sandbox.destroy()
-            raise NoMachine(str(error)) from error
         self._say_what_is_unbounded(sandbox)
         return sandbox
 

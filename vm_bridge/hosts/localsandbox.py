@@ -158,7 +158,11 @@ class LocalSandbox(ComputerSandbox):
             raise
 
     async def _take(self, tree: Tree, task: Task | None) -> None:
-        await self._gate.attach(tree.folder, task.network if task is not None else ())
+        try:
+            await self._gate.attach(tree.folder, task.network if task is not None else ())
+        except BaseException:
+            await tree.end()
+            raise
         self._tree = tree
         self._computer.attach(tree.link, tree.screen, tree.fence)
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from vm_bridge.drivers.distant import Body, Distant, DistantMachine
 from vm_bridge.drivers.phone import KINDS, PhoneActs
 from vm_bridge.drivers.phone_adb import AdbRefused, AdbServer, Device
-from vm_bridge.errors import BridgeError, MachineGone, NoMachine
+from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.guest.relay import relay
+from vm_bridge.hosts.attempt import attempt
 from vm_bridge.hosts.confine import HOME
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.localsandbox import LocalSandbox
@@ -20,7 +21,7 @@ from vm_bridge.images.build import IMAGES
 from vm_bridge.images.manifest import manifest_read
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.phone.places import PORT, TRUSTED
-from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.sandbox import RESET_SECONDS, FrameSource, Sandbox, Usage
 from vm_bridge.suites import Desk, Suite
 from vocabulary.tasks import Task
 
@@ -39,6 +40,8 @@ IDLE = 3600.0
 
 class PhoneSandbox:
     """One simulated phone: a sandbox, and adb's way to the daemon inside."""
+
+    reset_seconds = RESET_SECONDS
 
     def __init__(self, local: LocalSandbox, adb: AdbServer, suites: Mapping[str, Suite]) -> None:
         assert local.frames is not None
@@ -191,11 +194,8 @@ class PhoneHost:
         if image not in self._phones:
             return made
         phone = self._phone(made)
-        try:
+        async with attempt(phone):
             await phone.start()
-        except BridgeError as error:
-            await phone.destroy()
-            raise NoMachine(str(error)) from error
         return phone
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
+from vm_bridge.hosts.attempt import attempt
 from vm_bridge.hosts.kept import kept_read
 from vm_bridge.hosts.qemu_process import PACKAGES, machine_end, qemu_installed
 from vm_bridge.hosts.qemu_sandbox import QemuSandbox
@@ -54,11 +55,8 @@ class QemuHost:
         folder = (await self._opened()).trees / f"{image}-{secrets.token_hex(4)}"
         folder.mkdir(mode=0o700)
         sandbox = self._sandbox(folder, image, ready)
-        try:
+        async with attempt(sandbox):
             await sandbox.start()
-        except BridgeError as error:
-            await sandbox.destroy()
-            raise NoMachine(str(error)) from error
         return sandbox
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:

@@ -75,21 +75,25 @@ class VirtualMachine:
 
     @classmethod
     async def launch(cls, hardware: Hardware, folder: Path, *, stopped: bool) -> Self:
-        """A QEMU over the states in its folder, whose machine boots, or does nothing yet. Raises MachineGone."""
+        """A QEMU over the states in its folder; its machine boots, or does nothing yet. Raises MachineGone, OSError."""
         (folder / "egress").mkdir(exist_ok=True)
         frames = FrameMemory.make(FRAMES_BYTES)
         try:
-            process = await asyncio.to_thread(_launch, hardware, folder, frames, stopped)
-        except OSError as error:
+            # Not in a thread: who is cancelled while one runs would never hear of the process, and nobody would end it.
+            process = _launch(hardware, folder, frames, stopped)
+        except FileNotFoundError as error:
             os.close(frames)
             raise MachineGone(f"{QEMU}: {error.strerror}; install {PACKAGES}") from error
+        except OSError:
+            os.close(frames)
+            raise
         machine = cls(folder, FirstProcess(process.pid), frames)
         machine._process = process
-        standing_note(folder, Standing(pid=process.pid, began=machine.first.began, groups=(), missing=()))
         try:
+            standing_note(folder, Standing(pid=process.pid, began=machine.first.began, groups=(), missing=()))
             machine._qmp = await machine._control()
             await machine._line.open()
-        except MachineGone:
+        except BaseException:
             await machine.end()
             raise
         return machine

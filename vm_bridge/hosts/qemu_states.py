@@ -106,8 +106,12 @@ async def _boot(ready: Ready) -> None:
 def _keep(made: Path, states: Path) -> None:
     """Whoever finds the file finds all of it; what it replaces, of other sources, goes."""
     fresh = states.with_suffix(".writing")
-    shutil.copyfile(made, fresh)
-    fresh.rename(states)
+    try:
+        shutil.copyfile(made, fresh)
+        fresh.rename(states)
+    except OSError:  # as on a full disk, of which a part of the file would keep what is left
+        fresh.unlink(missing_ok=True)
+        raise
     _alone(states)
 
 

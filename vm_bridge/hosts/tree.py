@@ -3,6 +3,7 @@
 import asyncio
 import os
 import secrets
+import select
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -95,33 +96,37 @@ class Tree:
         user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
         limits = Limits(image.manifest.cores, image.manifest.memory, image.manifest.processes)
         groups = Groups.create(folder.name, limits)
-        folder_make(folder, user)
         told, tells = os.pipe()
+        keeper, link = None, None
         try:
-            confined = Confinement(
-                image=image.folder,
-                tools=image.tools,
-                display=folder / "display",
-                egress=folder / "egress",
-                user=user,
-                info=tells,
-                groups=groups.paths,
-            )
-            keeper = await asyncio.to_thread(_launch, confined, folder, limits.processes)
-        finally:
-            os.close(tells)
-        tree = None
-        try:
+            try:
+                folder_make(folder, user)
+                confined = Confinement(
+                    image=image.folder,
+                    tools=image.tools,
+                    display=folder / "display",
+                    egress=folder / "egress",
+                    user=user,
+                    info=tells,
+                    groups=groups.paths,
+                )
+                # Not in a thread: who is cancelled while one runs would never hear of the process.
+                keeper = _launch(confined, folder, limits.processes)
+            finally:
+                os.close(tells)
             link, memory = await reach_fresh(image, folder)
-            tree = cls(folder, groups, FirstProcess.told(told), link, memory)
-        except MachineGone as gone:
-            raise MachineGone(f"{gone}: {await asyncio.to_thread(_last_words, keeper, folder)}") from gone
-        finally:
-            os.close(told)
-            if tree is None:
-                keeper.kill()
+            first = FirstProcess.told(told)
+        except BaseException as error:
+            if link is not None:
+                link.close()
+            said = await asyncio.to_thread(_give_up, keeper, told, groups, folder)
+            if isinstance(error, MachineGone | OSError):
+                raise MachineGone(f"{error}: {said}" if said else str(error)) from error
+            raise
+        os.close(told)
+        tree = cls(folder, groups, first, link, memory)
         tree._keeper = keeper
-        tree.note()
+        await tree.noted()
         return tree
 
     @classmethod
@@ -172,15 +177,19 @@ class Tree:
         self.groups.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def note(self) -> None:
-        """Write down what a later host needs to adopt or end it."""
+    async def noted(self) -> None:
+        """Write down what a later host needs to adopt or end it. Raises MachineGone, and then it has ended."""
         standing = Standing(
             pid=self.first.pid,
             began=self.first.began,
             groups=tuple(map(str, self.groups.paths)),
             missing=self.groups.missing,
         )
-        standing_note(self.folder, standing)
+        try:
+            standing_note(self.folder, standing)
+        except OSError as error:
+            await self.end()
+            raise MachineGone(str(error)) from error
 
 
 class Trees(Protocol):
@@ -313,18 +322,29 @@ async def _reach(folder: Path, seconds: float) -> tuple[GuestLink, FrameMemory, 
     try:
         memory = FrameMemory(descriptor)
         return link, memory, await link.ready(seconds)
-    except MachineGone:
+    except BaseException:
         link.close()
         raise
 
 
-def _last_words(keeper: "subprocess.Popen[bytes]", folder: Path) -> str:
-    """What a sandbox that does not start said; for people."""
-    keeper.kill()
-    keeper.wait(STOP_SECONDS)
-    return words(folder)
+def _give_up(keeper: "subprocess.Popen[bytes] | None", told: int, groups: Groups, folder: Path) -> str:
+    """Leave nothing of a tree that does not come up; what it said."""
+    try:
+        if keeper is not None:
+            keeper.kill()
+            keeper.wait(STOP_SECONDS)
+            with suppress(MachineGone):  # it ends with its keeper, but later
+                if select.select([told], [], [], STOP_SECONDS)[0]:
+                    FirstProcess.told(told).end(STOP_SECONDS)
+    finally:
+        os.close(told)
+    said = words(folder)
+    groups.remove()
+    shutil.rmtree(folder, ignore_errors=True)
+    return said
 
 
 def words(folder: Path) -> str:
     """What a guest said on its way; for people."""
-    return explain((folder / ERRORS).read_text(encoding="utf-8", errors="replace"))
+    errors = folder / ERRORS
+    return explain(errors.read_text(encoding="utf-8", errors="replace")) if errors.exists() else ""
