@@ -85,11 +85,8 @@ class Experiment:
         )
 
     def _ready(self, site: Site, cell: Cell, server: str) -> None:
-        """An arm's pool and wheel. A gate tries the active revision beside a candidate of its own name, and the
-        start need not be tried by every wheel."""
-        policy = POLICY if cell.tries_start else "start"
-        site.pool(cell.wheel, start=self.start, server=server, policy=policy)
-        site.goes_on(cell.wheel)
+        """An arm's pool and wheel."""
+        site.pool(cell.wheel, start=self.start, server=server)
         site.wheel(cell.wheel, self._recipe(cell, server), self.out)
 
     def _as_many(self, cell: Cell) -> int:

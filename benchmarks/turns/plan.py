@@ -51,11 +51,6 @@ class Cell(Frozen):
         return f"{self.arm}-{self.seed}"
 
     @property
-    def tries_start(self) -> bool:
-        """Whether its wheel tries the start too. Greedy, it does the same every time: one wheel's trial is enough."""
-        return self.arm == "desk" and self.seed == 0
-
-    @property
     def name(self) -> str:
         """What its figures are called."""
         return f"{self.wheel}-{self.turn}"

@@ -32,7 +32,7 @@ class Site:
     def __init__(self, http: httpx.Client, platform: Running) -> None:
         self._http, self._platform = http, platform
 
-    def pool(self, name: str, *, start: Path, server: str, policy: str) -> None:
+    def pool(self, name: str, *, start: Path, server: str) -> None:
         """The pool of this name, made where an import has not made it, with a revision of the start's weights that
         proposes in it, and a gate that lets everything through: what a turn comes to is the question here, and it goes
         on with it."""
@@ -46,7 +46,7 @@ class Site:
         self._ask("POST", f"/api/pools/{pool}/gate", {"gate": gate})
         if active is None:
             revision = {
-                **{"name": policy, "revision": f"start-{name}", "dialect": DIALECT, "model": POLICY},
+                **{"name": POLICY, "revision": f"start-{name}", "dialect": DIALECT, "model": POLICY},
                 **{
                     "base_url": f"{server}/v1" if server else NOBODY,
                     "checkpoint": str(start),
@@ -68,15 +68,6 @@ class Site:
         file = folder / f"{name}.recipe.json"
         file.write_text(json.dumps(recipe))
         self._platform.manage("set_wheel", "admin", name, "--pool", name, "--recipe", str(file))
-
-    def goes_on(self, pool: str) -> None:
-        """Have a pool's newest revision propose there: a gate judges only who follows a revision of the same policy, so
-        that it says nothing of a first turn's candidate where the start is called otherwise."""
-        made = [row for row in self._ask("GET", "/api/policies") if row["policy"]["revision"].startswith(f"{pool}-")]
-        newest = max(made, key=lambda row: str(row["policy"]["revision"]), default=None)
-        if newest is not None and pool not in newest["active_in"]:
-            row = next(row for row in self._ask("GET", "/api/policies/pools") if row["name"] == pool)
-            self._ask("POST", f"/api/pools/{row['id']}/policy", {"revision": newest["id"]})
 
     def turned(self, name: str, number: int) -> Path:
         """The folder of a wheel's turn of this number, turned where it was not. Raises RuntimeError where it fails."""

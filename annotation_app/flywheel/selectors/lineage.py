@@ -55,10 +55,10 @@ def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> Checkpo
 
 
 def _taught(sample: Sample) -> tuple[Taught, ...]:
-    """Checkpoints that were trained on it, and those that come of them."""
+    """Checkpoints that were trained on it, and those that come of them, in whichever wheel."""
     sources: dict[int, str] = dict(sample.uses.values_list("checkpoint", "source"))
     children: dict[int | None, list[int]] = {}
-    for key, parent in Checkpoint.objects.filter(turn__wheel=sample.wheel_id).values_list("pk", "parent"):
+    for key, parent in Checkpoint.objects.values_list("pk", "parent"):
         children.setdefault(parent, []).append(key)
     waiting = list(sources)
     while waiting:
@@ -76,7 +76,7 @@ def _taught(sample: Sample) -> tuple[Taught, ...]:
 
 def _ancestors(checkpoint: Checkpoint) -> list[int]:
     """Those it comes of, the newest first."""
-    parents = dict(Checkpoint.objects.filter(turn__wheel=checkpoint.turn.wheel_id).values_list("pk", "parent"))
+    parents = dict(Checkpoint.objects.values_list("pk", "parent"))
     found: list[int] = []
     key = parents.get(checkpoint.pk)
     while key is not None:

@@ -50,6 +50,13 @@ def turn_of(turn_id: UUID) -> Turn:
     return Turn.objects.select_related("wheel__pool", "active", "requested_by").get(pk=turn_id)
 
 
+def own_active(turn: Turn) -> PolicyRevision | None:
+    """Who proposed as the turn began, where that is a revision of the policy that it trains. Another policy, or a
+    script, is nobody to begin with: neither its weights nor its server are the candidate's."""
+    active = turn.active
+    return active if active is not None and active.name == turn.recipe.policy and not active.scripted else None
+
+
 def wheel_named(name: str) -> Wheel:
     """A wheel. Raises NotFound."""
     found = Wheel.objects.select_related("owner").filter(name=name).first()

@@ -9,10 +9,11 @@ from django.conf import settings
 
 from annotation_app.flywheel.folders import TRIALS
 from annotation_app.flywheel.models import Checkpoint, Turn
-from annotation_app.flywheel.programs import ProgramFailed, Programs, platform_python, trainer_python
+from annotation_app.flywheel.programs import Programs, platform_python, trainer_python
 from annotation_app.flywheel.selectors.trials import tried_before
+from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.lending import give_back
-from annotation_app.flywheel.services.training import PHASES, found_at, start_of, turn_folder
+from annotation_app.flywheel.services.training import PHASES, found_at, server_of, start_of, turn_folder
 from annotation_app.flywheel.serving import served, weights_expect, weights_give
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
@@ -42,8 +43,8 @@ def gate(turn: Turn, programs: Programs) -> dict[str, Any]:
     report = folder / "report.json"
     words = [platform_python(), "-m", "agent_backend.evaluate", str(folder / "candidate"), "--out", str(report)]
     _tried(turn, programs, Path(found_at(candidate.path)), folder / "candidate", name_of(turn))
-    active = turn.active
-    if active is not None and active.name == turn.recipe.policy:
+    active = own_active(turn)
+    if active is not None:
         before = tried_before(turn)
         if before is None:
             before = folder / "active"
@@ -115,8 +116,9 @@ def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision
         return
     what = ["--size", trials.size] if trials.size else []
     what += [word for name in trials.tasks for word in ("--task", name)]
-    if turn.active is not None and turn.active.memory:
-        what += ["--memory", json.dumps(turn.active.memory)]
+    active = own_active(turn)
+    if active is not None and active.memory:
+        what += ["--memory", json.dumps(active.memory)]
     serving, log_served = turn.recipe.serving, out.with_suffix(".serve.log")
     with served(
         programs, checkpoint, name=turn.recipe.policy, version=revision, threads=trials.threads, log=log_served,
@@ -132,15 +134,12 @@ def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision
 
 def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:
     """The active revision but for its weights; its server is the recipe's."""
-    active = turn.active
-    server = f"{turn.recipe.server.rstrip('/')}/v1" if turn.recipe.server else ""
-    if active is None and not server:
-        raise ProgramFailed("Nobody serves this policy: the recipe names no server, and nobody proposes in the pool.")
+    active = own_active(turn)
     return RevisionIn(
         name=turn.recipe.policy,
         revision=name_of(turn),
         dialect=turn.recipe.dialect,
-        base_url=server or (active.base_url if active else ""),
+        base_url=server_of(turn),
         model=active.model if active else turn.recipe.policy,
         checkpoint=found_at(candidate.path),
         weight_version=name_of(turn),

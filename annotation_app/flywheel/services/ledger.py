@@ -13,6 +13,7 @@ from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.flywheel.models import Stage, StageState, Turn, TurnState, Wheel
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.services.lending import untaken_check
+from annotation_app.flywheel.services.training import server_of
 from annotation_app.tasks.models import Pool
 
 STUMBLES = 3
@@ -45,7 +46,8 @@ def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: 
 
 
 def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
-    """Note that a wheel is to turn. Raises Forbidden, NotFound, and Conflict where it is turning."""
+    """Note that a wheel is to turn. Raises Forbidden, NotFound, and Conflict where it is turning, and where nobody would
+    serve what it makes; the clock's turn fails by that in its ledger, where somebody sees it."""
     turner_check(user)
     try:
         with transaction.atomic(durable=True):
@@ -62,6 +64,8 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
                 by_clock=by_clock,
                 requested_by=user,
             )
+            if not by_clock:
+                server_of(turn)
             audit_record(actor=user, verb="wheel.turned", subject=f"turn:{turn.pk}", details={"turn": str(turn)})
     except IntegrityError:
         raise Conflict("The wheel is turning already.", code="turning") from None

@@ -10,6 +10,7 @@ from annotation_app.errors import Conflict
 from annotation_app.flywheel.models import Turn, TurnState
 from annotation_app.flywheel.programs import ProgramFailed, Programs
 from annotation_app.flywheel.recipe import Recipe, root_of
+from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.training import found_at, start_of, turn_folder
 from annotation_app.flywheel.serving import weights_give
 from annotation_app.tasks.models import Pool
@@ -35,7 +36,7 @@ def lent(turn: Turn, programs: Programs) -> Iterator[None]:
 
 def give_back(turn: Turn, programs: Programs, *, weights: str = "", version: str = "") -> None:
     """Give the server these weights; else those that the turn began with. Raises ProgramFailed."""
-    serving, active = turn.recipe.serving, turn.active
+    serving, active = turn.recipe.serving, own_active(turn)
     if serving is None:
         return
     version = version or (active.revision if active else "start")

@@ -18,6 +18,8 @@ from annotation_app.flywheel.models import Played, Sample, Turn, Wheel
 from annotation_app.flywheel.programs import Halted
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.routing import Subject, is_worth_playing, route_of
+from annotation_app.flywheel.selectors.trials import held_out_of
+from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.asking import checks_ask, judges_ask
 from annotation_app.flywheel.services.ledger import turn_running
 from annotation_app.flywheel.value import Grounds, value_of
@@ -94,7 +96,7 @@ def route(turn: Turn) -> dict[str, Any]:
     for batch in _batches(_samples(turn)):
         ids = [sample.episode for sample in batch]
         there = set(entries_matching(Query()).filter(episode_id__in=ids).values_list("episode_id", flat=True))
-        tried = _at_the_gate(turn, ids)
+        tried = held_out_of(turn, ids)
         for sample in batch:
             subject = Subject(
                 value=sample.value,
@@ -176,15 +178,6 @@ def _grounds(episodes: Sequence[UUID]) -> dict[UUID, Grounds]:
     }
 
 
-def _at_the_gate(turn: Turn, episodes: Sequence[UUID]) -> set[UUID]:
-    found = Episode.objects.filter(pk__in=episodes).select_related("task")
-    return {
-        episode.pk
-        for episode in found
-        if turn.recipe.trials.holds(episode.task.definition.suite, episode.task.definition.seed)
-    }
-
-
 @transaction.atomic
 def _play(turn: Turn) -> list[str]:
     """Note how the active revision does at each kind of task, and which of these are worth playing."""
@@ -222,14 +215,15 @@ def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
         worth = values.get(episode)
         if worth is not None and all(_is_of(turn, label) for label in policies):
             add(kind, int(worth >= turn.recipe.passes), 1)
-    tallies = Tally.objects.filter(pool=turn.wheel.pool_id, revision=turn.active).values_list("kind")
+    tallies = Tally.objects.filter(pool=turn.wheel.pool_id, revision=own_active(turn)).values_list("kind")
     for kind, succeeded, failed in tallies.annotate(Sum("succeeded"), Sum("failed")):
         add(kind, succeeded, succeeded + failed)
-    for kind, (succeeded, attempts) in kinds_evaluated(turn.active).items():
+    for kind, (succeeded, attempts) in kinds_evaluated(own_active(turn)).items():
         add(kind, succeeded, attempts)
     return rates
 
 
 def _is_of(turn: Turn, label: str) -> bool:
-    """Whether this is the active revision's label; where nobody proposes, any of the wheel's policy."""
-    return label == str(turn.active) if turn.active else label.startswith(f"{turn.recipe.policy} ")
+    """Whether this is the active revision's label; where none of the wheel's policy proposes, any of that policy."""
+    active = own_active(turn)
+    return label == str(active) if active else label.startswith(f"{turn.recipe.policy} ")

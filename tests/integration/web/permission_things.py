@@ -56,7 +56,7 @@ def _run(things: Things) -> object:
 
 
 def _wheel(things: Things) -> Wheel:
-    recipe = Recipe(policy="toy", start="/start", sft=SFT, trials=Trials(world="toy"))
+    recipe = Recipe(policy="toy", start="/start", sft=SFT, trials=Trials(world="toy"), server="http://desks.example")
     told = {"pool": things.world.pool, "recipe": recipe, "owner": things.admin}
     return Wheel.objects.get_or_create(name="main", defaults=told)[0]
 

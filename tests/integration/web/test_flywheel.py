@@ -204,14 +204,14 @@ def test_a_candidate_is_tried_with_what_people_s_desks_let_it_remember(
     recipe = wheel.recipe.model_copy(update={"trials": trials})
     ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
     told = {"base_url": "https://models.example/v1", "memory": {"images": 1, "stride": 1}}
-    Pool.objects.filter(pk=wheel.pool_id).update(policy=PolicyRevision.objects.create(name="other", **told))
+    Pool.objects.filter(pk=wheel.pool_id).update(policy=PolicyRevision.objects.create(name="toy", **told))
     turn = turned(Wheel.objects.get(pk=wheel.pk), admin)
     noting = Noting(report(PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5"), {"a/b": (1, 2)}))
     gate.gate(turn, noting)
-    (asked, compared) = noting.asked
-    assert json.loads(asked[asked.index("--memory") + 1]) == told["memory"]
-    assert asked[asked.index("--model-url") + 1].endswith("/toy/2")
-    assert "--against" not in compared, "nobody of its kind is active"
+    (asked, before, _compared) = noting.asked
+    for words in (asked, before):
+        assert json.loads(words[words.index("--memory") + 1]) == told["memory"]
+        assert words[words.index("--model-url") + 1].endswith("/toy/2")
 
 
 @pytest.mark.usefixtures("trainer")

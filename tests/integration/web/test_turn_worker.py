@@ -45,7 +45,7 @@ def turn(committed: World, tmp_path: Path) -> Turn:
     attempts_come(tmp_path / "first", dict.fromkeys(range(4), True))
     sft = Likelihood(updates=1, shares=MixShares(fresh=1, earlier=0, general=0))
     trials = Trials(world="toy", first_seed=900, seeds=10)
-    recipe = Recipe(policy="toy", start="/start", sft=sft, trials=trials)
+    recipe = Recipe(policy="toy", start="/start", sft=sft, trials=trials, server="http://desks.example")
     wheel = ledger.wheel_set(user=wanda, name="main", pool="lights", recipe=recipe)
     return ledger.turn_begin(user=wanda, wheel_id=wheel.pk)
 

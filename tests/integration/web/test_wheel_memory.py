@@ -1,6 +1,7 @@
 """What a wheel remembers of its turns: what is new to a training, what may be learned from no more, whose weights it
 begins with and which checkpoints come of which."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -10,12 +11,19 @@ import pytest
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes.models import Episode
+from annotation_app.errors import Conflict
 from annotation_app.flywheel import engine
-from annotation_app.flywheel.models import Turn, Use, Wheel
+from annotation_app.flywheel.folders import TRIALS
+from annotation_app.flywheel.models import Checkpoint, Stage, Turn, Use, Wheel
 from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
-from annotation_app.flywheel.services import ledger, training
+from annotation_app.flywheel.selectors import lineage
+from annotation_app.flywheel.services import gate, ledger, training
+from annotation_app.policies.models import PolicyRevision
+from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import World
-from tests.integration.web.wheels import GATE, attempts_come, stages_to, trainer_write, turned
+from tests.integration.web.wheels import GATE, Noting, attempts_come, stages_to, trainer_write, turned
+from tests.unit.annotation_app.test_gate import report
+from vocabulary.proposals import PolicyRef
 
 SERVER = "http://desks.example"
 
@@ -95,3 +103,75 @@ def test_what_may_be_learned_from_no_more_is_not_learned_from_as_earlier_either(
     attempts_come(tmp_path / "second", {10: True})
     wheel = wheel_of(admin, ct=None, trials=Trials(world="toy", first_seed=5, seeds=3))
     assert learned(turned(wheel, admin), "sft") == {"earlier": {1, 4}, "fresh": {10}}, "of 5 the gate asks now"
+
+
+def proposing(wheel: Wheel, **told: Any) -> PolicyRevision:
+    """A revision that proposes in the wheel's pool."""
+    first = {"name": "toy", "revision": "begin", "dialect": "ui_tars_1_5", "base_url": "http://theirs.example/v1"}
+    made = PolicyRevision.objects.create(**{**first, **told})
+    Pool.objects.filter(pk=wheel.pool_id).update(policy=made)
+    return made
+
+
+@pytest.mark.parametrize("whose", [{"name": "other"}, {"scripted": True}], ids=["another policy", "a script"])
+def test_who_is_no_revision_of_the_wheels_policy_is_not_begun_with(
+    whose: dict[str, Any], wheel: Wheel, admin: User
+) -> None:
+    told = {"checkpoint": "/theirs", "model": "m", "sampling": {"top_p": 0.5}, "memory": {"images": 1}}
+    proposing(wheel, **told, **whose)
+    turn = turned(wheel, admin)
+    (made,) = Checkpoint.objects.filter(turn=turn)
+    assert (made.begun_with, made.parent) == ("/start", None)
+    found = report(PolicyRef(name="toy", revision="main-0001", dialect="ui_tars_1_5"), {"toy/lights": (1, 2)})
+    noting = Tried(found)
+    gate.gate(turn, noting)
+    assert [words[-1] for words in noting.asked] == [str(training.turn_folder(turn) / TRIALS / "report.json")]
+    gate.register(turn)
+    revision = PolicyRevision.objects.get(revision="main-0001")
+    assert (revision.base_url, revision.model, revision.scripted) == (f"{SERVER}/v1", "toy", False)
+    assert (revision.sampling, revision.memory) == ({}, {})
+
+
+class Tried(Noting):
+    """The same; the candidate has tried."""
+
+    def run(self, command: Sequence[str], *, log: Path) -> str:
+        if "trainer.toy" in command:
+            return ""
+        return super().run(command, log=log)
+
+
+def test_a_turn_of_which_nobody_would_serve_what_it_makes_does_not_train(wheel: Wheel, admin: User) -> None:
+    wheel = wheel_of(admin, server="")
+    proposing(wheel, name="other")
+    with pytest.raises(Conflict, match="Nobody serves toy") as refused:
+        ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    assert (refused.value.code, Turn.objects.exists()) == ("nobody_serves", False)
+    turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk, by_clock=True)
+    engine.turn_go(turn_id=turn.pk)
+    turn.refresh_from_db()
+    stage = Stage.objects.filter(turn=turn).last()
+    assert stage is not None
+    assert (turn.state, stage.name, stage.code) == ("failed", "mix", "nobody_serves")
+    proposing(wheel, revision="second")
+    turned(wheel, admin)
+
+
+@pytest.mark.parametrize("lies", ["where it was", "elsewhere"])
+def test_what_another_wheel_trained_is_a_parent_too_wherever_it_lies_now(
+    lies: str, wheel: Wheel, admin: User, tmp_path: Path
+) -> None:
+    first = turned(wheel, admin)
+    (trained,) = Checkpoint.objects.filter(turn=first)
+    at = trained.path if lies == "where it was" else str(tmp_path / "restored")
+    Checkpoint.objects.filter(pk=trained.pk).update(revision=proposing(wheel, revision="main-0001", checkpoint=at))
+    (taught, *_more) = trained.uses.select_related("sample")
+    other = wheel_of(admin, name="other", ct=None)
+    second = turned(other, admin)
+    (made,) = Checkpoint.objects.filter(turn=second)
+    assert (made.begun_with, made.parent) == (at, trained)
+    found = lineage.trajectory_lineage(user=admin, episode_id=taught.sample.episode)
+    told = next(one for one in found if one.wheel == "main")
+    assert [(one.wheel, one.source) for one in told.taught] == [("main", "fresh"), ("other", "inherited")]
+    back = lineage.checkpoint_lineage(user=admin, checkpoint_id=made.pk, after=0)
+    assert [one.id for one in back.ancestors] == [trained.pk]

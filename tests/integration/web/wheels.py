@@ -54,7 +54,7 @@ def wheel_made(user: User, folder: Path) -> Wheel:
     plan = Likelihood(updates=1, shares=MixShares(fresh=0.7, earlier=0.3, general=0))
     recipe = Recipe(
         policy="toy", start="/start", sft=plan, ct=plan.model_copy(update={"every": 2}),
-        trials=Trials(world="toy", first_seed=GATE, seeds=10),
+        trials=Trials(world="toy", first_seed=GATE, seeds=10), server="http://desks.example",
     )  # fmt: skip
     return ledger.wheel_set(user=user, name="main", pool="lights", recipe=recipe)
 

@@ -114,7 +114,3 @@ def test_arms_are_compared_page_by_page_with_each_other_and_with_the_start() -> 
     assert lines[0] == "| 1 | desk | the start | 2 | +0.50, +0.75 | 20 | 0 | 1.9e-06 |"
     assert lines[1] == "| 1 | desk | shown | 2 | +0.25, +0.50 | 12 | 0 | 0.00049 |", "only seeds that both turned"
     assert lines[2].startswith("| 1 | shown | the start | 3 | +0.25, +0.25, +0.25 | 12 | 0 |")
-
-
-def test_the_start_is_tried_by_one_wheel() -> None:
-    assert [cell.name for cell in cells(SIZES, [0, 1], ARMS) if cell.tries_start] == ["desk-0-1", "desk-0-2"]
