@@ -176,6 +176,25 @@ def test_a_relay_relays_datagrams_only(secrets: Path) -> None:
     assert f"{ports['min-port']}–{ports['max-port']}" in (ROOT / "docs" / "deploy.md").read_text()
 
 
+def test_the_proxy_looks_after_the_addresses_of_all_its_servers() -> None:
+    """Of one it does not, it would keep the address that it had at the start, and not start where there was none."""
+    configuration = (DOCKER / "nginx.conf").read_text()
+    servers = set(re.findall(r"^ +(?:server|proxy_pass http:/)[ /]([\w-]+):\d", configuration, re.MULTILINE))
+    words = shlex.split(SERVICES["proxy"]["command"])
+    assert servers == set(words[3:]) == {"web-1", "web-2", "bridge", "vnc"}
+    mounted = dict(each.split(":")[:2][::-1] for each in SERVICES["proxy"]["volumes"][:2])
+    assert all((DOCKER / mounted[inside]).exists() for inside in words[1:3])
+
+
+def test_the_proxy_is_well_when_a_web_process_answers_through_it() -> None:
+    check = SERVICES["proxy"]["healthcheck"]["test"]
+    assert check[1] == "curl"
+    assert check[-1] == "https://127.0.0.1:8443/api/health"
+    assert "127.0.0.1" in SERVICES["web-1"]["environment"]["PILOTHOUSE_ALLOWED_HOSTS"]
+    assert "listen 8443 ssl;" in (DOCKER / "nginx.conf").read_text()
+    assert re.search(r"nginx-light curl\b", DOCKERFILE), "nginx's own image has it"
+
+
 def test_web_processes_have_host_names_of_their_own() -> None:
     """By host and number another tells whether a process is gone: two of one name would take each other for dead."""
     names = [each.get("hostname") for name, each in SERVICES.items() if name.startswith("web-")]

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Runs nginx where its servers have names: `proxy.sh CONFIGURATION NAME...`. nginx asks for an address once, when it reads
+# its configuration, and does not start where there is none; but containers come back in any order, at other addresses.
+# So it is given addresses, and again when one is another. Sockets that are open stay with the process that has them.
+set -eu
+source=$1
+shift
+folder=${TMPDIR:-/tmp}
+here=$folder/proxy.conf
+
+# The configuration as of now: of a name that nobody has, with the last address it had, or one where nobody answers.
+written() {
+  sed "$(for name; do
+    if found=$(getent ahostsv4 "$name"); then
+      printf 's|\\<%s:|%s:|\n' "$name" "${found%% *}" > "$folder/$name.place"
+    fi
+    cat "$folder/$name.place" 2> /dev/null || printf 's|\\<%s:[0-9]*|127.0.0.1:1|\n' "$name"
+  done)" "$source"
+}
+
+keep() {
+  printf '%s\n' "$1" > "$here.new"
+  mv "$here.new" "$here"
+}
+
+known=$(written "$@")
+keep "$known"
+# This process becomes nginx; who looks after its addresses ends with it.
+while sleep 5 && kill -0 $$ 2> /dev/null; do
+  now=$(written "$@")
+  if [ "$now" != "$known" ]; then
+    keep "$now"
+    nginx -c "$here" -s reload && known=$now
+  fi
+done &
+exec nginx -c "$here" -g "daemon off;"
