@@ -6,8 +6,10 @@ import os
 import re
 import select
 import socket
+import stat
 import sys
 import time
+from pathlib import Path
 from typing import Any, NoReturn
 
 from redis.asyncio import Redis
@@ -27,6 +29,7 @@ STALLED = 5.0
 """A machine that takes nothing for so long is given up (seconds)."""
 CHUNK = 65_536
 POLICY_VIOLATION = 1008
+NO_SERVER = "this machine has no VNC server"
 
 
 class Gateway(WebSocketProxy):  # type: ignore[misc]
@@ -73,16 +76,17 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
         match = re.search(r"[?&]token=([^&]*)", self.path)
         try:
             self.ticket = verify(config.secret, match[1] if match else "", "vnc")
-            self.server.unix_target = self.runner.run(self._socket_path())
+            held = socket_held(self.runner.run(self._socket_path()))
         except (BridgeError, RedisError) as error:
             self._refuse(str(error))
+        self.server.unix_target = f"/proc/self/fd/{held}"  # open until this viewer's process ends
 
-    async def _socket_path(self) -> str:
+    async def _socket_path(self) -> Path:
         await self.ledger.redeem(self.ticket)
         path = await self.ledger.vnc_socket(self.ticket.claim.machine_id)
         if path is None:
-            raise MachineGone("this machine has no VNC server")
-        return path
+            raise MachineGone(NO_SERVER)
+        return Path(path)
 
     def _refuse(self, reason: str) -> NoReturn:
         self.send_error(403, TicketRefused.code, reason)
@@ -140,6 +144,22 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
     def log_message(self, format: str, *args: Any) -> None:
         """The request line holds the ticket, which is no business of a log's."""
         super().log_message("%s", re.sub(r"token=[^&\s'\"]*", "token=(hidden)", format % args))
+
+
+def socket_held(path: Path) -> int:
+    """A descriptor of the RFB socket that a host names, itself or by one link of its own. Raises MachineGone.
+
+    Where the bridge is not root, programs in a machine can put something else in its place: a link of theirs, which
+    could lead to another's machine, is not followed, and what they put there from now on is not what is connected to.
+    """
+    try:
+        held = os.open(path.readlink() if path.is_symlink() else path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise MachineGone(NO_SERVER) from error
+    if not stat.S_ISSOCK(os.fstat(held).st_mode):
+        os.close(held)
+        raise MachineGone("this machine has put something else in the place of its VNC server")
+    return held
 
 
 def main() -> None:

@@ -250,6 +250,24 @@ async def test_a_forged_or_foreign_ticket_opens_none(gateway: RunningGateway, ti
             pass
 
 
+async def test_a_socket_of_another_s_is_not_led_to(
+    gateway: RunningGateway, ticket: Ticket, desktop: Desktop, shelf: Shelf, lease: Lease, tmp_path: Path
+) -> None:
+    """A host's own link is followed; one that programs in the machine put where it leads is not."""
+    sandbox = FakeSandbox("desktop", name=lease.machine_id)
+    sandbox.vnc_socket = tmp_path / "machine"
+    sandbox.vnc_socket.symlink_to(desktop.rfb_socket)
+    await shelf.shelves.adopt(sandbox)
+    with watching(gateway, ticket("vnc")) as viewer:
+        assert viewer.greet() == (640, 480)
+    sandbox.vnc_socket.unlink()
+    sandbox.vnc_socket.symlink_to(tmp_path / "display")
+    (tmp_path / "display").symlink_to(desktop.rfb_socket)
+    with pytest.raises(Closed, match="403"), watching(gateway, ticket("vnc")):
+        pass
+    assert "in the place of its VNC server" in gateway.log.read_text()
+
+
 async def test_a_page_of_another_origin_is_refused(gateway: RunningGateway, ticket: Ticket) -> None:
     with pytest.raises(Closed, match="403"), watching(gateway, ticket("vnc"), "http://elsewhere.example"):
         pass
