@@ -29,7 +29,6 @@ MISSES = 2
 NOTE_EVERY = 5.0
 """How often it is told what machines cost (seconds)."""
 HEALTH_TIMEOUT = 5.0
-RESET_TIMEOUT = 60.0
 CLOSE_TIMEOUT = 5.0
 RETRY_AFTER = 5.0
 """Pause after a machine could not be made, unless somebody waits for one (seconds)."""
@@ -222,7 +221,7 @@ class Pool:
     async def _reset(self, sandbox: Sandbox) -> bool:
         """Whether the machine is as new."""
         try:
-            async with asyncio.timeout(RESET_TIMEOUT):
+            async with asyncio.timeout(sandbox.reset_seconds):
                 await sandbox.reset()
         except (BridgeError, OSError, TimeoutError) as error:
             logger.warning("%s could not be reset: %s", sandbox.id, error or "it takes too long")

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from vm_bridge.machine import Capabilities, Machine
 
+RESET_SECONDS = 60.0
+"""Longest that a reset may take, where a machine says nothing else."""
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom of a part of a picture (pixels)."""
 
@@ -53,6 +55,11 @@ class Sandbox(Protocol):
     frames: FrameSource | None
     vnc_socket: Path | None
     """Unix socket of its RFB server, if any."""
+
+    @property
+    def reset_seconds(self) -> float:
+        """Longest that a reset may take."""
+        ...
 
     @property
     def capabilities(self) -> Capabilities:

@@ -33,7 +33,7 @@ from vm_bridge.errors import (
     UnsupportedAction,
 )
 from vm_bridge.machine import Capabilities, Machine, Snapshot
-from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.sandbox import RESET_SECONDS, FrameSource, Sandbox, Usage
 from vocabulary.actions import Action, GetClipboard, SetClipboard, TypeText, off_screen, points_of
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Rest, Transition
@@ -66,6 +66,8 @@ class FakeSandbox:
     `settle_seconds`: how long its screen takes to rest; `lose_next_result`: the next act happens, but its
     outcome is lost as in a crash; `acts`: every action really done, in order.
     """
+
+    reset_seconds = RESET_SECONDS
 
     def __init__(
         self,

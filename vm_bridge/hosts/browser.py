@@ -20,7 +20,7 @@ from vm_bridge.errors import NoMachine, Unwalled
 from vm_bridge.hosts.browser_engines import Engines
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.network.outside import Outside
-from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.sandbox import RESET_SECONDS, FrameSource, Sandbox, Usage
 from vm_bridge.suites.scenes import Scene, WebSuite
 
 logger = logging.getLogger(__name__)
@@ -35,6 +35,8 @@ BARE = "or set PILOTHOUSE_BROWSER_WITHOUT_WALLS, and pages that break out of the
 
 class BrowserSandbox:
     """One browser machine; nothing of it needs a process of its own."""
+
+    reset_seconds = RESET_SECONDS
 
     def __init__(self, name: str, folder: Path, engines: Engines, suites: Mapping[str, WebSuite]) -> None:
         self.id, self.image = name, IMAGE

@@ -11,7 +11,7 @@ from vm_bridge.drivers.computer import Computer, ComputerMachine
 from vm_bridge.drivers.computer_link import Nothing
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.machine import Capabilities, Machine, Snapshot
-from vm_bridge.sandbox import FrameSource
+from vm_bridge.sandbox import RESET_SECONDS, FrameSource
 from vm_bridge.suites import Desk, Suite
 from vocabulary.tasks import Task
 
@@ -21,6 +21,7 @@ class ComputerSandbox(ABC):
 
     health_seconds: ClassVar[float] = 10.0
     """Longest that the guest may take to answer."""
+    reset_seconds: ClassVar[float] = RESET_SECONDS
 
     def __init__(self, name: str, image: str, folder: Path, suites: Mapping[str, Suite]) -> None:
         self.id, self.image, self.folder = name, image, folder

@@ -16,7 +16,7 @@ from vm_bridge.drivers.phone_frames import Screencap
 from vm_bridge.drivers.phone_video import Video
 from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.machine import Capabilities, Machine
-from vm_bridge.sandbox import FrameSource, Sandbox, Usage
+from vm_bridge.sandbox import RESET_SECONDS, FrameSource, Sandbox, Usage
 from vm_bridge.suites import Desk
 from vocabulary.tasks import Task
 
@@ -30,6 +30,8 @@ SIZE = re.compile(r"(?:Override|Physical) size: (\d+)x(\d+)")
 
 class DeviceSandbox:
     """One real device. Nothing isolates it: a reset ends its apps, and clears those it was told to clear."""
+
+    reset_seconds = RESET_SECONDS
 
     def __init__(self, adb: AdbServer, serial: str, clear: Sequence[str]) -> None:
         self.id, self.image = f"{IMAGE}-{re.sub('[^A-Za-z0-9]', '-', serial)}", IMAGE
