@@ -79,12 +79,12 @@ class Keeper:
 
     async def _look(self) -> None:
         hosts = await self._overview.hosts()
-        alive = await asyncio.to_thread(nodes_alive)
-        for host, reason in gone(hosts, alive):
+        nodes = await asyncio.to_thread(nodes_known)
+        for host, reason in gone(hosts, nodes):
             logger.warning("%s is lost: %s", host, reason)
             await self._scripts.run("quit", host, reason)
 
 
-def nodes_alive() -> frozenset[str]:
-    """The nodes that Ray knows to live, as `Place` writes them."""
-    return frozenset(node["NodeID"][:NODE_DIGITS] for node in ray.nodes() if node["Alive"])
+def nodes_known() -> dict[str, bool]:
+    """The nodes that Ray has or had, as `Place` writes them, and whether each lives; it knows a thousand dead ones."""
+    return {node["NodeID"][:NODE_DIGITS]: node["Alive"] for node in ray.nodes()}

@@ -39,7 +39,6 @@ class PlacedHost:
         self._address: str = ray.util.get_node_ip_address()
         folder = Path(os.environ.get(f"{PREFIX}DATA", DATA))
         self._data = (ROOT / folder / "cluster" / self._place.name).resolve()
-        self._data.mkdir(parents=True, exist_ok=True)
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         # A process is told of the end of the thread that started it, so this thread lives as long as the actor.
@@ -60,25 +59,37 @@ class PlacedHost:
             self._process.kill()
 
     def _keep(self) -> None:
-        with (self._data / "lock").open("w") as lock, (self._data / "bridge.log").open("ab") as log:
-            # The bridge before it on this node may still be letting go of its machines.
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            while not self._stopping.is_set():
-                environment = self._environment(port_of(self._address, self._data / "port"))
-                self._process = subprocess.Popen(
-                    ["setpriv", "--pdeathsig", "HUP", sys.executable, "-m", "vm_bridge"],
-                    cwd=ROOT,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=(lock.fileno(),),
-                )
-                if self._stopping.is_set():
-                    self._process.terminate()
-                code = self._process.wait()
-                logger.warning("the bridge of %s ended with %d", self._place.host_id, code)
+        """Until it is told to stop. What the system denies, room on a disk or another process, is asked for again: this
+        actor lives on, so nobody else would start the bridge."""
+        while not self._stopping.is_set():
+            try:
+                self._data.mkdir(parents=True, exist_ok=True)
+                with (self._data / "lock").open("w") as lock, (self._data / "bridge.log").open("ab") as log:
+                    # The bridge before it on this node may still be letting go of its machines.
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                    while not self._stopping.is_set():
+                        self._run(lock.fileno(), log.fileno())
+                        self._stopping.wait(PAUSE)
+            except OSError as error:
+                logger.warning("the bridge of %s could not be started: %s", self._place.host_id, error)
                 self._stopping.wait(PAUSE)
+
+    def _run(self, lock: int, log: int) -> None:
+        """The bridge, from its beginning to its end. Raises OSError."""
+        environment = self._environment(port_of(self._address, self._data / "port"))
+        self._process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "HUP", sys.executable, "-m", "vm_bridge"],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(lock,),
+        )
+        if self._stopping.is_set():
+            self._process.terminate()
+        code = self._process.wait()
+        logger.warning("the bridge of %s ended with %d", self._place.host_id, code)
 
     def _environment(self, port: int) -> dict[str, str]:
         ours = {

@@ -1,7 +1,7 @@
 """Where placed hosts are: which of the hosts each is, on which node of the cluster, and which of them are no more."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import NamedTuple, Self
 
@@ -37,13 +37,17 @@ class Place(NamedTuple):
         return f"{self.name}.{self.node}"
 
 
-def gone(hosts: Iterable[HostInfo], alive: frozenset[str]) -> list[tuple[str, str]]:
-    """The ids of placed hosts that are no more, each with what their holders are told."""
-    placed = [(place, host) for host in hosts if (place := Place.read(host.id)) is not None]
+def gone(hosts: Iterable[HostInfo], nodes: Mapping[str, bool]) -> list[tuple[str, str]]:
+    """The ids of placed hosts that are no more, each with what their holders are told.
+
+    `nodes` are those that this cluster has or had, as `Place` writes them, and whether each lives. A host on any other
+    is another cluster's, over the same Redis.
+    """
+    placed = [(place, host) for host in hosts if (place := Place.read(host.id)) is not None and place.node in nodes]
     heard = {place.name: host.last_seen for place, host in sorted(placed, key=lambda each: each[1].last_seen)}
     found = []
     for place, host in placed:
-        if place.node not in alive:
+        if not nodes[place.node]:
             found.append((host.id, f"the node {place.node} of its host died"))
         elif host.last_seen < heard[place.name] - MOVED:
             found.append((host.id, f"its host {place.name} was started again on another node"))

@@ -3,6 +3,10 @@
 import asyncio
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +77,33 @@ async def test_a_bridge_that_is_killed_comes_again_under_its_name_and_address(
     await claim(client, "next")
 
 
+async def test_a_bridge_that_could_not_be_started_is_started_as_soon_as_it_can(
+    placed: Cluster, client: BridgeClient
+) -> None:
+    node, _ = await claim_on(client, placed, 1)
+    (name,) = [host for host, on in placed.hosts().items() if on == node]
+
+    def bridges() -> list[int]:
+        return [pid for pid in below(placed.nodes[node]) if BRIDGE in words_of(pid)]
+
+    def denied() -> bool:
+        logs = Path(placed.environment["RAY_TMPDIR"]).glob("**/worker-*.err")
+        return any("Is a directory" in log.read_text(errors="replace") for log in logs)
+
+    def heard() -> bool:
+        found = {host["id"]: str(host["last_seen"]) for host in placed.fleet.get("hosts")}
+        return datetime.fromisoformat(found[name]) > since
+
+    (bridge,) = bridges()
+    with unstartable(bridge):
+        os.kill(bridge, signal.SIGKILL)
+        await eventually(denied, SECONDS)
+        assert bridges() == []
+    since = datetime.now(UTC)
+    await eventually(bridges, SECONDS)
+    await eventually(heard, SECONDS)
+
+
 async def test_a_node_that_dies_takes_its_leases_and_new_claims_land_elsewhere(
     placed: Cluster, client: BridgeClient
 ) -> None:
@@ -104,6 +135,21 @@ async def test_a_node_that_wakes_after_it_was_given_up_lets_nobody_act(placed: C
         with pytest.raises(BridgeError):
             await client.machine(lease).perform("command-9", TypeText(text="late"))
     assert admitted(placed, lost) == before
+
+
+@contextmanager
+def unstartable(bridge: int) -> Iterator[None]:
+    """The system denies the next bridge something while the block runs, as a disk does that is full."""
+    environment = Path(f"/proc/{bridge}/environ").read_text().split("\0")
+    (data,) = [word for word in environment if word.startswith("PILOTHOUSE_DATA=")]
+    note = Path(data.removeprefix("PILOTHOUSE_DATA="), "port")
+    aside = note.rename(note.with_name("port.aside"))
+    note.mkdir()
+    try:
+        yield
+    finally:
+        note.rmdir()
+        aside.rename(note)
 
 
 def admitted(cluster: Cluster, leases: list[Lease]) -> int:

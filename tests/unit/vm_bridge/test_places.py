@@ -10,7 +10,7 @@ from vm_bridge.fleet import HostInfo
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 FIRST, SECOND = "a" * 56, "b" * 56
-BOTH = frozenset({FIRST[:12], SECOND[:12]})
+BOTH = {FIRST[:12]: True, SECOND[:12]: True}
 
 
 def host(name: str, *, silent: float = 0) -> HostInfo:
@@ -26,12 +26,12 @@ def test_a_place_is_read_as_it_is_written() -> None:
 
 
 def test_hosts_that_nobody_placed_are_left_alone() -> None:
-    assert gone([host("workstation"), host("ray-1"), host("ray-1.workstation")], frozenset()) == []
+    assert gone([host("workstation"), host("ray-1"), host("ray-1.workstation")], {}) == []
 
 
 def test_a_host_goes_with_its_node() -> None:
     hosts = [host(Place.of(0, FIRST).host_id), host(Place.of(1, SECOND).host_id)]
-    ((lost, reason),) = gone(hosts, frozenset({SECOND[:12]}))
+    ((lost, reason),) = gone(hosts, {FIRST[:12]: False, SECOND[:12]: True})
     assert lost == hosts[0].id
     assert FIRST[:12] in reason
 
@@ -40,6 +40,12 @@ def test_a_host_that_was_started_elsewhere_is_gone_from_where_it_was_silent() ->
     old, new = Place.of(0, FIRST).host_id, Place.of(0, SECOND).host_id
     assert [lost for lost, _ in gone([host(old, silent=4), host(new)], BOTH)] == [old]
     assert gone([host(old, silent=2), host(new)], BOTH) == [], "it may be about to end"
+
+
+def test_hosts_of_another_cluster_over_the_same_redis_are_left_to_it() -> None:
+    ours, theirs = Place.of(0, FIRST).host_id, Place.of(0, SECOND).host_id
+    assert gone([host(ours), host(theirs, silent=4)], {FIRST[:12]: True}) == [], "of one number, on different nodes"
+    assert [lost for lost, _ in gone([host(ours), host(theirs)], {FIRST[:12]: False})] == [ours]
 
 
 def test_a_silent_host_without_another_place_is_left_to_the_managers() -> None:
