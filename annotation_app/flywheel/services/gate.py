@@ -2,6 +2,7 @@
 passed proposes from then on."""
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ from django.conf import settings
 
 from annotation_app.flywheel.folders import TRIALS
 from annotation_app.flywheel.models import Checkpoint, Turn
-from annotation_app.flywheel.programs import Programs, platform_python, trainer_python
+from annotation_app.flywheel.programs import ProgramFailed, Programs, platform_python, trainer_python
+from annotation_app.flywheel.recipe import root_of
 from annotation_app.flywheel.selectors.trials import tried_before
 from annotation_app.flywheel.selectors.turns import own_active
-from annotation_app.flywheel.services.lending import give_back
+from annotation_app.flywheel.services.lending import give_back, lent
 from annotation_app.flywheel.services.training import PHASES, found_at, server_of, start_of, turn_folder
 from annotation_app.flywheel.serving import served, weights_expect, weights_give
 from annotation_app.policies.schemas import RevisionIn
@@ -21,6 +23,8 @@ from annotation_app.promotions.models import GateDecision
 from annotation_app.promotions.services import evaluation_add, policy_activate
 from annotation_app.tasks.models import Pool
 from vocabulary.evaluations import Evaluation
+
+logger = logging.getLogger(__name__)
 
 
 def candidate_of(turn: Turn) -> Checkpoint | None:
@@ -76,8 +80,11 @@ def register(turn: Turn) -> dict[str, Any]:
 
 def refresh(turn: Turn, programs: Programs) -> dict[str, Any]:
     """Give the server the new weights and the pool the new revision, where the gate let it through; and the server that
-    answered at the gate the weights of who proposes from now on."""
-    came = _refreshed(turn, programs)
+    answered at the gate the weights of who proposes from now on. Once begun it is not stopped: between two of these
+    steps people would be answered by weights that nobody activated."""
+    programs = programs.anyway()
+    with lent(turn, programs):
+        came = _refreshed(turn, programs)
     candidate = candidate_of(turn)
     if candidate is None or candidate.revision is None:
         return came
@@ -99,8 +106,29 @@ def _refreshed(turn: Turn, programs: Programs) -> dict[str, Any]:
         weights, version = Path(found_at(candidate.path)), candidate.revision.revision
         weights_give(programs, turn.recipe.server, weights, version, log=turn_folder(turn) / "reload.log")
     if Pool.objects.filter(pk=turn.wheel.pool_id).exclude(policy=candidate.revision).exists():
-        policy_activate(user=turn.requested_by, pool_id=turn.wheel.pool_id, revision_id=candidate.revision.pk)
+        try:
+            policy_activate(user=turn.requested_by, pool_id=turn.wheel.pool_id, revision_id=candidate.revision.pk)
+        except Exception:
+            _server_restore(turn, programs)
+            raise
     return {"active": str(candidate.revision), "reloaded": bool(turn.recipe.server)}
+
+
+def _server_restore(turn: Turn, programs: Programs) -> None:
+    """Give the policy server, where the recipe names one, the weights of who goes on proposing there; that it did not
+    take them is only told in the log."""
+    server = turn.recipe.server
+    if not server:
+        return
+    revision = Pool.objects.select_related("policy").get(pk=turn.wheel.pool_id).policy
+    if revision is None or not revision.checkpoint or root_of(revision.base_url) != root_of(server):
+        revision = own_active(turn)
+    weights = (revision.checkpoint if revision else "") or turn.recipe.start
+    version = (revision.weight_version or revision.revision) if revision else "start"
+    try:
+        weights_give(programs, server, Path(found_at(weights)), version, log=turn_folder(turn) / "reload.log")
+    except ProgramFailed as failed:
+        logger.warning("turn %s left its policy server with other weights: %s: %s", turn.pk, failed.code, failed)
 
 
 def _tried(turn: Turn, programs: Programs, checkpoint: Path, out: Path, revision: str) -> None:

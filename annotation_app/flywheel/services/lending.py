@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 @contextmanager
 def lent(turn: Turn, programs: Programs) -> Iterator[None]:
     """The server is the turn's while the block runs. Where that ends badly it is given back at once; where it goes well
-    the turn's last stage does it. Raises Conflict where people's desks ask that server."""
+    the turn's last stage does it at its end. Raises Conflict where people's desks ask that server."""
     if turn.recipe.serving is not None:
         unused_check(turn.recipe.serving.url)
     try:
