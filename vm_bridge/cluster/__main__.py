@@ -54,7 +54,8 @@ def amount_read(text: str) -> tuple[str, float]:
 
 
 async def kept(config: Config, arguments: argparse.Namespace) -> None:
-    """Until SIGTERM or SIGINT, then end the hosts; until SIGHUP, then leave them running."""
+    """Until SIGTERM or SIGINT, then end the hosts; until SIGHUP, then leave them running, and so does an error that
+    nobody foresaw."""
     needs = Needs(arguments.cpus, int(arguments.memory * GIB), dict(arguments.resource))
     async with redis_of(config) as redis:
         keeper = Keeper(redis, needs)
@@ -63,9 +64,12 @@ async def kept(config: Config, arguments: argparse.Namespace) -> None:
         told: asyncio.Queue[int] = asyncio.Queue()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, told.put_nowait, number)
-        heard = await told.get()
+        hearing = asyncio.create_task(told.get())
+        await asyncio.wait((keeping, hearing), return_when=asyncio.FIRST_COMPLETED)
+        if not hearing.done():
+            await keeping  # which raises: this program would go on and look after nothing
         keeping.cancel()
-        if heard != signal.SIGHUP:
+        if hearing.result() != signal.SIGHUP:
             await keeper.withdraw()
 
 

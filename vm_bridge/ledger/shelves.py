@@ -92,7 +92,7 @@ class Shelves:
 
     async def tell_unbounded(self, unbounded: tuple[str, ...]) -> None:
         """What machines of this host may take without a bound."""
-        await self.redis.hset(f"{PREFIX}host:{self.host}", "unbounded", json.dumps(unbounded))
+        await self.scripts.run("tell", self.host, json.dumps(unbounded))
 
     def _described(self, sandbox: Sandbox) -> tuple[str, str, str]:
         return self.url, str(sandbox.vnc_socket or ""), sandbox.capabilities.model_dump_json()

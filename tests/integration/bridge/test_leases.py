@@ -331,6 +331,15 @@ async def test_machines_of_a_host_that_stays_silent_are_lost(
         await leases.claim(Ask("r-2", "desktop", "h"))
 
 
+async def test_a_host_that_was_forgotten_is_known_again_only_as_a_whole(shelf: Shelf, overview: Overview) -> None:
+    await shelf.shelves.quit("its node died")
+    await shelf.shelves.tell_unbounded(("cpu",))  # it lives, and has not heard of it
+    assert await overview.hosts() == ()
+    assert not await shelf.shelves.beat(), "it is told to register"
+    await shelf.shelves.register(images=("desktop",), capacity=1)
+    assert [host.id for host in await overview.hosts()] == ["host-1"]
+
+
 async def test_a_queue_has_an_end(leases: Leases, shelf: Shelf) -> None:
     for number in range(200):
         await place_of(leases, f"r-{number}", user="greedy")
