@@ -1,5 +1,6 @@
 """Turning in the background: what was asked for, what the clock says, what somebody died at."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from annotation_app.flywheel.selectors.turns import turn_of, turn_row, turns_run
 from annotation_app.flywheel.services import clock, ledger
 
 LONGEST = 7 * 24 * 3600
-"""Seconds a turn may take; training takes as long as it takes. It is in no other job's way but by its worker."""
+"""Seconds a turn may take until somebody has it go on: a week. It is in no other job's way but by its worker."""
 
 LOST = 3600
 """Seconds after which a job that was queued and never begun may have been lost, and is queued again."""
@@ -27,9 +28,10 @@ def turn_job(turn_id: str) -> None:
 
 @app.task(name="flywheel.due")
 def turns_due_job() -> None:
-    """Begin what the clock says, and take up what nobody is at: the turn's lock keeps two from it. One job a turn
-    waits, however long nobody listens."""
+    """Begin what the clock says, end what takes too long, and take up what nobody is at: the turn's lock keeps two from
+    it. One job a turn waits, however long nobody listens."""
     clock.turns_due()
+    ledger.overlong_fail(longest=timedelta(seconds=LONGEST))
     for turn_id in turns_running():
         if cache.add(_waits(turn_id), True, LOST):
             turn_job.delay(str(turn_id))

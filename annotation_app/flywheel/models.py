@@ -54,6 +54,7 @@ class Turn(models.Model):
     by_clock = models.BooleanField(default=False)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    resumed_at = models.DateTimeField(null=True, help_text="When somebody last had it go on")
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,5 +1,6 @@
 """Turns and their stages: begun before anything is done, ended with what came of it."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from annotation_app.tasks.models import Pool
 STUMBLES = 3
 """How often a stage may end with an error nobody foresaw until the turn fails: what passed by itself has passed by
 then, a defect comes again each time."""
-UNFORESEEN = "unforeseen"
+UNFORESEEN, TOO_LONG = "unforeseen", "too_long"
 
 
 def turner_check(user: User) -> None:
@@ -46,8 +47,8 @@ def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: 
 
 
 def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
-    """Note that a wheel is to turn. Raises Forbidden, NotFound, and Conflict where it is turning, and where nobody would
-    serve what it makes; the clock's turn fails by that in its ledger, where somebody sees it."""
+    """Note that a wheel is to turn. Raises Forbidden, NotFound, and Conflict where it is turning, and where nobody
+    would serve what it makes; the clock's turn fails by that in its ledger, where somebody sees it."""
     turner_check(user)
     try:
         with transaction.atomic(durable=True):
@@ -93,7 +94,7 @@ def turn_resume(*, user: User, turn_id: UUID) -> None:
             raise Conflict("A later turn has begun; this one stays as it is.", code="not_last")
         untaken_check(turn.recipe, turn.wheel_id)
         ended = Turn.objects.filter(pk=turn_id, state__in=(TurnState.FAILED, TurnState.CANCELLED))
-        if not ended.update(state=TurnState.RUNNING, ended_at=None):
+        if not ended.update(state=TurnState.RUNNING, resumed_at=timezone.now(), ended_at=None):
             raise Conflict("Only a turn that failed or was cancelled is resumed.", code="not_ended")
         turn.stages.update(stumbles=0)
         audit_record(actor=user, verb="wheel.resumed", subject=f"turn:{turn_id}", details={"turn": str(turn)})
@@ -146,6 +147,17 @@ def stage_stumble(*, turn_id: UUID, name: str, error: str) -> bool:
         return True
     stage_fail(turn_id=turn_id, name=name, code=UNFORESEEN, error=error)
     return False
+
+
+def overlong_fail(*, longest: timedelta) -> None:
+    """Fail turns at which somebody has been for longer, since they were first taken up or somebody last had them go on:
+    a worker ends after that time, and the next would go on for as long again."""
+    latest = timezone.now() - longest
+    for turn in Turn.objects.filter(state=TurnState.RUNNING):
+        first, at = turn.stages.first(), turn.stages.filter(state=StageState.BEGUN).last()
+        if first is not None and at is not None and (turn.resumed_at or first.began_at) < latest:
+            error = f"The turn took longer than {longest.days} days."
+            stage_fail(turn_id=turn.pk, name=at.name, code=TOO_LONG, error=error)
 
 
 def turn_end(*, turn_id: UUID, state: str = TurnState.DONE) -> None:

@@ -1,18 +1,20 @@
 """Turns wait in a queue of their own for a worker that has the trainer: others leave them, and people are told."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.core.cache.backends.redis import RedisCache
+from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.celery import app
 from annotation_app.flywheel import engine
-from annotation_app.flywheel.jobs import turn_job, turns_due_job
-from annotation_app.flywheel.models import Turn
+from annotation_app.flywheel.jobs import LONGEST, turn_job, turns_due_job
+from annotation_app.flywheel.models import Stage, Turn
 from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
 from annotation_app.flywheel.selectors.turns import turn_of, turn_row
 from annotation_app.flywheel.services import ledger
@@ -66,6 +68,37 @@ def test_a_turn_says_that_nobody_is_heard_who_takes_it(turn: Turn) -> None:
     cache.clear()
     engine.turn_go(turn_id=turn.pk)
     assert not turn_row(turn_of(turn.pk)).unheard, "it has ended"
+
+
+def test_a_turn_that_takes_too_long_fails_until_somebody_has_it_go_on(
+    turn: Turn, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued: list[str] = []
+    monkeypatch.setattr(turn_job, "delay", queued.append)
+    before, turns = timezone.now() - timedelta(seconds=LONGEST + 1), Turn.objects.filter(pk=turn.pk)
+
+    def standing() -> tuple[str, str]:
+        turns_due_job()
+        row = turn_row(turn_of(turn.pk))
+        return row.state, row.stages[-1].code if row.stages else ""
+
+    turns.update(created_at=before)
+    assert standing() == ("running", ""), "nobody has taken it yet"
+    ledger.stage_begin(turn_id=turn.pk, name="collect")
+    ledger.stage_end(turn_id=turn.pk, name="collect", result={})
+    Stage.objects.update(began_at=before)
+    assert standing() == ("running", ""), "it is between two stages"
+    ledger.stage_begin(turn_id=turn.pk, name="check")
+    queued.clear()
+    cache.clear()
+    assert standing() == ("failed", "too_long")
+    assert (queued, Stage.objects.get(turn=turn, name="collect").state) == ([], "done")
+    ledger.turn_resume(user=admin, turn_id=turn.pk)
+    ledger.stage_begin(turn_id=turn.pk, name="check")
+    assert standing() == ("running", "")
+    assert queued == [str(turn.pk)]
+    turns.update(resumed_at=before)
+    assert standing() == ("failed", "too_long")
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ describe("what a stage ended with", () => {
     expect(said("failed", "trainer_missing", "zh")).toMatch(/^trainer_missing: .*训练器.*继续本轮/);
   });
 
-  it.each(["judge_failed", "nobody_serves", "serving_away", "serving_refused", "serving_taken", "serving_in_use", "weights_missing"])("says what to do about %s, and what was said", (code) => {
+  it.each(["judge_failed", "nobody_serves", "serving_away", "serving_refused", "serving_taken", "serving_in_use", "too_long", "weights_missing"])("says what to do about %s, and what was said", (code) => {
     const [english, chinese] = [said("failed", code, "en"), said("failed", code, "zh")];
     for (const one of [english, chinese]) expect(one).toMatch(new RegExp(`^${code}: .+KeyError: 'x'$`));
     expect(english).toMatch(/server|worker|judge/);

@@ -10,7 +10,7 @@ const PHASES = ["ct", "sft", "rl"] as const;
 const WORDS = ["review", "verifier", "outcome", "judge", "nobody"] as const;
 const FINDINGS = ["better", "worse", "chance"] as const;
 /** Codes of somebody asked who was of no use, which somebody can mend. */
-const USELESS = ["judge_failed", "nobody_serves", "serving_away", "serving_refused", "serving_taken", "serving_in_use", "weights_missing"] as const;
+const USELESS = ["judge_failed", "nobody_serves", "serving_away", "serving_refused", "serving_taken", "serving_in_use", "too_long", "weights_missing"] as const;
 
 const count = (value: unknown): number => (typeof value === "number" ? value : 0);
 const text = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -54,6 +54,7 @@ export const flywheelMessages = {
   "flywheel.serving_in_use": "The model server that the recipe names answers people. What is tried needs one of its own. {error}",
   "flywheel.judge_failed": "A judge of the pool did not come through, and what it alone can tell would count as unvalued. Once it answers, or is taken from the pool, go on. {error}",
   "flywheel.nobody_serves": "People would not be answered by what this turn trains. Name a policy server in the recipe, or have a revision of this policy propose in the pool, then begin a new turn. {error}",
+  "flywheel.too_long": "No worker stays at a turn for longer. It is not begun again by itself; have it go on, and it does so from the training's newest checkpoint. {error}",
   "flywheel.weights_missing": "The weights do not lie on the disk of the worker that took this turn. {error}",
   "flywheel.unforeseen": "{error}. Nobody foresaw this error, and it came again each time. The worker's log has all of it; once it is mended the turn goes on.",
   "flywheel.unforeseen_again": "{error}. Nobody foresaw this error; the stage is tried again within a minute.",

@@ -54,6 +54,7 @@ export const flywheelMessages = {
   "flywheel.serving_in_use": "配方指定的模型服务器正在为人员应答。试用候选模型需要一台单独的服务器。{error}",
   "flywheel.judge_failed": "任务池的一个评判模型未能完成，只有它能判断的样本会因此没有价值。待其恢复应答或移出任务池后继续本轮。{error}",
   "flywheel.nobody_serves": "本轮训练出的模型将没有服务器为人员应答。请在配方中指定策略服务器，或让该策略的一个版本在池中提供建议，然后开始新的一轮。{error}",
+  "flywheel.too_long": "工作进程处理一轮的时间不得更长。本轮不会自动重新开始；继续后将从训练的最新检查点接着进行。{error}",
   "flywheel.weights_missing": "接手本轮的工作进程的磁盘上没有这些权重。{error}",
   "flywheel.unforeseen": "{error}。这是未预料到的错误，每次重试都再次出现。完整内容见工作进程的日志；修复后可继续本轮。",
   "flywheel.unforeseen_again": "{error}。这是未预料到的错误；一分钟内会再试该阶段。",
