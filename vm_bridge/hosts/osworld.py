@@ -7,9 +7,7 @@ import asyncio
 import logging
 import re
 import socket
-import time
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +16,11 @@ from vm_bridge.drivers.failures import WireRefused
 from vm_bridge.drivers.osworld import KINDS, GuestActs
 from vm_bridge.drivers.osworld_task import TaskFile, task_file_of
 from vm_bridge.drivers.osworld_wire import Guest, Screenshots
-from vm_bridge.errors import MachineGone, NoMachine
-from vm_bridge.hosts.command import command_run
+from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.osworld_means import USUAL, Means
-from vm_bridge.hosts.osworld_referee import Ports, Referee
+from vm_bridge.hosts.osworld_referee import Ports, Referee, folders_left
 from vm_bridge.hosts.runtime import RuntimeFolder
+from vm_bridge.hosts.supplied import RESET_SECONDS, Lending, PuttingBack
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import FrameSource, Sandbox, Usage
 from vm_bridge.suites import Desk
@@ -34,8 +32,6 @@ logger = logging.getLogger(__name__)
 QUIET = 0.8
 """How long the picture stands still before the guest is taken to rest; a picture takes a while by itself (seconds)."""
 HEALTH_SECONDS = 10.0
-BOOT_SECONDS = 300.0
-BOOT_POLL = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,9 @@ WINDOWS = Kind("Windows", "osworld-windows", "an OSWorld guest of Windows")
 
 
 class GuestSandbox:
-    """One guest. `revert` are the words of the command that puts it back, which gets its address as its last; without
-    them it goes back to no earlier state: what one lease left, the next one finds."""
+    """One guest; `revert` is as in `PuttingBack`."""
+
+    reset_seconds = RESET_SECONDS
 
     def __init__(
         self, address: str, revert: Sequence[str], journal: Path, kind: Kind, means: Means, folders: Path
@@ -62,9 +59,9 @@ class GuestSandbox:
         self.capabilities = Capabilities(kinds=KINDS, width=0, height=0, streams=("webrtc", "stills"))
         self.vnc_socket: Path | None = None
         self.address, self._kind = address, kind
-        self.destroyed = False
+        self.destroyed = self.given_back = False
         self.task_file: TaskFile | None = None
-        self._revert = tuple(revert)
+        self._putting_back = PuttingBack(address, revert)
         ports = Ports.of(address)
         self.guest = Guest(ports.server_address)
         self.referee = Referee(self.id, ports, means, folders)
@@ -80,7 +77,7 @@ class GuestSandbox:
 
     async def start(self) -> None:
         """Raises MachineGone when the guest does not answer, or is none that we know how to drive."""
-        await self._put_back()
+        await self._putting_back.run(self._reach)
         try:
             system = await self.guest.platform()
             if system != self._kind.system:
@@ -101,6 +98,7 @@ class GuestSandbox:
         before anything is put back."""
         if fence is None:
             self._distant.end_lease()
+            await self.referee.end()  # what the lease before still does must not meet the next one
         file = task_file_of(task)
         if file is not None:
             self.referee.refuse(file)
@@ -108,8 +106,10 @@ class GuestSandbox:
             if fence is not None:
                 await self._distant.admit(fence)
             self.task_file = None
-            self.referee.forget()
-            await self._put_back()
+            await self.referee.forget()
+            await self._putting_back.run(self._reach)
+            if fence is not None:
+                await self._distant.admit(fence)  # the lease may have ended meanwhile
             if file is not None:
                 await self.referee.set_up(file, self._size)
             self.task_file = file
@@ -144,25 +144,21 @@ class GuestSandbox:
         self.destroyed = True
         self._distant.detach()
         self._screenshots.close()
-        self.referee.forget()
+        await self._putting_back.end()
+        await self.referee.forget()
         await self.guest.close()
+        self.given_back = True
 
     @property
     def _size(self) -> tuple[int, int]:
         return self.capabilities.width, self.capabilities.height
 
-    async def _put_back(self) -> None:
+    async def _reach(self) -> None:
         """Raises MachineGone."""
-        if self._revert:
-            await command_run((*self._revert, self.address))
-        ends = time.monotonic() + BOOT_SECONDS
-        while True:
-            with suppress(WireRefused, MachineGone):
-                await self.guest.platform()
-                return
-            if time.monotonic() > ends or self.destroyed or not self._revert:
-                raise MachineGone(f"the guest at {self.address} does not answer")
-            await asyncio.sleep(BOOT_POLL)
+        try:
+            await self.guest.platform()
+        except (WireRefused, MachineGone) as error:
+            raise MachineGone(f"the guest at {self.address} does not answer") from error
 
 
 class GuestMachine(DistantMachine):
@@ -189,34 +185,22 @@ class GuestHost:
         means: Means = USUAL,
     ) -> None:
         self.images: tuple[str, ...] = (kind.image,)
-        self._addresses, self._revert, self._kind, self._means = tuple(addresses), tuple(revert), kind, means
-        self._journal = data / "osworld"
-        self._runtime = RuntimeFolder(self._journal / kind.image)
-        self._lent: dict[str, GuestSandbox] = {}
+        journal = data / "osworld"
+        self._runtime = runtime = RuntimeFolder(journal / kind.image)
+        self._lending = Lending(
+            kind.image, addresses, lambda address: GuestSandbox(address, revert, journal, kind, means, runtime.path)
+        )
         if not revert:
             logger.warning("no command puts the %s guests back: each lease finds what the one before left", kind.image)
 
     async def create(self, image: str) -> Sandbox:
-        free = [each for each in self._addresses if each not in self._lent or self._lent[each].destroyed]
-        if not free:
-            raise NoMachine(f"all {len(self._addresses)} guests of the image {self._kind.image} are in use")
-        given = self._revert, self._journal, self._kind, self._means, self._runtime.path
-        problems = []
-        for address in free:
-            sandbox = self._lent[address] = GuestSandbox(address, *given)
-            try:
-                await sandbox.start()
-            except MachineGone as gone:
-                problems.append(str(gone))
-                await sandbox.destroy()
-            else:
-                return sandbox
-        raise NoMachine("; ".join(problems))
+        return await self._lending.lend()
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        return []  # their leases are given back; the next one finds them put back
+        """Leases of an earlier bridge are given back; the next one finds their guests put back."""
+        await folders_left(self._runtime.path)
+        return []
 
     async def close(self) -> None:
-        for sandbox in self._lent.values():
-            await sandbox.destroy()
+        await self._lending.close()
         self._runtime.remove()

@@ -27,6 +27,8 @@ from vm_bridge.hosts import osworld_program as program
 from vm_bridge.hosts.advice import explain
 from vm_bridge.hosts.confine import HOST_FOLDERS, MIB
 from vm_bridge.hosts.limits import Groups, Limits
+from vm_bridge.hosts.ongoing import Ongoing
+from vm_bridge.hosts.osworld_disk import excess_awaited, excess_of, folder_remove
 from vm_bridge.hosts.osworld_means import SETTINGS, Means, accounts_of, wanting
 from vm_bridge.hosts.tree import FIRST_USER, USERS
 from vm_bridge.network import egress
@@ -37,6 +39,8 @@ from vocabulary.observations import Verdict
 
 logger = logging.getLogger(__name__)
 
+FOLDER = "referee-"
+"""How the names of tasks' folders begin."""
 SECONDS = 600.0
 """Longest that setting up, or judging, may take."""
 IDLE_SECONDS = 180.0
@@ -111,6 +115,7 @@ class Referee:
         self._user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
         self.folder: Path | None = None
         """Of the present task, below `folders`."""
+        self._ongoing = Ongoing()
 
     def refuse(self, file: TaskFile) -> None:
         """Raises UnsupportedTask with what of a file cannot be done here; changes nothing."""
@@ -118,9 +123,10 @@ class Referee:
 
     async def set_up(self, file: TaskFile, size: tuple[int, int]) -> None:
         """Raises MachineGone where a step failed: nobody knows then how the guest stands."""
-        self.forget()
+        await self.forget()
         answer, errors = await self._run({"do": "set_up", "size": size}, file)
         if answer is None or answer.failed is not None:
+            await self.forget()
             raise MachineGone(f"the task's config: {errors if answer is None else answer.failed}")
         self._log(answer)
 
@@ -133,11 +139,16 @@ class Referee:
         score = min(1.0, max(0.0, answer.score))
         return Verdict(success=score == 1.0, score=score, reason=", ".join(each.func for each in file.evaluator.checks))
 
-    def forget(self) -> None:
-        """Throw the cache away. Idempotent."""
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder = None
+    async def end(self) -> None:
+        """Returns when nothing is set up or judged any more: who does either is told MachineGone."""
+        await self._ongoing.end()
+
+    async def forget(self) -> None:
+        """Throw the cache away, once nobody uses it any more. Idempotent."""
+        await self.end()
+        folder, self.folder = self.folder, None
+        if folder is not None:
+            await folder_remove(folder)
 
     # --- one run
 
@@ -148,16 +159,33 @@ class Referee:
         if self._user is not None:  # nobody else has it, so what it may start can be counted
             asked["processes"] = LIMITS.processes
         try:
-            async with asyncio.timeout(SECONDS), self._opened(folder / "ways"):
-                answered, errors = await self._spoken(json.dumps(asked).encode(), folder, file)
+            async with self._ongoing.work(), asyncio.timeout(SECONDS), self._opened(folder / "ways"):
+                answered, errors = await self._watched(json.dumps(asked).encode(), folder, file)
         except TimeoutError:
             return None, f"it did not end within {SECONDS:g} s"
+        except Excess as excess:
+            return None, str(excess)
         except FileNotFoundError as error:
             raise MachineGone(f"{error.filename} is not installed; bubblewrap puts the walls up") from error
         try:
             return Answer.model_validate_json(answered), errors
         except ValidationError:
             return None, explain(errors) or "it said nothing"
+
+    async def _watched(self, asked: bytes, folder: Path, file: TaskFile) -> tuple[bytes, str]:
+        """See `_spoken`. Raises Excess where it is ended since it keeps too much on the disk."""
+        speaking = asyncio.create_task(self._spoken(asked, folder, file))
+        watching = asyncio.create_task(excess_awaited(folder))
+        try:
+            await asyncio.wait((speaking, watching), return_when=asyncio.FIRST_COMPLETED)
+            excess = watching.result() if watching.done() else await asyncio.to_thread(excess_of, folder)
+            if excess is not None:
+                raise Excess(excess)
+            return speaking.result()
+        finally:
+            speaking.cancel()
+            watching.cancel()
+            await asyncio.gather(speaking, watching, return_exceptions=True)
 
     async def _spoken(self, asked: bytes, folder: Path, file: TaskFile) -> tuple[bytes, str]:
         """Everything it answered, and the end of the rest. It is ended with all it started."""
@@ -208,7 +236,7 @@ class Referee:
     def _made(self) -> Path:
         """The folder of this guest's task: `cache` is the program's, `ways` has the sockets."""
         if self.folder is None:
-            folder = self.folder = Path(mkdtemp(prefix="referee-", dir=self._folders))
+            folder = self.folder = Path(mkdtemp(prefix=FOLDER, dir=self._folders))
             for path, mode in ((folder, 0o711), (folder / "ways", 0o711), (folder / "cache", 0o700)):
                 path.mkdir(exist_ok=True)
                 path.chmod(mode)
@@ -235,7 +263,7 @@ class Referee:
         for host_path in HOST_FOLDERS:
             options += ["--ro-bind-try", host_path, host_path]
         options += ["--ro-bind", str(self._means.python.parent.parent), VENV, *_base(self._means.python)]
-        options += ["--ro-bind", program.__file__, "/run/program.py", "--bind", str(folder / "ways"), WAYS]
+        options += ["--ro-bind", program.__file__, "/run/program.py", "--ro-bind", str(folder / "ways"), WAYS]
         options += ["--bind", str(folder / "cache"), program.CACHE, *self._files(folder, file)]
         options += ["--remount-ro", "/", "--clearenv"]
         options += [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
@@ -261,6 +289,10 @@ class Referee:
     def _log(self, answer: Answer) -> None:
         for line in answer.told:
             logger.warning("%s: %s", self._name, line)
+
+
+class Excess(Exception):
+    """A program keeps too much on the disk."""
 
 
 class Way:
@@ -300,6 +332,12 @@ class Way:
             return
         with suppress(TimeoutError):
             await relay(visitor, guest, idle=IDLE_SECONDS)
+
+
+async def folders_left(folders: Path) -> None:
+    """Remove those of an earlier host, with the accounts in them."""
+    for left in tuple(folders.glob(f"{FOLDER}*")):  # noqa: ASYNC240 - it holds a few names, and nothing else runs yet
+        await folder_remove(left)
 
 
 def _base(python: Path) -> list[str]:

@@ -1,10 +1,8 @@
 """Machines of Windows that somebody supplies, each driven through our agent inside it, lent out one at a time."""
 
-import asyncio
 import logging
 import re
 import socket
-import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -14,10 +12,10 @@ from vm_bridge.drivers.computer_frames import Screen
 from vm_bridge.drivers.computer_link import GuestLink, Nothing
 from vm_bridge.drivers.computer_task import screen_of, servers_of
 from vm_bridge.drivers.inside import GuestTerminals
-from vm_bridge.errors import InvalidAction, MachineGone, NoMachine, UnsupportedAction
+from vm_bridge.errors import InvalidAction, UnsupportedAction
 from vm_bridge.guest.win32.apps import APPS
-from vm_bridge.hosts.command import command_run
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
+from vm_bridge.hosts.supplied import RESET_SECONDS, Lending, PuttingBack
 from vm_bridge.machine import Machine, Snapshot
 from vm_bridge.sandbox import Sandbox, Usage
 from vocabulary.observations import Observation
@@ -34,21 +32,20 @@ ABLE = Able(
     apps=tuple(APPS),
 )
 DIAL_SECONDS = 10.0
-BOOT_SECONDS = 300.0
-"""Longest an agent may take to answer once its machine was put back."""
-BOOT_POLL = 0.5
 
 
 class WindowsSandbox(ComputerSandbox):
-    """One machine. `revert` are the words of the command that puts it back, which gets its address as its last; without
-    them it goes back to no earlier state: what one lease left, the next one finds."""
+    """One machine; `revert` is as in `PuttingBack`."""
+
+    reset_seconds = RESET_SECONDS
 
     def __init__(self, address: str, secret: str, revert: Sequence[str], folder: Path) -> None:
         name = f"{IMAGE}-{re.sub('[^A-Za-z0-9]', '-', address)}"
         (folder / name).mkdir(parents=True, exist_ok=True)
         super().__init__(name, IMAGE, folder / name, {})
         self.address = address
-        self._secret, self._revert = secret, tuple(revert)
+        self.given_back = False
+        self._secret, self._putting_back = secret, PuttingBack(address, revert)
 
     def bind(self, fencing_token: int) -> Machine:
         return WindowsMachine(self._computer, fencing_token, self)
@@ -73,25 +70,14 @@ class WindowsSandbox(ComputerSandbox):
 
     async def _end(self) -> None:
         """The machine itself is somebody else's and runs on."""
+        await self._putting_back.end()
+        self._hang_up()  # it may have been reached meanwhile
+        self.given_back = True
 
     async def _put_back(self, task: Task | None) -> None:
         """Raises MachineGone when no agent that knows the secret answers."""
         self._hang_up()
-        if self._revert:
-            await command_run((*self._revert, self.address))
-        ends = time.monotonic() + BOOT_SECONDS
-        while True:
-            try:
-                await self._reach()
-            except MachineGone:
-                if self.destroyed or not self._revert or time.monotonic() > ends:
-                    raise
-                await asyncio.sleep(BOOT_POLL)
-            else:
-                break
-        if self.destroyed:  # meanwhile
-            self._hang_up()
-            raise MachineGone(f"machine {self.id} is gone")
+        await self._putting_back.run(self._reach)
         self._computer.restored(task)
 
     async def _reach(self) -> None:
@@ -132,31 +118,16 @@ class WindowsHost:
 
     def __init__(self, data: Path, addresses: Sequence[str], secret: str, revert: Sequence[str] = ()) -> None:
         self.images: tuple[str, ...] = (IMAGE,)
-        self._addresses, self._secret, self._revert = tuple(addresses), secret, tuple(revert)
-        self._folder = data / IMAGE
-        self._lent: dict[str, WindowsSandbox] = {}
+        folder = data / IMAGE
+        self._lending = Lending(IMAGE, addresses, lambda address: WindowsSandbox(address, secret, revert, folder))
         if not revert:
             logger.warning("no command puts the machines of Windows back: each lease finds what the one before left")
 
     async def create(self, image: str) -> Sandbox:
-        free = [each for each in self._addresses if each not in self._lent or self._lent[each].destroyed]
-        if not free:
-            raise NoMachine(f"all {len(self._addresses)} machines of the image {IMAGE} are in use")
-        problems = []
-        for address in free:
-            sandbox = self._lent[address] = WindowsSandbox(address, self._secret, self._revert, self._folder)
-            try:
-                await sandbox.start()
-            except MachineGone as gone:
-                problems.append(str(gone))
-                await sandbox.destroy()
-            else:
-                return sandbox
-        raise NoMachine("; ".join(problems))
+        return await self._lending.lend()
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
         return []  # their leases are given back; the next one finds them put back
 
     async def close(self) -> None:
-        for sandbox in self._lent.values():
-            await sandbox.destroy()
+        await self._lending.close()

@@ -1,6 +1,7 @@
 """The walls around OSWorld's package: what it reaches, what it is given, and that it ends."""
 
 import asyncio
+import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -8,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.integration.osworld.task_files import ACCOUNT, NEEDS_CHROMIUM, Web, brought, chrome, run, task
-from vm_bridge.errors import MachineGone, UnsupportedTask
-from vm_bridge.hosts import osworld_referee
+from tests.waiting import eventually
+from vm_bridge.errors import MachineGone, UnsupportedTask, VerifierFailed
+from vm_bridge.hosts import osworld_disk, osworld_referee
 from vm_bridge.hosts.osworld import GuestSandbox
+from vm_bridge.hosts.osworld_program import CACHE
 from vm_bridge.hosts.osworld_referee import FILES
 
 pytestmark = [
@@ -58,14 +61,65 @@ async def test_what_takes_too_long_is_ended_with_all_it_started(
     monkeypatch.setattr(osworld_referee, "SECONDS", 6.0)
     for_ever = {"type": "execute", "command": ["true"], "until": {"returncode": 1}}
     preparing = asyncio.create_task(machine.prepare(task(for_ever, func="infeasible")))
-    async with asyncio.timeout(60):
-        while not (guest.referee.folder and behind_walls(guest.referee.folder)):  # noqa: ASYNC110 - as below
-            await asyncio.sleep(0.1)
+    folder = await behind_walls_begun(guest)
     with pytest.raises(MachineGone, match="did not end within 6 s"):
         await preparing
-    async with asyncio.timeout(60):
-        while behind_walls(guest.referee.folder):  # noqa: ASYNC110 - the kernel tells nobody
-            await asyncio.sleep(0.1)
+    await eventually(lambda: not behind_walls(folder))
+    assert not folder.exists()
+
+
+async def test_what_a_lease_still_does_ends_with_it(guest: GuestSandbox) -> None:
+    machine = guest.bind(1)
+    for_ever = {"type": "execute", "command": ["true"], "until": {"returncode": 1}}
+    preparing = asyncio.create_task(machine.prepare(task(for_ever, func="infeasible")))
+    folder = await behind_walls_begun(guest)
+    await guest.reset()
+    with pytest.raises(MachineGone, match="taken away"):
+        await preparing
+    await eventually(lambda: not behind_walls(folder))
+    assert not folder.exists()
+    await run(guest.bind(2), "true")
+
+
+async def test_a_set_up_that_keeps_too_much_on_the_disk_costs_the_machine_and_leaves_nothing(
+    guest: GuestSandbox, web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(osworld_disk, "MOST", 2**20)
+    (web.folder / "large").write_bytes(os.urandom(2**22))
+    with pytest.raises(MachineGone, match="its files take more than"):
+        await guest.bind(1).prepare(task(brought(web, large="large"), func="infeasible"))
+    assert guest.referee.folder is None
+    await guest.reset()
+    machine = guest.bind(2)
+    await machine.prepare(task(func="infeasible"))
+    assert (await machine.evaluate(answer="FAIL")).success is True
+
+
+async def test_a_metric_that_keeps_too_much_on_the_disk_is_ended(
+    guest: GuestSandbox, web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would go on for ever."""
+    suite = f"""
+import os, time
+def test():
+    for number in range(8):
+        with open(f"{CACHE}/{{number}}", "wb") as file:
+            file.write(os.urandom(1 << 20))
+    while True:
+        time.sleep(1)
+"""
+    (web.folder / "suite.py").write_text(suite)
+    found = {"type": "vm_file", "path": "~/suite.py", "dest": "suite.py"}
+    machine = guest.bind(1)
+    await machine.prepare(
+        task(brought(web, suite_py="suite.py"), func="check_python_file_by_test_suite", result=found, expected=found)
+    )
+    folder = guest.referee.folder
+    assert folder is not None
+    monkeypatch.setattr(osworld_disk, "MOST", 2**22)
+    with pytest.raises(VerifierFailed, match="its files take more than"):
+        await machine.evaluate()
+    await eventually(lambda: not behind_walls(folder))
 
 
 async def test_a_host_that_is_not_allowed_is_refused_before_anything_changes(guest: GuestSandbox, web: Web) -> None:
@@ -92,12 +146,18 @@ async def test_an_account_is_read_by_the_step_that_asks_for_it(guest: GuestSandb
         await machine.prepare(task(nobody, func="infeasible"))
 
 
-def behind_walls(folder: Path | None) -> list[str]:
-    """Programs that see a task's folder."""
-    assert folder is not None
+async def behind_walls_begun(guest: GuestSandbox) -> Path:
+    """The folder of the present task, once a program sees it."""
+    await eventually(lambda: guest.referee.folder and behind_walls(guest.referee.folder), 60)
+    assert guest.referee.folder is not None
+    return guest.referee.folder
+
+
+def behind_walls(folder: Path) -> list[str]:
+    """Programs that see a task's folder, which may have been removed since."""
     found = []
     for mounts in Path("/proc").glob("[0-9]*/mountinfo"):
         with suppress(OSError):
-            if f"/{folder.name}/cache " in mounts.read_text():
+            if f"/{folder.name}/cache" in mounts.read_text():
                 found.append(mounts.parent.name)
     return found

@@ -7,8 +7,11 @@ import pytest
 
 from vm_bridge.client import PREPARE_TIMEOUT, BridgeClient, RemoteMachine
 from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.osworld import BOOT_SECONDS
+from vm_bridge.hosts.command import REVERT_SECONDS
+from vm_bridge.hosts.osworld import GuestSandbox
 from vm_bridge.hosts.osworld_referee import SECONDS
+from vm_bridge.hosts.supplied import BOOT_SECONDS
+from vm_bridge.hosts.windows import WindowsSandbox
 from vm_bridge.machine import Capabilities, Lease
 from vocabulary.tasks import Task
 
@@ -42,3 +45,8 @@ async def test_setting_up_and_judging_have_their_time(
     prepared, evaluated = waited
     assert prepared == evaluated
     assert prepared > BOOT_SECONDS + SECONDS if parameters else prepared == PREPARE_TIMEOUT
+
+
+def test_a_reset_may_take_as_long_as_one_that_a_lease_had_begun_and_its_own() -> None:
+    for sandbox in (GuestSandbox, WindowsSandbox):
+        assert sandbox.reset_seconds > 2 * (REVERT_SECONDS + BOOT_SECONDS)

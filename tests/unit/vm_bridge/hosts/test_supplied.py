@@ -1,0 +1,167 @@
+"""Machines that somebody supplies: none is lent to two, and none is put back for two at once."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import eventually
+from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.hosts.osworld import LINUX, GuestHost, GuestSandbox
+from vm_bridge.hosts.osworld_referee import FOLDER
+from vm_bridge.hosts.runtime import RuntimeFolder
+from vm_bridge.hosts.windows import IMAGE, WindowsHost, WindowsSandbox
+from vm_bridge.sandbox import Host
+from vocabulary.tasks import Task
+
+DEAD, OTHER = "127.0.0.1:8", "127.0.0.1:9"
+Kind = tuple[type[GuestSandbox] | type[WindowsSandbox], str]
+
+
+@pytest.fixture(params=["osworld", "windows"])
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Both, whose machines are lent and put back alike."""
+    return (GuestSandbox, LINUX.image) if request.param == "osworld" else (WindowsSandbox, IMAGE)
+
+
+def host_of(kind: Kind, data: Path, *addresses: str, revert: tuple[str, ...] = ()) -> Host:
+    if kind[0] is GuestSandbox:
+        return GuestHost(data, addresses, revert)
+    return WindowsHost(data, addresses, "secret", revert)
+
+
+class Script:
+    """A command that never ends by itself. It writes the number of each of its runs into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir()
+        self.argv = ("sh", "-c", f"touch {folder}/$$; exec sleep 600")
+
+    def runs(self) -> tuple[int, ...]:
+        return tuple(int(each.name) for each in self._folder.iterdir())
+
+    def ran_since(self, before: tuple[int, ...]) -> bool:
+        return set(self.runs()) != set(before)
+
+    def run_ends(self, pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            return True
+
+    def end(self) -> None:
+        for pid in self.runs():
+            if not self.run_ends(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+async def script(tmp_path: Path) -> AsyncIterator[Script]:
+    script = Script(tmp_path / "runs")
+    yield script
+    script.end()
+
+
+async def test_who_waited_for_a_dead_machine_takes_none_that_was_lent_meanwhile(
+    kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_up, asked = asyncio.Event(), asyncio.Event()
+
+    async def start(sandbox: GuestSandbox | WindowsSandbox) -> None:
+        if sandbox.address == DEAD:
+            asked.set()
+            await given_up.wait()
+            raise MachineGone("it does not answer")
+
+    monkeypatch.setattr(kind[0], "start", start)
+    host = host_of(kind, tmp_path, DEAD, OTHER)
+    waiting = asyncio.create_task(host.create(kind[1]))
+    await asked.wait()
+    lent = await host.create(kind[1])
+    given_up.set()
+    with pytest.raises(NoMachine, match="it does not answer"):
+        await waiting
+    await lent.destroy()
+    again = await host.create(kind[1])  # the dead one is tried again, and the one given back is lent
+    assert again.id == lent.id
+    assert again is not lent
+    await host.close()
+
+
+async def test_a_machine_is_free_when_the_command_that_puts_it_back_has_ended(
+    kind: Kind, tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lease had begun to put it back when it was given up."""
+    host = host_of(kind, tmp_path, OTHER, revert=script.argv)
+    held: list[GuestSandbox | WindowsSandbox] = []
+
+    async def start(sandbox: GuestSandbox | WindowsSandbox) -> None:
+        assert all(map(script.run_ends, script.runs()))
+        held.append(sandbox)
+
+    async def hurry(*_: object) -> None:
+        """As if it had a guest."""
+
+    monkeypatch.setattr(kind[0], "start", start)
+    await host.create(kind[1])
+    (sandbox,) = held
+    if isinstance(sandbox, WindowsSandbox):
+        monkeypatch.setattr(sandbox._computer, "hurry", hurry)
+        preparing = asyncio.create_task(sandbox.prepare(1, Task(id="one", instruction="Do.")))
+    else:
+        preparing = asyncio.create_task(sandbox.reset(1, Task(id="one", instruction="Do.")))
+    await eventually(script.runs)
+    destroying = asyncio.create_task(sandbox.destroy())
+    async with asyncio.timeout(60):
+        while len(held) < 2:
+            with suppress(NoMachine):
+                await host.create(kind[1])
+            await asyncio.sleep(0)
+        await destroying
+    with pytest.raises(MachineGone, match="taken away"):
+        await preparing
+    assert len(script.runs()) == 1
+    await host.close()
+
+
+async def test_a_closed_host_lends_nothing(kind: Kind, tmp_path: Path, script: Script) -> None:
+    host = host_of(kind, tmp_path, DEAD, OTHER, revert=script.argv)
+    creating = asyncio.create_task(host.create(kind[1]))
+    await eventually(script.runs)
+    await host.close()
+    with pytest.raises(NoMachine, match="taken away"):
+        await creating
+    assert all(map(script.run_ends, script.runs()))
+    assert len(script.runs()) == 1
+
+
+async def test_who_no_longer_waits_for_a_machine_gives_it_back(kind: Kind, tmp_path: Path, script: Script) -> None:
+    host = host_of(kind, tmp_path, OTHER, revert=script.argv)
+    for _ in range(2):
+        before = script.runs()
+        creating = asyncio.create_task(host.create(kind[1]))
+        await eventually(partial(script.ran_since, before))
+        creating.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await creating
+        assert all(map(script.run_ends, script.runs()))
+    await host.close()
+
+
+async def test_what_an_earlier_bridge_kept_of_its_tasks_is_removed(tmp_path: Path) -> None:
+    earlier = RuntimeFolder(tmp_path / "osworld" / LINUX.image)
+    left = earlier.path / f"{FOLDER}abc" / "settings"
+    left.mkdir(parents=True)
+    (left / "account.json").write_text("{}")
+    os.close(earlier._lock)  # as when that process is killed
+    host = GuestHost(tmp_path, [OTHER])
+    await host.adopt(())
+    assert earlier.path.is_dir(), "it is the same folder"
+    assert not left.parent.exists()
+    await host.close()
