@@ -219,6 +219,8 @@ async def test_an_episode_through_every_container(stack: Stack, tmp_path: Path) 
         "createsuperuser", "--noinput", "--username", PERSON, "--email", "", DJANGO_SUPERUSER_PASSWORD=PASSWORD
     )
     assert stack.run("worker", "printenv", "PILOTHOUSE_EMAIL_FROM").strip() == SENDER
+    for each in ("bridge", "vnc"):
+        assert stack.run(each, "stat", "--file-system", "--format", "%T", "/tmp").strip() == "tmpfs"
     episode = await played(stack)
 
     token = stack.manage("make_token", PERSON, "test").strip()

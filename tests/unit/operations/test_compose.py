@@ -27,8 +27,8 @@ DOCKERFILE = (DOCKER / "Dockerfile").read_text()
 OURS = {name: each for name, each in SERVICES.items() if "DJANGO_SETTINGS_MODULE" in each.get("environment", {})}
 THEIRS = {"postgres", "bridge"}
 """Whose images or work need more than the others' walls allow: docs/deploy.md says why."""
-SILENT = {"migrate", "beat"}
-"""One ends by itself; of the other the page Health tells, by what it queues."""
+SILENT = {"migrate"}
+"""It ends by itself."""
 secrets_make = runpy.run_path(str(DOCKER / "keys.py"))["secrets_make"]
 
 
@@ -193,6 +193,19 @@ def test_the_proxy_is_well_when_a_web_process_answers_through_it() -> None:
     assert "127.0.0.1" in SERVICES["web-1"]["environment"]["PILOTHOUSE_ALLOWED_HOSTS"]
     assert "listen 8443 ssl;" in (DOCKER / "nginx.conf").read_text()
     assert re.search(r"nginx-light curl\b", DOCKERFILE), "nginx's own image has it"
+
+
+def test_what_programs_in_desktops_may_write_on_their_host_is_bounded() -> None:
+    """The bridge there is no root, so they may write into the folder of their picture's socket: docs/sandbox.md."""
+    (shared,) = (each.partition(":")[0] for each in SERVICES["bridge"]["volumes"] if each.endswith(":/tmp"))
+    assert f"{shared}:/tmp" in SERVICES["vnc"]["volumes"]
+    made = COMPOSE["volumes"][shared]["driver_opts"]
+    assert (made["type"], made["device"]) == ("tmpfs", "tmpfs")
+    options = dict(each.partition("=")[::2] for each in made["o"].split(","))
+    assert options["size"] == "${PILOTHOUSE_BRIDGE_TMP:-512m}"
+    assert f"useradd --uid {options['uid']} " in DOCKERFILE
+    assert options.keys() >= {"nr_inodes", "nosuid", "nodev"}
+    assert "noexec" not in options, "what desktops are made of is mounted from there"
 
 
 def test_web_processes_have_host_names_of_their_own() -> None:
