@@ -8,7 +8,7 @@ from vocabulary.base import Frozen
 
 MachineState = Literal["starting", "free", "leased", "resetting", "draining", "stranded"]
 """`resetting`: on its way from a lease to the next; `draining`: about to be destroyed; `stranded`: idle on a host
-that fell silent."""
+that fell silent, or that has not adopted it yet."""
 
 MachineKind = Literal["desktop", "phone", "browser", "terminal"]
 

@@ -75,15 +75,16 @@ class Pool:
     async def start(self) -> None:
         """Take over what an earlier bridge left running, and begin to warm."""
         known = await self._register()
+        # First: adopting may take longer than a host may be silent.
+        self._spawn(self._again(BEAT_EVERY, self._beat))
         for sandbox in await self._host.adopt(known):
             self._machines[sandbox.id] = sandbox
         for machine_id in known - self._machines.keys():
             await self._shelves.lose(machine_id, f"{machine_id} did not outlive its bridge")
-        for sandbox in self._machines.values():
+        for sandbox in tuple(self._machines.values()):
             if await self._shelves.adopt(sandbox) not in ("leased", "free", "stranded"):
                 self._spawn(self._recycle(sandbox.id))
         self._spawn(self._again(0, self._work))
-        self._spawn(self._again(BEAT_EVERY, self._beat))
         self._spawn(self._again(STOCK_EVERY, self._stock))
         self._spawn(self._again(TEND_EVERY, self._tend))
         self._spawn(self._again(NOTE_EVERY, self._note_all))

@@ -5,11 +5,10 @@ import logging
 import secrets
 import shutil
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.errors import BridgeError, NoMachine
 from vm_bridge.hosts.attempt import attempt
 from vm_bridge.hosts.kept import kept_read
 from vm_bridge.hosts.limits import groups_sweep
@@ -71,20 +70,17 @@ class LocalHost:
         return sandbox
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        adopted: list[Sandbox] = []
         opened = await self._opened()
-        for folder in sorted(opened.runtime.machines.iterdir()):
-            if folder.name in ids:
-                with suppress(MachineGone, NoMachine):
-                    adopted.append(await self._adopted(folder))
-        kept = {sandbox.tree.folder for sandbox in self._made}
-        for folder in opened.runtime.trees.iterdir():
-            if folder not in kept:
-                await asyncio.to_thread(self._trees.end, folder)
-        for folder in opened.runtime.machines.iterdir():
-            if folder.name not in {sandbox.id for sandbox in adopted}:
+        machines = sorted(opened.runtime.machines.iterdir())
+        found = await asyncio.gather(*(self._adopted(opened, folder) for folder in machines if folder.name in ids))
+        adopted = {sandbox.id: sandbox for sandbox in found if sandbox is not None}
+        kept = {sandbox.tree.folder for sandbox in adopted.values()}
+        ended = [folder for folder in opened.runtime.trees.iterdir() if folder not in kept]
+        await asyncio.gather(*(asyncio.to_thread(self._trees.end, folder) for folder in ended))
+        for folder in machines:
+            if folder.name not in adopted:
                 shutil.rmtree(folder, ignore_errors=True)
-        return adopted
+        return list(adopted.values())
 
     async def close(self) -> None:
         try:
@@ -96,15 +92,22 @@ class LocalHost:
                 await opened.nursery.close()
                 opened.runtime.remove()
 
-    async def _adopted(self, folder: Path) -> Sandbox:
-        """Raises MachineGone, NoMachine."""
-        sandbox = self._sandbox(folder.name, await self._image(kept_read(folder).image))
+    async def _adopted(self, opened: _Open, folder: Path) -> LocalSandbox | None:
+        """None where it has ended, or cannot be gone on with."""
         try:
-            await sandbox.adopt()
-        except MachineGone as gone:
-            logger.warning("%s could not be adopted: %s", sandbox.id, gone)
-            self._made.remove(sandbox)
-            raise
+            kept = kept_read(folder)
+            # Before its image is prepared, which may take long: without a host it ends by itself.
+            tree = await self._trees.adopt(opened.runtime.trees / kept.tree)
+            try:
+                sandbox = self._sandbox(folder.name, await self._image(kept.image))
+            except BaseException:
+                await tree.end()
+                raise
+            async with attempt(sandbox):
+                await sandbox.adopt(tree, kept.task)
+        except (BridgeError, OSError) as error:
+            logger.warning("%s could not be adopted: %s", folder.name, error)
+            return None
         return sandbox
 
     def _sandbox(self, name: str, image: Image) -> LocalSandbox:

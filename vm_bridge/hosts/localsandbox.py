@@ -11,7 +11,7 @@ from vm_bridge.drivers.computer_task import screen_of
 from vm_bridge.drivers.history import History, Way
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
-from vm_bridge.hosts.kept import Kept, kept_read, kept_write
+from vm_bridge.hosts.kept import Kept, kept_write
 from vm_bridge.hosts.nursery import Nursery
 from vm_bridge.hosts.tree import Image, Tree
 from vm_bridge.machine import Capabilities, Snapshot
@@ -56,11 +56,10 @@ class LocalSandbox(ComputerSandbox):
             raise MachineGone(f"machine {self.id} is gone")
         return self._tree
 
-    async def adopt(self) -> None:
-        """Go on with the tree an earlier host left. Raises MachineGone."""
-        kept = kept_read(self.folder)
-        await self._take(await self._nursery.trees.adopt(self._nursery.folder / kept.tree), kept.task)
-        self._computer.restored(kept.task)
+    async def adopt(self, tree: Tree, task: Task | None) -> None:
+        """Go on with the tree an earlier host left, prepared for that task."""
+        await self._take(tree, task)
+        self._computer.restored(task)
 
     async def restore(self, fencing_token: int, snapshot: Snapshot) -> None:
         """A twin is set up like this desktop and does again what was done; only if it ends in the same state does it

@@ -199,7 +199,7 @@ class PhoneHost:
         return phone
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        return [await self._adopted(left) for left in await self._local.adopt(ids)]
+        return await asyncio.gather(*map(self._adopted, await self._local.adopt(ids)))
 
     async def _adopted(self, left: Sandbox) -> Sandbox:
         """One that does not answer is found by its health checks, like any other."""

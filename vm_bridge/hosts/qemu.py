@@ -6,13 +6,16 @@ import secrets
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from vm_bridge.errors import BridgeError, MachineGone, NoMachine
+from vm_bridge.errors import BridgeError, NoMachine
 from vm_bridge.hosts.attempt import attempt
 from vm_bridge.hosts.kept import kept_read
 from vm_bridge.hosts.qemu_process import PACKAGES, machine_end, qemu_installed
 from vm_bridge.hosts.qemu_sandbox import QemuSandbox
+from vm_bridge.hosts.qemu_states import IMAGE as INSIDE
 from vm_bridge.hosts.qemu_states import Ready, states_prepare
 from vm_bridge.hosts.runtime import RuntimeFolder
+from vm_bridge.images.build import IMAGES
+from vm_bridge.images.manifest import manifest_read
 from vm_bridge.network.egress import Egress
 from vm_bridge.network.gate import Gate, MakeEgress
 from vm_bridge.sandbox import Sandbox
@@ -41,6 +44,7 @@ class QemuHost:
     ) -> None:
         self._data, self._disks, self._memory = data, disks, memory
         self._suites = suites or {}
+        self._manifest = manifest_read(IMAGES / INSIDE)
         self._make_egress = make_egress
         self._made: list[QemuSandbox] = []
         self._preparing = asyncio.Lock()
@@ -54,22 +58,17 @@ class QemuHost:
         ready = await self._prepared()
         folder = (await self._opened()).trees / f"{image}-{secrets.token_hex(4)}"
         folder.mkdir(mode=0o700)
-        sandbox = self._sandbox(folder, image, ready)
+        sandbox = self._sandbox(folder, image)
         async with attempt(sandbox):
-            await sandbox.start()
+            await sandbox.begin(ready)
         return sandbox
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        adopted: list[Sandbox] = []
-        for folder in sorted((await self._opened()).trees.iterdir()):
-            if folder.name in ids:
-                try:
-                    adopted.append(await self._adopted(folder))
-                    continue
-                except BridgeError as gone:
-                    logger.warning("%s could not be adopted: %s", folder.name, gone)
-            await asyncio.to_thread(machine_end, folder)
-        return adopted
+        left = sorted((await self._opened()).trees.iterdir())
+        adopted = await asyncio.gather(*(self._adopted(folder) for folder in left if folder.name in ids))
+        going = {sandbox.id: sandbox for sandbox in adopted if sandbox is not None}
+        await asyncio.gather(*(asyncio.to_thread(machine_end, folder) for folder in left if folder.name not in going))
+        return list(going.values())
 
     async def close(self) -> None:
         await asyncio.gather(*(sandbox.destroy() for sandbox in self._made))
@@ -78,19 +77,21 @@ class QemuHost:
         if runtime is not None:
             runtime.remove()
 
-    async def _adopted(self, folder: Path) -> Sandbox:
-        """Raises MachineGone, NoMachine."""
-        sandbox = self._sandbox(folder, kept_read(folder).image, await self._prepared())
+    async def _adopted(self, folder: Path) -> Sandbox | None:
+        """None where it has ended, or cannot be gone on with. Nothing is made for it: while a first machine boots those
+        that are left would end by themselves."""
         try:
-            await sandbox.adopt()
-        except MachineGone:
-            await sandbox.destroy()
-            raise
+            sandbox = self._sandbox(folder, kept_read(folder).image)
+            async with attempt(sandbox):
+                await sandbox.adopt()
+        except BridgeError as gone:
+            logger.warning("%s could not be adopted: %s", folder.name, gone)
+            return None
         return sandbox
 
-    def _sandbox(self, folder: Path, image: str, ready: Ready) -> QemuSandbox:
+    def _sandbox(self, folder: Path, image: str) -> QemuSandbox:
         gate = Gate(folder.name, self._make_egress)
-        sandbox = QemuSandbox(folder.name, image, ready, folder, self._suites, gate)
+        sandbox = QemuSandbox(folder.name, image, self._manifest, folder, self._suites, gate)
         self._made = [*(made for made in self._made if not made.destroyed), sandbox]
         return sandbox
 

@@ -116,7 +116,7 @@ class VirtualMachine:
             greeting = await machine.reach(REACH_SECONDS)
             if not greeting.width:
                 raise MachineGone("its desktop had not started when its bridge ended")
-        except MachineGone:
+        except BaseException:
             await machine.end()
             raise
         return machine

@@ -17,6 +17,7 @@ from vm_bridge.hosts.kept import Kept, kept_read, kept_write
 from vm_bridge.hosts.qemu_process import REACH_SECONDS, VirtualMachine
 from vm_bridge.hosts.qemu_states import WAITING, Ready, size_named
 from vm_bridge.hosts.usage import usage_of
+from vm_bridge.images.manifest import Manifest
 from vm_bridge.machine import Machine, Snapshot
 from vm_bridge.network.gate import Gate
 from vm_bridge.sandbox import Usage
@@ -33,10 +34,10 @@ class QemuSandbox(ComputerSandbox):
     """`folder` is the machine's own: its states, its sockets, its acts."""
 
     def __init__(
-        self, name: str, image: str, ready: Ready, folder: Path, suites: Mapping[str, Suite], gate: Gate
+        self, name: str, image: str, manifest: Manifest, folder: Path, suites: Mapping[str, Suite], gate: Gate
     ) -> None:
         super().__init__(name, image, folder, suites)
-        self.ready, self._gate = ready, gate
+        self._manifest, self._gate = manifest, gate
         self.vnc_socket = folder / "rfb.sock"
         self._machine: VirtualMachine | None = None
         self._kept: OrderedDict[str, str] = OrderedDict()
@@ -53,11 +54,11 @@ class QemuSandbox(ComputerSandbox):
             raise MachineGone(f"machine {self.id} is gone")
         return self._machine
 
-    async def start(self) -> None:
-        """Raises MachineGone when the machine does not come up."""
+    async def begin(self, ready: Ready) -> None:
+        """Raises MachineGone when the machine does not come up, OSError."""
         async with self._changing:
-            await asyncio.to_thread(shutil.copyfile, self.ready.states, self.folder / "states.qcow2")
-            self._machine = await VirtualMachine.launch(self.ready.hardware, self.folder, stopped=True)
+            await asyncio.to_thread(shutil.copyfile, ready.states, self.folder / "states.qcow2")
+            self._machine = await VirtualMachine.launch(ready.hardware, self.folder, stopped=True)
             await self._put_back(None)
 
     async def adopt(self) -> None:
@@ -118,8 +119,7 @@ class QemuSandbox(ComputerSandbox):
 
     async def _put_back(self, task: Task | None) -> None:
         """To the state of a fresh desktop, of the size a task asks for. Raises MachineGone."""
-        manifest = self.ready.manifest
-        width, height = screen_of(task) or (manifest.width, manifest.height)
+        width, height = screen_of(task) or (self._manifest.width, self._manifest.height)
         state = size_named(width, height)
         for old in self._kept.values():
             await self.machine.forget(old)

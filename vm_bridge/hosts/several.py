@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 from vm_bridge.errors import NoMachine
 from vm_bridge.sandbox import Host, Sandbox
@@ -21,7 +22,8 @@ class SeveralHosts:
         return await host.create(image)
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        return [sandbox for host in self._hosts for sandbox in await host.adopt(ids)]
+        """All at once: without a host machines end by themselves, and must not wait for those of another kind."""
+        return list(chain(*await asyncio.gather(*(host.adopt(ids) for host in self._hosts))))
 
     async def close(self) -> None:
         await asyncio.gather(*(host.close() for host in self._hosts))

@@ -12,6 +12,7 @@ from vm_bridge.client import BridgeClient
 from vm_bridge.errors import CannotRestore
 from vm_bridge.hosts.qemu import IMAGE
 from vm_bridge.machine import Lease
+from vm_bridge.virtual.base import INSTALLED
 from vocabulary.actions import OpenApp, RunCommand, TypeText
 from vocabulary.tasks import Task
 
@@ -64,7 +65,12 @@ async def test_machines_and_leases_outlive_the_bridge(environment: dict[str, str
         lease = await claimed(client)
         await said(client, lease, "sleep 1000 & echo $! > pid")
         old = await client.machine(lease).snapshot()
-    async with bridge(environment, signal.SIGTERM, seconds=START_SECONDS) as client:
+    # As after an upgrade: the next one has to boot a first machine before it makes any, but adopts without.
+    memory = str(MEMORY + 64)
+    async with bridge(
+        environment | {"PILOTHOUSE_QEMU_MEMORY": memory}, signal.SIGTERM, seconds=START_SECONDS
+    ) as client:
+        assert list(INSTALLED.glob(f"states-*-{memory}-*")) == []
         assert (await client.renew(lease)).fencing_token == lease.fencing_token
         assert [machine.id for machine in await client.fleet.machines_of("episode-1")] == [lease.machine_id]
         assert "alive" in await said(client, lease, "kill -0 $(cat pid) && echo alive")

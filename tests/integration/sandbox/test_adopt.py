@@ -6,13 +6,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from tests.waiting import LIMIT, eventually
-from vm_bridge.errors import StaleLease
+from vm_bridge.errors import NoMachine, StaleLease
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.tree import Tree
 from vocabulary.actions import OpenApp, ReadFile, TypeText, WriteFile
 from vocabulary.tasks import Task
 
@@ -77,6 +79,34 @@ async def test_a_machine_goes_on_with_the_next_bridge(own_data: Path) -> None:
         assert sandbox.vnc_socket.is_socket()
         await sandbox.reset()
         assert (await sandbox.bind(8).perform("adopted-0005", ReadFile(path="note.txt"))).error is not None
+    finally:
+        await host.close()
+
+
+async def test_it_is_reached_before_its_image_is_prepared_and_ended_where_that_fails(
+    own_data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As after an upgrade, when there is a new image to prepare: meanwhile it would end by itself."""
+    name = await asyncio.to_thread(killed_bridge, own_data)
+    reached: list[Tree] = []
+    adopt = Tree.adopt
+
+    async def reach(folder: Path) -> Tree:
+        reached.append(await adopt(folder))
+        return reached[0]
+
+    def prepare(*_: object) -> NoReturn:
+        raise NoMachine("a library cannot be had" if reached else "it is too early")
+
+    monkeypatch.setattr(Tree, "adopt", reach)
+    monkeypatch.setattr("vm_bridge.hosts.local.image_prepare", prepare)
+    host = LocalHost(own_data)
+    try:
+        assert await host.adopt([name]) == []
+        assert "a library cannot be had" in caplog.text
+        (tree,) = reached
+        await eventually(lambda: not Path("/proc", str(tree.first.pid)).exists())
+        await eventually(lambda: not tree.folder.exists())
     finally:
         await host.close()
 

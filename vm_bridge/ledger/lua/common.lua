@@ -174,6 +174,14 @@ local function remove(id)
     redis.call('DEL', machine)
 end
 
+-- An idle machine of a host that does not answer now is given to nobody, until the host says that it lives.
+local function strand(id)
+    local known = redis.call('HMGET', key('machine', id), 'state', 'image')
+    if known[1] ~= 'free' then return end
+    redis.call('ZREM', key('free', known[2]), id)
+    redis.call('HSET', key('machine', id), 'state', 'stranded', 'since', now)
+end
+
 -- A machine that is no more, with what is told to who held it.
 local function lose(id, reason)
     local was = end_lease(id, 'machine_gone ' .. reason)

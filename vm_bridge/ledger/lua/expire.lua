@@ -23,13 +23,7 @@ local silent = now - since < tonumber(host_free) and {}
 for _, host in ipairs(silent) do
     local gone = tonumber(redis.call('ZSCORE', HOSTS, host)) < now - host_gone
     for _, id in ipairs(redis.call('SMEMBERS', key('machines', host))) do
-        local known = redis.call('HMGET', key('machine', id), 'state', 'image')
-        if gone then
-            lose(id, 'the host ' .. host .. ' of ' .. id .. ' fell silent')
-        elseif known[1] == 'free' then
-            redis.call('ZREM', key('free', known[2]), id)
-            redis.call('HSET', key('machine', id), 'state', 'stranded', 'since', now)
-        end
+        if gone then lose(id, 'the host ' .. host .. ' of ' .. id .. ' fell silent') else strand(id) end
     end
     if gone then forget_host(host) end
 end

@@ -1,4 +1,5 @@
--- A host says that it is there: host, url, capacity, images as JSON. Gives the machines it is known to have.
+-- A host says that it is there: host, url, capacity, images as JSON. Gives the machines it is known to have, of which
+-- the idle ones are given to nobody until it says that they live.
 local host, url, capacity, images = unpack(ARGV)
 local known = redis.call('HGET', key('host', host), 'images')
 for _, image in ipairs(cjson.decode(known or '[]')) do redis.call('SREM', key('image', image), host) end
@@ -7,4 +8,6 @@ redis.call('HSET', key('host', host), 'url', url, 'capacity', capacity, 'images'
 redis.call('HSETNX', key('host', host), 'draining', 0)
 redis.call('ZADD', HOSTS, now, host)
 redis.call('DEL', key('work', host))
-return redis.call('SMEMBERS', key('machines', host))
+local machines = redis.call('SMEMBERS', key('machines', host))
+for _, id in ipairs(machines) do strand(id) end
+return machines
