@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import secrets
 import signal
+import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import partial
@@ -12,6 +14,7 @@ import pytest
 
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.guest import proof, wire
 from vm_bridge.hosts.osworld import LINUX, GuestHost, GuestSandbox
 from vm_bridge.hosts.osworld_referee import FOLDER
 from vm_bridge.hosts.runtime import RuntimeFolder
@@ -20,6 +23,7 @@ from vm_bridge.sandbox import Host
 from vocabulary.tasks import Task
 
 DEAD, OTHER = "127.0.0.1:8", "127.0.0.1:9"
+SECRET = "what both know"
 Kind = tuple[type[GuestSandbox] | type[WindowsSandbox], str]
 
 
@@ -32,7 +36,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 def host_of(kind: Kind, data: Path, *addresses: str, revert: tuple[str, ...] = ()) -> Host:
     if kind[0] is GuestSandbox:
         return GuestHost(data, addresses, revert)
-    return WindowsHost(data, addresses, "secret", revert)
+    return WindowsHost(data, addresses, SECRET, revert)
 
 
 class Script:
@@ -59,6 +63,34 @@ class Script:
         for pid in self.runs():
             if not self.run_ends(pid):
                 os.kill(pid, signal.SIGKILL)
+
+
+class Agent:
+    """What an agent inside Windows says to who knows the secret; it does nothing of what it is asked."""
+
+    def __init__(self) -> None:
+        self.visitors = 0
+
+    async def attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.visitors += 1
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            await self._answer(reader, writer)
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        self.visitors -= 1
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        theirs = secrets.token_bytes(proof.NONCE)
+        writer.write(proof.GREETING + theirs)
+        ours = (await reader.readexactly(proof.NONCE + proof.PROOF))[: proof.NONCE]
+        writer.write(proof.proof(SECRET, proof.GUEST, theirs, ours))
+        greeting = {"started": True, "fence": 0, "home": "", "width": 1280, "height": 800}
+        writer.write(wire.encode({"id": wire.READY, "result": greeting}))
+        while True:
+            length = wire.body_length(await reader.readexactly(wire.HEADER.size))
+            asked = wire.decode(await reader.readexactly(length))
+            writer.write(wire.encode({"id": asked["id"], "result": {}}))
 
 
 @pytest.fixture
@@ -152,6 +184,27 @@ async def test_who_no_longer_waits_for_a_machine_gives_it_back(kind: Kind, tmp_p
             await creating
         assert all(map(script.run_ends, script.runs()))
     await host.close()
+
+
+async def test_an_agent_that_comes_up_after_the_command_is_waited_for(tmp_path: Path) -> None:
+    """And each reset runs the command again."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    with socket.socket() as port:
+        port.bind(("127.0.0.1", 0))  # nobody listens there yet, and nobody else can
+        address = f"127.0.0.1:{port.getsockname()[1]}"
+        host = WindowsHost(tmp_path, [address], SECRET, ("sh", "-c", f"touch {runs}/$$-$0"))
+        creating = asyncio.create_task(host.create(IMAGE))
+        await eventually(lambda: list(runs.iterdir()))
+        agent = Agent()
+        async with await asyncio.start_server(agent.attend, sock=port):
+            sandbox = await creating
+            assert await sandbox.healthy()
+            await sandbox.reset()
+            assert await sandbox.healthy()
+            await host.close()
+            await eventually(lambda: not agent.visitors)
+    assert [run.name.partition("-")[2] for run in runs.iterdir()] == [address, address]
 
 
 async def test_what_an_earlier_bridge_kept_of_its_tasks_is_removed(tmp_path: Path) -> None:
