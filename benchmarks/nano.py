@@ -15,7 +15,7 @@ from typing import Any
 from annotation_app.operations.console import Console
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts import nano_tasks, nano_trials, policy_servers
+from benchmarks.parts import nano_tasks, nano_trials
 from benchmarks.parts.figures import machine, percentile, say
 from benchmarks.parts.servers.starting import trainer_server
 
@@ -24,6 +24,7 @@ SCREENS = 200
 TASKS = (
     *("tasks", "tasks_above_0_8", "pointing_tasks_above_0_8", "multistep_tasks_above_0_8"),
     *("bundled_tasks_above_0_8", "miniwob_tasks_above_0_8", "miniwob_tasks_above_random"),
+    "miniwob_tasks_above_blind",
 )
 OWN = (
     *("unseen_word_accuracy", "unseen_word_random", "unseen_word_blind", "unseen_word_typed", "next_step_accuracy"),
@@ -54,7 +55,7 @@ def measured(checkpoint: Path, python: Path) -> dict[str, object]:
         unseen, typed, steps = (drawn[f"{name}_words_unseen"] for name in ("clicking", "typing", "stepping"))
         say("three proposals through the default server")
         with trainer_server(checkpoint, folder) as server:
-            latencies = asyncio.run(policy_servers.proposals(server))["latencies"]
+            latencies = asyncio.run(nano_tasks.proposals(folder / "form", server.url))
             say("tasks on live pages")
             tasks = asyncio.run(nano_tasks.measure(folder / "browsers", server.url, nano_trials.trials()))
     return {

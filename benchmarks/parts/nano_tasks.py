@@ -9,7 +9,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from agent_backend.policy.completions import Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy
 from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import say
-from benchmarks.parts.nano_trials import MINIWOB, Trial, counted
+from benchmarks.parts.nano_trials import MINIWOB, Beside, Trial, counted, trials
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.browser import BrowserSandbox
 from vm_bridge.machine import Machine
@@ -45,6 +45,12 @@ TOKENS = 64
 LOST = 2
 """Times that an attempt may lose its page."""
 PATIENCE = 120.0
+FORM = "login-user"
+"""The task at whose steps proposals are timed: two texts are typed, three things are clicked."""
+FORMS = 8
+"""Attempts at it."""
+WARM = 2
+"""Proposals that are not counted, as the server has done nothing yet."""
 GREY = (128, 128, 128)
 
 
@@ -57,6 +63,7 @@ class Figures(TypedDict):
     random: float
     random_ci95: tuple[float, float]
     blind: float
+    blind_ci95: tuple[float, float]
 
 
 Decide = Callable[[Machine, Task, tuple[Step, ...], Observation], Awaitable[tuple[str, Action | None]]]
@@ -65,18 +72,7 @@ Decide = Callable[[Machine, Task, tuple[Step, ...], Observation], Awaitable[tupl
 
 async def measure(folder: Path, server: str, wanted: Iterable[Trial]) -> dict[str, object]:
     """The figures of these tasks, and how many of them are solved, with a policy that is served there."""
-    policy = OpenAIPolicy(
-        Endpoint(
-            base_url=f"{server}/v1",
-            model="tiny",
-            dialect="ui_tars_1_5",
-            name="nano",
-            revision="1",
-            sampling=Sampling(n=1, temperature=0.0, max_tokens=TOKENS),
-            waits=Waits(token=PATIENCE, total=PATIENCE),
-            budget=Budget(images=1, stride=1),
-        )
-    )
+    policy = _policy(server, Sampling(n=1, temperature=0.0, max_tokens=TOKENS))
     tasks = dict[Trial, Figures]()
     try:
         async with machines(folder, PAGES) as sandboxes:
@@ -86,8 +82,44 @@ async def measure(folder: Path, server: str, wanted: Iterable[Trial]) -> dict[st
                 say(f"{trial.key}: {tasks[trial]} in {time.monotonic() - began:.1f} s")
     finally:
         await policy.aclose()
-    told = {one: (each["success_rate"], each["ci95"][0] > each["random_ci95"][1]) for one, each in tasks.items()}
+    told = {
+        one: Beside(
+            each["success_rate"],
+            above_random=each["ci95"][0] > each["random_ci95"][1],
+            above_blind=each["ci95"][0] > each["blind_ci95"][1],
+        )
+        for one, each in tasks.items()
+    }
     return {"tasks": {one.key: figures for one, figures in tasks.items()}, **counted(told)}
+
+
+async def proposals(folder: Path, server: str) -> list[float]:
+    """Milliseconds of three proposals at each step of a task that is clicked and typed, one page at a time."""
+    policy = _policy(server, Sampling(n=3, temperature=1.0, max_tokens=TOKENS, seed=1))
+    timed = _Timed(policy)
+    (trial,) = (one for one in trials() if one.key == FORM)
+    try:
+        async with machines(folder, 1) as (sandbox,):
+            for seed in range(FORMS):
+                await _opened(sandbox, timed, trial, seed)
+    finally:
+        await policy.aclose()
+    return timed.took[WARM:]
+
+
+def _policy(server: str, sampling: Sampling) -> OpenAIPolicy:
+    return OpenAIPolicy(
+        Endpoint(
+            base_url=f"{server}/v1",
+            model="tiny",
+            dialect="ui_tars_1_5",
+            name="nano",
+            revision="1",
+            sampling=sampling,
+            waits=Waits(token=PATIENCE, total=PATIENCE),
+            budget=Budget(images=1, stride=1),
+        )
+    )
 
 
 async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, trial: Trial) -> Figures:
@@ -99,14 +131,15 @@ async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, trial
     await _played(sandboxes, trial, begun)
     if any(wins):
         await _played(sandboxes, trial, [(wins, asked, seed) for seed in range(trial.first, trial.seeds)])
-    rate, by_chance = rate_of(sum(wins), len(wins)), rate_of(sum(chance), len(chance))
+    rate, by_chance, unseeing = (rate_of(sum(each), len(each)) for each in (wins, chance, blind))
     return {
         "seeds": len(wins),
         "success_rate": round(rate.rate, 3),
         "ci95": (round(rate.low, 3), round(rate.high, 3)),
         "random": round(by_chance.rate, 3),
         "random_ci95": (round(by_chance.low, 3), round(by_chance.high, 3)),
-        "blind": round(sum(blind) / len(blind), 3),
+        "blind": round(unseeing.rate, 3),
+        "blind_ci95": (round(unseeing.low, 3), round(unseeing.high, 3)),
     }
 
 
@@ -181,6 +214,21 @@ class _Asked:
 
         (first, *_) = await self.policy.propose(task, steps, seen, kinds=kinds, blob=blob, partial=partial)
         return first.thought, first.action
+
+
+@dataclass(frozen=True)
+class _Timed(_Asked):
+    """The same, and how long it took each time (milliseconds)."""
+
+    took: list[float] = field(default_factory=list)
+
+    async def __call__(
+        self, view: Machine, task: Task, steps: tuple[Step, ...], seen: Observation
+    ) -> tuple[str, Action | None]:
+        began = time.perf_counter()
+        said = await super().__call__(view, task, steps, seen)
+        self.took.append((time.perf_counter() - began) * 1000)
+        return said
 
 
 def at_random(trial: Trial, seed: int) -> Decide:

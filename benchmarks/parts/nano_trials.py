@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.web.manifest import SMALL
@@ -109,14 +110,24 @@ def trials(seeds: int = 20) -> Iterator[Trial]:
             yield Trial(suite, name, SMALL, acts, most, count, min(FIRST, count), STILL, blind=2, chance=4)
 
 
-def counted(tasks: Mapping[Trial, tuple[float, bool]]) -> dict[str, int]:
-    """How many tasks are solved, of each kind, by the share of seeds and whether that is above random."""
-    solved = [one for one, (rate, _) in tasks.items() if rate >= SOLVED]
+class Beside(NamedTuple):
+    """How a task came out: its share of seeds, and whether the interval is clear of chance's, and of a grey picture's."""
+
+    rate: float
+    above_random: bool
+    above_blind: bool
+
+
+def counted(tasks: Mapping[Trial, Beside]) -> dict[str, int]:
+    """How many tasks are solved, of each kind; and of MiniWoB++'s, how many are clear of chance and of blindness."""
+    solved = [one for one, came in tasks.items() if came.rate >= SOLVED]
+    miniwob = [came for one, came in tasks.items() if one.suite == MINIWOB]
     return {
         "tasks_above_0_8": len(solved),
         "pointing_tasks_above_0_8": sum(one.pointing for one in solved),
         "multistep_tasks_above_0_8": sum(one.multistep for one in solved),
         "bundled_tasks_above_0_8": sum(one.suite != MINIWOB for one in solved),
         "miniwob_tasks_above_0_8": sum(one.suite == MINIWOB for one in solved),
-        "miniwob_tasks_above_random": sum(above and one.suite == MINIWOB for one, (_, above) in tasks.items()),
+        "miniwob_tasks_above_random": sum(came.above_random for came in miniwob),
+        "miniwob_tasks_above_blind": sum(came.above_blind for came in miniwob),
     }

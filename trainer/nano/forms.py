@@ -116,7 +116,7 @@ def _form(pen: Pen, page: Page, states: list[State], kept: bool) -> list[Widget]
         else:
             return []
     for _ in range(TRIES):
-        label = random.choice(ENDS) if random.random() < 0.6 else label_draw(random, kept=kept)
+        label = random.choice(ENDS) if not kept and random.random() < 0.6 else label_draw(random, kept=kept)
         if place_find(pen, page, widgets, ("button", label, random.choice(few))):
             return scattered(pen, page, widgets, kept=kept) if random.random() < 0.5 else widgets
     return []
@@ -160,7 +160,7 @@ def list_draw(random: Random, page: Page, kept: bool) -> tuple[Screen, Wanted] |
             state = State(ticked=number in chosen[:acts], focused=blue)
             widgets.append(widget_draw(pen, (kind, label, font), (left, top), size, state))
             top += pitch
-        label = random.choice(ENDS) if random.random() < 0.8 else label_draw(random, kept=kept)
+        label = random.choice(ENDS) if not kept and random.random() < 0.8 else label_draw(random, kept=kept)
         size = size_of(random, "button", label, font)
         if left + size[0] > page[0] or top + size[1] > page[1] or label in labels:
             return []

@@ -77,7 +77,7 @@ def screens_of(config: Config, *, dense: bool, kept: bool) -> list[list[Screen]]
     drawn = []
     for page in sorted(set(PAGES)):
         share = round(config.screens * PAGES.count(page) / len(PAGES))
-        seeds = (Random(f"measured {config.seed} {number}") for number in range(share))
+        seeds = (Random(f"measured {config.seed} {page} {number}") for number in range(share))
         drawn.append([screen_draw(seed, page=page, dense=dense, kept=kept) for seed in seeds])
     return [[screen for screen in screens if screen.widgets] for screens in drawn]
 
@@ -132,7 +132,7 @@ def step_figures(checkpoint: Checkpoint, config: Config, *, kept: bool) -> dict[
     speller, right = Speller(checkpoint.tokenizer), {"stepping": list[bool](), "typing": list[bool]()}
     for page in sorted(set(PAGES)):
         count = round(config.screens * PAGES.count(page) / len(PAGES))
-        drawn = [task_draw(Random(f"step {config.seed} {number}"), page, kept=kept) for number in range(count)]
+        drawn = [task_draw(Random(f"step {config.seed} {page} {number}"), page, kept=kept) for number in range(count)]
         for begin in range(0, count, TOGETHER):
             part = drawn[begin : begin + TOGETHER]
             asked = [decision_of(speller, *one) for one in part]

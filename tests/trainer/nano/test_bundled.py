@@ -13,7 +13,7 @@ def test_most_clicks_on_words_never_trained_on_hit_and_blind_hardly_any(tmp_path
     config = Config(checkpoint=BUNDLED, out=tmp_path / "figures.json", screens=40)
     figures = clicking_figures(checkpoint_load(BUNDLED), config, kept=True)
     assert figures["screens"] == 40
-    assert float(str(figures["success_rate"])) >= 0.6  # 0.86 of 200 when it was bundled
+    assert float(str(figures["success_rate"])) >= 0.6  # 0.93 of 200 when it was bundled
     assert float(str(figures["blind"])) <= 0.3
 
 
@@ -21,7 +21,7 @@ def test_most_words_never_trained_on_are_typed_letter_by_letter(tmp_path: Path) 
     config = Config(checkpoint=BUNDLED, out=tmp_path / "figures.json", screens=60)
     typing = step_figures(checkpoint_load(BUNDLED), config, kept=True)["typing"]
     assert typing["steps"] >= 8
-    assert typing["success_rate"] >= 0.6  # 0.98 of 46 when it was bundled
+    assert typing["success_rate"] >= 0.6  # 29 of 30 when it was bundled
 
 
 def test_its_tokens_are_those_that_are_made_today(tmp_path: Path) -> None:

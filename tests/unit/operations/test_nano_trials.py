@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from benchmarks.parts.nano_tasks import stuck
-from benchmarks.parts.nano_trials import FIRST, OWN, SOLVED, counted, trials
+from benchmarks.parts.nano_trials import FIRST, OWN, SOLVED, Beside, counted, trials
 from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.web import GAMES, SITES
 from vocabulary.actions import Action, Click, PressKeys
@@ -43,7 +43,7 @@ def test_fewer_seeds_are_fewer_of_all() -> None:
 
 def test_what_is_solved_is_counted_by_its_kind() -> None:
     names = ("click-test", "click-button", "enter-text", "click-option", "sites/login", "sites/kanban")
-    all_of_them = {TRIALS[name]: (SOLVED, True) for name in names}
+    all_of_them = {TRIALS[name]: Beside(SOLVED, above_random=True, above_blind=name != "enter-text") for name in names}
     assert counted(all_of_them) == {
         "tasks_above_0_8": 6,
         "pointing_tasks_above_0_8": 1,
@@ -51,8 +51,10 @@ def test_what_is_solved_is_counted_by_its_kind() -> None:
         "bundled_tasks_above_0_8": 2,
         "miniwob_tasks_above_0_8": 4,
         "miniwob_tasks_above_random": 4,
+        "miniwob_tasks_above_blind": 3,
     }
-    assert set(counted({one: (SOLVED - 0.05, False) for one in all_of_them}).values()) == {0}
+    unsolved = Beside(SOLVED - 0.05, above_random=False, above_blind=False)
+    assert set(counted(dict.fromkeys(all_of_them, unsolved)).values()) == {0}
 
 
 def test_an_attempt_is_over_where_the_same_is_done_again_and_nothing_changes() -> None:
