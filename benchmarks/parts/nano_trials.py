@@ -111,7 +111,7 @@ def trials(seeds: int = 20) -> Iterator[Trial]:
 
 
 class Beside(NamedTuple):
-    """How a task came out: its share of seeds, and whether the interval is clear of chance's, and of a grey picture's."""
+    """How a task came out: its share of seeds, and whether its interval is clear of chance and of a grey picture."""
 
     rate: float
     above_random: bool
