@@ -11,6 +11,7 @@ from annotation_app.flywheel import engine
 from annotation_app.flywheel.schemas import TurnRow
 from annotation_app.flywheel.selectors.turns import turn_of, turn_row, turns_running
 from annotation_app.flywheel.services import clock, ledger
+from annotation_app.flywheel.services.training import copies_sweep
 
 LONGEST = 7 * 24 * 3600
 """Seconds a turn may take until somebody has it go on: a week. It is in no other job's way but by its worker."""
@@ -29,12 +30,13 @@ def turn_job(turn_id: str) -> None:
 @app.task(name="flywheel.due")
 def turns_due_job() -> None:
     """Begin what the clock says, end what takes too long, and take up what nobody is at: the turn's lock keeps two from
-    it. One job a turn waits, however long nobody listens."""
+    it. One job a turn waits, however long nobody listens. What ended leaves no copies of trajectories."""
     clock.turns_due()
     ledger.overlong_fail(longest=timedelta(seconds=LONGEST))
     for turn_id in turns_running():
         if cache.add(_waits(turn_id), True, LOST):
             turn_job.delay(str(turn_id))
+    copies_sweep()
 
 
 def turn_start(*, user: Any, wheel_id: int) -> TurnRow:

@@ -1,6 +1,7 @@
 """The stages that train: the folders they learn from, and the trainer's commands, each from the last one's weights."""
 
 import json
+import logging
 import os
 import shutil
 from collections.abc import Sequence
@@ -21,15 +22,16 @@ from annotation_app.exports.folder import Order, folder_write
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.flywheel.folders import TURNS, folder_of
 from annotation_app.flywheel.mixing import sources_of
-from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn
+from annotation_app.flywheel.models import Checkpoint, Played, Sample, Turn, TurnState
 from annotation_app.flywheel.playing import Player, reinforced
-from annotation_app.flywheel.programs import ProgramFailed, Programs, trainer_python
+from annotation_app.flywheel.programs import ProgramFailed, Programs, held, trainer_python
 from annotation_app.flywheel.recipe import Likelihood, Reinforcement
 from annotation_app.flywheel.selectors.trials import held_out_of
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.uses import uses_keep
 from annotation_app.flywheel.value import REFUSALS
 
+logger = logging.getLogger(__name__)
 LIKELIHOODS = ("ct", "sft")
 COPIES = "data"
 """Of a turn's folder: trajectories as the trainer reads them."""
@@ -42,43 +44,88 @@ def turn_folder(turn: Turn) -> Path:
 
 
 def copies_drop(turn: Turn) -> None:
-    """Delete the folders that a turn and those before it learned from: the database has it all, and what is deleted
-    there must not live on in copies."""
-    for (earlier,) in Turn.objects.filter(wheel=turn.wheel_id, number__lte=turn.number).values_list("pk"):
-        shutil.rmtree(folder_of(earlier) / COPIES, ignore_errors=True)
+    """Delete the folders that a turn learned from, and what turns left that have ended: the database has it all, and
+    what is deleted there must not live on in copies. Raises OSError."""
+    if (turn_folder(turn) / COPIES).exists():
+        shutil.rmtree(turn_folder(turn) / COPIES)
+    copies_sweep()
+
+
+def copies_sweep() -> None:
+    """Delete the copies of turns that failed, were stopped, or whose worker died before; going on makes them again.
+    A folder that another process is at is its own affair."""
+    ended = Turn.objects.exclude(state=TurnState.RUNNING)
+    for turn_id in ended.values_list("pk", flat=True):
+        folder = folder_of(turn_id)
+        if not (folder / COPIES).exists():
+            continue
+        with held(folder) as lock:
+            if lock is None or not ended.filter(pk=turn_id).exists():
+                continue
+            try:
+                shutil.rmtree(folder / COPIES)
+            except OSError:
+                logger.exception("the copies in %s could not be deleted", folder / COPIES)
 
 
 def mix(turn: Turn) -> dict[str, Any]:
-    """Write what is learned from: of each route a folder with what is new and one with what earlier turns had.
-    Raises Conflict where nobody would serve what comes of it."""
+    """Write what is learned from: of each route a folder with what is new and one with what earlier turns had. Done
+    again it writes the same; where some of that may be learned from no more, the rest, and what was half trained on it
+    is begun anew. Raises Conflict where nobody would serve what comes of it."""
     server_of(turn)
     written: dict[str, Any] = {}
     for phase in LIKELIHOODS:
         plan: Likelihood | None = getattr(turn.recipe, phase)
-        if plan is None or not _is_due(turn, phase, plan):
+        if plan is None or not _is_due(turn, phase, plan) or _trained(turn, phase) is not None:
             continue
-        fresh, earlier = _routed(turn, phase)
+        chosen = _chosen(turn, phase)
         folders = {
-            name: _folder_write(turn, f"{phase}-{name}", ids) if ids else None
-            for name, ids in (("fresh", fresh), ("earlier", earlier))
+            name: _folder_write(turn, f"{phase}-{name}", list(map(UUID, ids))) if ids else None
+            for name, ids in chosen.items()
         }
         sources = sources_of(plan.shares, **folders, general=turn.recipe.general)
         _file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
-        written[phase] = {"fresh": len(fresh), "earlier": len(earlier), "sources": sorted(sources)}
+        written[phase] = {**{name: len(ids) for name, ids in chosen.items()}, "sources": sorted(sources)}
     return written
 
 
+def _chosen(turn: Turn, phase: str) -> dict[str, list[str]]:
+    """Which trajectories are learned from: what was chosen before, as far as it still may be. Where it may not all be,
+    nothing is left that was made of it."""
+    folder, (fresh, earlier) = turn_folder(turn), _routed(turn, phase)
+    may = {"fresh": list(map(str, fresh)), "earlier": list(map(str, earlier))}
+    noted = folder / f"{phase}-chosen.json"
+    before: dict[str, list[str]] | None = json.loads(noted.read_text()) if noted.exists() else None
+    allowed = {*fresh, *earlier}
+    chosen = (
+        may if before is None else {name: [one for one in ids if UUID(one) in allowed] for name, ids in before.items()}
+    )
+    if chosen != before:
+        for made in (*(folder / COPIES).glob(f"{phase}-*"), folder / "train" / phase):
+            if made.exists():
+                shutil.rmtree(made)
+        _file_write(noted, chosen)
+    return chosen
+
+
 def train(turn: Turn, programs: Programs) -> dict[str, Any]:
-    """Continued pre-training, imitation, reinforcement, as far as they are due and have something to learn from."""
+    """Continued pre-training, imitation, reinforcement, as far as they are due and have something to learn from. What
+    was mixed is looked at again: since then somebody may have had it deleted, and copies go with a turn that ended."""
+    mix(turn)
     begun_with, parent, made = start_of(turn), _parent_of(turn), []
     for phase in PHASES:
-        done = Checkpoint.objects.filter(turn=turn, phase=phase).first()
+        done = _trained(turn, phase)
         if done is None:
             done = _phase(turn, phase, begun_with, parent, programs)
         if done is not None:
             begun_with, parent = done.path, done
             made.append(phase)
     return {"phases": made, "checkpoint": begun_with if made else ""}
+
+
+def _trained(turn: Turn, phase: str) -> Checkpoint | None:
+    """What this training of the turn made before."""
+    return Checkpoint.objects.filter(turn=turn, phase=phase).first()
 
 
 def start_of(turn: Turn) -> str:

@@ -1,12 +1,14 @@
 """What a wheel remembers of its turns: what is new to a training, what may be learned from no more, whose weights it
 begins with and which checkpoints come of which."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
@@ -14,7 +16,9 @@ from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict
 from annotation_app.flywheel import engine
 from annotation_app.flywheel.folders import TRIALS
-from annotation_app.flywheel.models import Checkpoint, Stage, Turn, Use, Wheel
+from annotation_app.flywheel.jobs import turns_due_job
+from annotation_app.flywheel.models import Checkpoint, Sample, Stage, Turn, Use, Wheel
+from annotation_app.flywheel.programs import held
 from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
 from annotation_app.flywheel.selectors import lineage
 from annotation_app.flywheel.services import gate, ledger, training
@@ -175,3 +179,65 @@ def test_what_another_wheel_trained_is_a_parent_too_wherever_it_lies_now(
     assert [(one.wheel, one.source) for one in told.taught] == [("main", "fresh"), ("other", "inherited")]
     back = lineage.checkpoint_lineage(user=admin, checkpoint_id=made.pk, after=0)
     assert [one.id for one in back.ancestors] == [trained.pk]
+
+
+def test_copies_go_with_a_turn_that_ended_badly_and_come_again_as_it_goes_on(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = failed(wheel, admin, monkeypatch)
+    copies, run = training.turn_folder(turn) / training.COPIES, training.turn_folder(turn) / "train" / "sft"
+    assert copies.exists()
+    with held(training.turn_folder(turn)) as lock:
+        assert lock is not None
+        turns_due_job()
+        assert copies.exists(), "somebody is at it"
+    turns_due_job()
+    assert not copies.exists()
+    run.mkdir(parents=True)
+    (run / "half").touch()
+    goes_on(turn, admin)
+    assert learned(turn, "sft") == {"fresh": {0, 1}}
+    assert (run / "half").exists(), "the training goes on with what it had learned"
+
+
+@pytest.mark.parametrize("died", [False, True], ids=["it failed", "its worker died"])
+def test_a_turn_that_goes_on_learns_nothing_from_what_was_deleted_meanwhile(
+    died: bool, wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = failed(wheel, admin, monkeypatch)
+    if not died:
+        turns_due_job()
+    run = training.turn_folder(turn) / "train" / "sft"
+    run.mkdir(parents=True)
+    (run / "half").touch()
+    (gone, kept) = (Sample.objects.get(episode=one.pk) for one in Episode.objects.all() if seed_of(one.pk) in (0, 1))
+    Episode.objects.filter(pk=gone.episode).update(emptied_at=timezone.now())
+    goes_on(turn, admin)
+    assert [use.sample for use in Use.objects.filter(checkpoint__phase="sft")] == [kept]
+    assert not (run / "half").exists(), "it was trained on what was deleted"
+
+
+def goes_on(turn: Turn, admin: User) -> None:
+    ledger.turn_resume(user=admin, turn_id=turn.pk)
+    assert engine.turn_go(turn_id=turn.pk)
+    turn.refresh_from_db()
+    assert turn.state == "done"
+
+
+def test_copies_that_cannot_be_deleted_are_told(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    turn = failed(wheel, admin, monkeypatch)
+
+    def refuses(folder: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(shutil, "rmtree", refuses)
+    turns_due_job()
+    assert f"the copies in {training.turn_folder(turn) / training.COPIES} could not be deleted" in caplog.text
+    ledger.turn_resume(user=admin, turn_id=turn.pk)
+    with pytest.raises(PermissionError):
+        engine.turn_go(turn_id=turn.pk)
+    stage = Stage.objects.filter(turn=turn).last()
+    assert stage is not None
+    assert stage.code == "unforeseen"
