@@ -18,7 +18,7 @@ from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine, StaleLease
 from vm_bridge.hosts.docker import DockerHost
 from vm_bridge.hosts.docker_engine import Engine
-from vm_bridge.hosts.docker_tree import Container
+from vm_bridge.hosts.docker_tree import PREFIX, Container
 from vm_bridge.hosts.localsandbox import LocalSandbox
 from vocabulary.actions import OpenApp, ReadFile, RunCommand, WriteFile
 from vocabulary.tasks import Task
@@ -174,6 +174,18 @@ async def test_an_image_that_is_not_there_is_named(data: Path) -> None:
     with pytest.raises(NoMachine, match="docker build -t pilothouse-no-such-image docker/sandbox"):
         await host.create(CONTAINER)
     await host.close()
+
+
+async def test_one_that_nobody_wants_any_more_leaves_nothing(host: DockerHost, engine: Engine) -> None:
+    """As when its bridge is told to leave while the engine starts it."""
+    image, folder = await host._image(CONTAINER), (await host._opened()).runtime.trees / "desktop-container-unwanted"
+    coming = asyncio.create_task(host._trees.spawn(image, folder))
+    await eventually((folder / "start" / "start.sock").exists)
+    coming.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await coming
+    assert told(engine, PREFIX + folder.name) == ""
+    assert folder not in folder.parent.iterdir()
 
 
 def killed_bridge(data: Path) -> str:
