@@ -4,7 +4,7 @@ import asyncio
 import json
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +23,9 @@ from websockets.asyncio.client import connect
 from agent_backend.annotator.annotator import annotate
 from agent_backend.annotator.desk import Account, Desk
 from annotation_app.client.client import Pilothouse
+from annotation_app.client.errors import NotFound
 from tests.integration.deploy.stack import HOST, SENDER, Stack, need_stack
+from tests.waiting import wait_until
 from vm_bridge.machine import Advice
 from vocabulary.actions import Action, Finish, PressKeys, TypeText
 from vocabulary.exports import TRAJECTORIES
@@ -212,6 +214,19 @@ async def played(stack: Stack) -> str:
     return episode
 
 
+def fetched(api: Pilothouse, episode: str) -> Trajectory:
+    """An episode that has finished, which programs can have as soon as the beat had the catalogue kept up."""
+    found: list[Trajectory] = []
+
+    def look() -> bool:
+        with suppress(NotFound):
+            found.append(api.trajectory(UUID(episode)))
+        return bool(found)
+
+    wait_until(look)
+    return found[0]
+
+
 async def test_an_episode_through_every_container(stack: Stack, tmp_path: Path) -> None:
     """From an empty installation: the first person, a policy, a pool, a task, its desk, the database, an export; and
     then a backup, which another installation is made of."""
@@ -225,7 +240,7 @@ async def test_an_episode_through_every_container(stack: Stack, tmp_path: Path) 
 
     token = stack.manage("make_token", PERSON, "test").strip()
     with Pilothouse(ORIGIN, token) as api:
-        stored = api.trajectory(UUID(episode))
+        stored = fetched(api, episode)
         export = api.export_wait(api.export_start({"review": None}).id)
         folder = tmp_path / "export"
         api.export_download(export.id, folder)
