@@ -42,14 +42,14 @@ async def _measure(folder: Path) -> dict[str, object]:
         created = time.perf_counter() - began
         if not isinstance(sandbox, QemuSandbox):
             raise NoMachine("another host made the machine")
-        manifest = sandbox.ready.manifest
+        ready = await host.prepared()
         loads: list[float] = []
         resets: list[float] = []
         keeps: list[float] = []
         ends = time.perf_counter() + ROUNDS_SECONDS
         while not loads or (len(loads) < ROUNDS and time.perf_counter() < ends):
             began = time.perf_counter()
-            await sandbox.machine.load(size_named(manifest.width, manifest.height))
+            await sandbox.machine.load(size_named(ready.manifest.width, ready.manifest.height))
             loads.append(time.perf_counter() - began)
             began = time.perf_counter()
             await sandbox.reset()
@@ -62,7 +62,7 @@ async def _measure(folder: Path) -> dict[str, object]:
             "qemu_reset_ms": _ms(resets),
             "qemu_savevm_ms": _ms(keeps),
             "qemu_create_ms": round(created * 1000, 1),
-            "qemu_accelerator": sandbox.ready.hardware.accelerator,
+            "qemu_accelerator": ready.hardware.accelerator,
             "qemu_memory_mib": MEMORY,
             "qemu_rounds": len(loads),
         }

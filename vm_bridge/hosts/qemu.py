@@ -55,7 +55,7 @@ class QemuHost:
     async def create(self, image: str) -> Sandbox:
         if image not in self.images:
             raise NoMachine(f"there is no image {image!r}; there are {', '.join(self.images)}")
-        ready = await self._prepared()
+        ready = await self.prepared()
         folder = (await self._opened()).trees / f"{image}-{secrets.token_hex(4)}"
         folder.mkdir(mode=0o700)
         sandbox = self._sandbox(folder, image)
@@ -101,7 +101,7 @@ class QemuHost:
                 self._runtime = await asyncio.to_thread(RuntimeFolder, self._data / "virtual")
             return self._runtime
 
-    async def _prepared(self) -> Ready:
+    async def prepared(self) -> Ready:
         """Raises NoMachine."""
         async with self._preparing:
             if not qemu_installed():

@@ -52,7 +52,7 @@ async def test_a_virtual_machine_whose_states_cannot_be_copied_leaves_nothing(
     async def prepared(_: QemuHost) -> Ready:
         return ready
 
-    monkeypatch.setattr(QemuHost, "_prepared", prepared)
+    monkeypatch.setattr(QemuHost, "prepared", prepared)
     host = QemuHost(tmp_path)
     try:
         with pytest.raises(NoMachine, match="Is a directory"):
