@@ -102,7 +102,7 @@ class QemuHost:
             return self._runtime
 
     async def prepared(self) -> Ready:
-        """Raises NoMachine."""
+        """The states its machines start from, made once. Raises NoMachine."""
         async with self._preparing:
             if not qemu_installed():
                 raise NoMachine(f"QEMU is not installed; install {PACKAGES}")
