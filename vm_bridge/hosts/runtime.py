@@ -5,7 +5,9 @@ import hashlib
 import itertools
 import os
 import shutil
+import stat
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from vm_bridge.hosts.tree import tree_lives
 
 PREFIX = "pilothouse-host-"
 LOCK = "lock"
+_taking = threading.Lock()
+"""Hosts of one process that begin together: none may sweep away the folder that another is about to take."""
 
 
 class RuntimeFolder:
@@ -24,8 +28,9 @@ class RuntimeFolder:
 
     def __init__(self, data: Path) -> None:
         owner = hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]
-        self.path, self._lock = _hold(f"{PREFIX}{os.geteuid()}-{owner}")
-        _sweep()
+        with _taking:
+            self.path, self._lock = _hold(f"{PREFIX}{os.geteuid()}-{owner}")
+            _sweep()
         self.machines, self.trees = self.path / "machines", self.path / "trees"
         for folder in (self.machines, self.trees):
             folder.mkdir(mode=0o711, exist_ok=True)
@@ -69,12 +74,21 @@ def _hold(name: str) -> tuple[Path, int]:
     for number in itertools.count():
         path = Path(tempfile.gettempdir(), f"{name}-{number}")
         path.mkdir(mode=0o711, exist_ok=True)
-        if path.is_symlink() or path.stat().st_uid != os.geteuid():
+        if not _is_own(path):
             continue  # somebody else's doing
         lock = _locked(path)
         if lock is not None and (path / LOCK).exists():
             return path, lock
     raise AssertionError("numbers do not end")
+
+
+def _is_own(path: Path) -> bool:
+    """Whether it is a folder of this user, and still there: another process may sweep too."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
 def _locked(folder: Path) -> int | None:
@@ -94,7 +108,7 @@ def _locked(folder: Path) -> int | None:
 def _sweep() -> None:
     """Remove what dead hosts left, once nothing lives in it: until then the host it belongs to may come back."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.geteuid()}-*"):
-        if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+        if not _is_own(folder):
             continue
         if any(tree_lives(tree) for tree in (folder / "trees").glob("*")):
             continue

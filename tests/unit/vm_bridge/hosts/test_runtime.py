@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,31 @@ def test_two_hosts_over_one_data_folder_do_not_meet(tmp_path: Path) -> None:
     assert one.path != two.path
     one.remove()
     two.remove()
+
+
+def test_hosts_that_begin_together_each_find_what_their_last_one_left(tmp_path: Path) -> None:
+    names = [f"host-{number}" for number in range(16)]
+    left = []
+    for name in names:
+        folder = RuntimeFolder(tmp_path / name)
+        left.append(folder.path)
+        os.close(folder._lock)  # as when that process is killed
+    for path in left:  # made again: each of the others swept them
+        (path / "machines").mkdir(parents=True, exist_ok=True)
+        (path / LOCK).touch()
+        for number in range(50):
+            (path / "machines" / f"{number}").touch()
+    together = threading.Barrier(len(names))
+
+    def begin(name: str) -> RuntimeFolder:
+        together.wait(30)
+        return RuntimeFolder(tmp_path / name)
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        begun = list(pool.map(begin, names))
+    assert [folder.path for folder in begun] == left
+    for folder in begun:
+        folder.remove()
 
 
 def test_others_may_pass_but_not_look(tmp_path: Path) -> None:
