@@ -139,7 +139,7 @@ class Recipe(Frozen):
     most: Annotated[int, Field(ge=1, le=100_000)] = 5_000
     """Trajectories of a turn."""
     least: Annotated[int, Field(ge=0, le=100_000)] = 1
-    """With fewer new ones a turn that the clock began ends at once."""
+    """With fewer new ones the clock begins no turn."""
     accepted_only: bool = False
     """Whether a reviewer must have accepted what is collected."""
     replay: bool = False

@@ -1,6 +1,7 @@
 """What a turn asks others for: that acts are done again, that judges judge. It waits for what is under way already, and
 ends where the turn was stopped."""
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -10,7 +11,7 @@ from annotation_app.accounts.models import User
 from annotation_app.errors import ApplicationError, Conflict
 from annotation_app.flywheel.programs import Halted
 from annotation_app.flywheel.services.ledger import turn_running
-from annotation_app.judges.models import PoolJudge, Run, RunState
+from annotation_app.judges.models import Judgement, PoolJudge, Run, RunState
 from annotation_app.judges.services import run_cancel, run_request
 from annotation_app.judges.wiring import run_do
 from annotation_app.reviews.models import Job, JobKind, JobState
@@ -20,7 +21,7 @@ from annotation_app.reviews.wiring import check_do
 POLL = 0.5
 """Seconds between two looks at what somebody else does."""
 WITHIN = 1_200
-"""Seconds that one thing under way is waited for: twice as long as it takes to find that its worker went away."""
+"""Seconds that a check under way is waited for: twice as long as it takes to find that its worker went away."""
 UNDER_WAY = ("queued", "running")
 
 
@@ -29,7 +30,7 @@ def checks_ask(*, turn_id: UUID, user: User, episodes: Iterable[UUID]) -> tuple[
     refused: set[str] = set()
     for episode in episodes:
         going_check(turn_id)
-        _await(turn_id, partial(_checking, episode))
+        _await(turn_id, partial(_checking, episode), within=WITHIN)
         if _checked(episode):
             continue  # somebody else's check, or that of a turner that died
         try:
@@ -49,7 +50,8 @@ def judges_ask(*, turn_id: UUID, user: User, pool_id: int) -> None:
     alone can tell would count as unvalued for good."""
     for assigned in PoolJudge.objects.filter(pool=pool_id).select_related("judge"):
         runs = Run.objects.filter(pool=pool_id, judge=assigned.judge)
-        _await(turn_id, runs.filter(status__in=UNDER_WAY).exists)
+        # However long it takes: of a run whose workers went away three times the judges' own clock says that it failed.
+        _await(turn_id, runs.filter(status__in=UNDER_WAY).exists, within=math.inf)
         run = run_request(user=user, pool_id=pool_id, judge_id=assigned.judge_id)
         going = partial(turn_running, turn_id=turn_id)
         run_do(run_id=run.pk, going=going)
@@ -57,7 +59,7 @@ def judges_ask(*, turn_id: UUID, user: User, pool_id: int) -> None:
         if not going():
             run_cancel(user=user, run_id=run.pk)
             raise Halted
-        if run.status != RunState.DONE:
+        if run.status != RunState.DONE and not _only_refused(run):
             message = f"The judge {assigned.judge} did not come through: {run.error or run.status}"
             raise Conflict(message, code="judge_failed")
 
@@ -68,9 +70,15 @@ def going_check(turn_id: UUID) -> None:
         raise Halted
 
 
-def _await(turn_id: UUID, others: Callable[[], bool]) -> None:
-    """Returns once nobody else is at it, or has been for too long: who asks then is told so. Raises Halted."""
-    until = time.monotonic() + WITHIN
+def _only_refused(run: Run) -> bool:
+    """Whether a judge that does judge here would not have what was left of the pool: asked again it says the same."""
+    judges = Judgement.objects.filter(judge=run.judge_id, episode__task__pool=run.pool_id).exists()
+    return judges and run.judged + run.refused >= run.total
+
+
+def _await(turn_id: UUID, others: Callable[[], bool], *, within: float) -> None:
+    """Returns once nobody else is at it, or has been for so many seconds: who asks then is told so. Raises Halted."""
+    until = time.monotonic() + within
     while others() and time.monotonic() < until:
         going_check(turn_id)
         time.sleep(POLL)

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max
+from django.db.models import Exists, F, Max, OuterRef
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
@@ -21,6 +21,8 @@ STUMBLES = 3
 """How often a stage may end with an error nobody foresaw until the turn fails: what passed by itself has passed by
 then, a defect comes again each time."""
 UNFORESEEN, TOO_LONG = "unforeseen", "too_long"
+
+_EXCHANGING = Exists(Stage.objects.filter(turn=OuterRef("pk"), name="refresh", state=StageState.BEGUN))
 
 
 def turner_check(user: User) -> None:
@@ -75,10 +77,14 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
 
 @transaction.atomic(durable=True)
 def turn_cancel(*, user: User, turn_id: UUID) -> None:
-    """Stop a turn; what it did is kept, and one that has ended is left as it is. Raises Forbidden and NotFound."""
+    """Stop a turn; what it did is kept, and one that has ended is left as it is. Raises Forbidden, NotFound, and
+    Conflict where it is exchanging who proposes, also where its worker died at it: half done, people would be answered
+    by weights that nobody activated."""
     turner_check(user)
     turn = _turn(turn_id)
     running = Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING)
+    if running.filter(_EXCHANGING).exists():
+        raise Conflict("The turn is exchanging who proposes, which it brings to its end.", code="exchanging")
     if running.update(state=TurnState.CANCELLED, ended_at=timezone.now()):
         audit_record(actor=user, verb="wheel.cancelled", subject=f"turn:{turn_id}", details={"turn": str(turn)})
 
@@ -153,7 +159,7 @@ def overlong_fail(*, longest: timedelta) -> None:
     """Fail turns at which somebody has been for longer, since they were first taken up or somebody last had them go on:
     a worker ends after that time, and the next would go on for as long again."""
     latest = timezone.now() - longest
-    for turn in Turn.objects.filter(state=TurnState.RUNNING):
+    for turn in Turn.objects.filter(~_EXCHANGING, state=TurnState.RUNNING):
         first, at = turn.stages.first(), turn.stages.filter(state=StageState.BEGUN).last()
         if first is not None and at is not None and (turn.resumed_at or first.began_at) < latest:
             error = f"The turn took longer than {longest.days} days."

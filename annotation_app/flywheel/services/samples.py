@@ -213,7 +213,7 @@ def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
     values = dict(Sample.objects.filter(turn=turn, value__isnull=False).values_list("episode", "value"))
     for episode, kind, policies in alone.values_list("episode_id", "kind", "policies"):
         worth = values.get(episode)
-        if worth is not None and all(_is_of(turn, label) for label in policies):
+        if worth is not None and policies and all(_is_of(turn, label) for label in policies):
             add(kind, int(worth >= turn.recipe.passes), 1)
     tallies = Tally.objects.filter(pool=turn.wheel.pool_id, revision=own_active(turn)).values_list("kind")
     for kind, succeeded, failed in tallies.annotate(Sum("succeeded"), Sum("failed")):

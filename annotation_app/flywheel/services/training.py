@@ -44,11 +44,10 @@ def turn_folder(turn: Turn) -> Path:
 
 
 def copies_drop(turn: Turn) -> None:
-    """Delete the folders that a turn learned from, and what turns left that have ended: the database has it all, and
-    what is deleted there must not live on in copies. Raises OSError."""
+    """Delete the folders that a turn learned from: the database has it all, and what is deleted there must not live on
+    in copies. Raises OSError."""
     if (turn_folder(turn) / COPIES).exists():
         shutil.rmtree(turn_folder(turn) / COPIES)
-    copies_sweep()
 
 
 def copies_sweep() -> None:
@@ -57,15 +56,14 @@ def copies_sweep() -> None:
     ended = Turn.objects.exclude(state=TurnState.RUNNING)
     for turn_id in ended.values_list("pk", flat=True):
         folder = folder_of(turn_id)
-        if not (folder / COPIES).exists():
-            continue
-        with held(folder) as lock:
-            if lock is None or not ended.filter(pk=turn_id).exists():
+        try:
+            if not (folder / COPIES).exists():
                 continue
-            try:
-                shutil.rmtree(folder / COPIES)
-            except OSError:
-                logger.exception("the copies in %s could not be deleted", folder / COPIES)
+            with held(folder) as lock:
+                if lock is not None and ended.filter(pk=turn_id).exists():
+                    shutil.rmtree(folder / COPIES)
+        except OSError:
+            logger.exception("the copies in %s could not be deleted", folder / COPIES)
 
 
 def mix(turn: Turn) -> dict[str, Any]:
@@ -83,6 +81,7 @@ def mix(turn: Turn) -> dict[str, Any]:
             name: _folder_write(turn, f"{phase}-{name}", list(map(UUID, ids))) if ids else None
             for name, ids in chosen.items()
         }
+        _same_or_anew(turn, phase, {name: _written_sha256(one) for name, one in folders.items() if one is not None})
         sources = sources_of(plan.shares, **folders, general=turn.recipe.general)
         _file_write(turn_folder(turn) / f"{phase}-sources.json", sources)
         written[phase] = {**{name: len(ids) for name, ids in chosen.items()}, "sources": sorted(sources)}
@@ -106,6 +105,24 @@ def _chosen(turn: Turn, phase: str) -> dict[str, list[str]]:
                 shutil.rmtree(made)
         _file_write(noted, chosen)
     return chosen
+
+
+def _same_or_anew(turn: Turn, phase: str, copies: dict[str, str]) -> None:
+    """A training that is half done goes on only with what it was begun with, to the letter: a review since then is in
+    the copies too, and the trainer refuses other data."""
+    noted, run = turn_folder(turn) / f"{phase}-copies.json", turn_folder(turn) / "train" / phase
+    if noted.exists() and json.loads(noted.read_text()) != copies and run.exists():
+        shutil.rmtree(run)
+    _file_write(noted, copies)
+
+
+def _written_sha256(folder: Path) -> str:
+    """What a copy says, but for its pictures, which their names tell."""
+    digest = sha256()
+    for file in sorted(folder.rglob("*.jsonl")):
+        digest.update(str(file.relative_to(folder)).encode())
+        digest.update(sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def train(turn: Turn, programs: Programs) -> dict[str, Any]:

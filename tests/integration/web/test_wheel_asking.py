@@ -6,7 +6,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 
+import vocabulary.judgements
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.errors import Forbidden
@@ -16,7 +18,8 @@ from annotation_app.flywheel.recipe import Reinforcement
 from annotation_app.flywheel.selectors import turns
 from annotation_app.flywheel.services import asking, ledger, samples
 from annotation_app.imports.services import import_folder_take
-from annotation_app.judges.models import PoolJudge, Run
+from annotation_app.judges.models import Judgement, PoolJudge, Run
+from annotation_app.judges.selectors import judge_server
 from annotation_app.judges.services import run_request
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.reviews.models import Job
@@ -153,6 +156,50 @@ def test_a_judge_that_does_not_answer_fails_the_turn_and_its_samples_are_routed_
     assigned.delete()
     ledger.turn_resume(user=admin, turn_id=turn.pk)
     assert engine.turn_go(turn_id=turn.pk)
+    assert turn.samples.exclude(route="").count() == 7
+
+
+def test_what_a_judge_that_judges_here_will_not_have_fails_no_turn(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "route")
+    judge = judge_made()
+    PoolJudge.objects.create(pool=wheel.pool, judge=judge, threshold=0.5)
+
+    def refuses(*, run_id: UUID, **_: object) -> None:
+        Run.objects.filter(pk=run_id).update(status="failed", total=1, refused=1, error="The prompt is too long.")
+
+    monkeypatch.setattr(asking, "run_do", refuses)
+    turn = ledger.turn_begin(user=admin, wheel_id=asks(wheel, admin, judge=True).pk)
+    assert engine.turn_go(turn_id=turn.pk)
+    assert Stage.objects.get(turn=turn, name="value").code == "judge_failed", "it has never judged here"
+    (first, *_) = turn.samples.values_list("episode", flat=True)
+    said = {"trajectory": str(first), "judge": judge_server(judge).ref, "score": 1, "judged_at": timezone.now()}
+    document = vocabulary.judgements.Judgement.model_validate(said)
+    Judgement.objects.create(episode_id=first, judge=judge, score=1, document=document)
+    ledger.turn_resume(user=admin, turn_id=turn.pk)
+    assert engine.turn_go(turn_id=turn.pk)
+    assert turn.samples.exclude(route="").count() == 7
+
+
+def test_a_judge_that_others_have_judge_is_waited_for_as_long_as_it_takes(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages_to(monkeypatch, "route")
+    judge = judge_made()
+    PoolJudge.objects.create(pool=wheel.pool, judge=judge, threshold=0.5)
+    others = run_request(user=admin, pool_id=wheel.pool_id, judge_id=judge.pk)
+    clock = [0.0]
+
+    def waits(_: float) -> None:
+        clock[0] += asking.WITHIN
+        if clock[0] > 3 * asking.WITHIN:
+            Run.objects.filter(pk=others.pk).update(status="done")
+
+    monkeypatch.setattr("time.sleep", waits)
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr(asking, "run_do", lambda *, run_id, going: Run.objects.filter(pk=run_id).update(status="done"))
+    turn = turned(asks(wheel, admin, judge=True), admin)
     assert turn.samples.exclude(route="").count() == 7
 
 

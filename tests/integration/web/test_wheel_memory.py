@@ -3,6 +3,7 @@ begins with and which checkpoints come of which."""
 
 import shutil
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
 from annotation_app.flywheel.selectors import lineage
 from annotation_app.flywheel.services import gate, ledger, training
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.reviews.services import remark_set, review_claim
 from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import World
 from tests.integration.web.wheels import GATE, Noting, attempts_come, stages_to, trainer_write, turned
@@ -200,6 +202,22 @@ def test_copies_go_with_a_turn_that_ended_badly_and_come_again_as_it_goes_on(
     assert (run / "half").exists(), "the training goes on with what it had learned"
 
 
+def test_a_training_begins_anew_where_what_it_learned_from_was_reviewed_meanwhile(
+    wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = failed(wheel, admin, monkeypatch)
+    turns_due_job()
+    run = training.turn_folder(turn) / "train" / "sft"
+    run.mkdir(parents=True)
+    (run / "half").touch()
+    reviewed = next(one for one in Episode.objects.all() if seed_of(one.pk) == 0)
+    review_claim(user=admin, episode_id=reviewed.pk)
+    remark_set(user=admin, episode_id=reviewed.pk, index=0, verdict=None, comment="Well done.")
+    goes_on(turn, admin)
+    assert learned(turn, "sft") == {"fresh": {0, 1}}
+    assert not (run / "half").exists(), "the trainer would refuse to go on with other data"
+
+
 @pytest.mark.parametrize("died", [False, True], ids=["it failed", "its worker died"])
 def test_a_turn_that_goes_on_learns_nothing_from_what_was_deleted_meanwhile(
     died: bool, wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
@@ -241,3 +259,20 @@ def test_copies_that_cannot_be_deleted_are_told(
     stage = Stage.objects.filter(turn=turn).last()
     assert stage is not None
     assert stage.code == "unforeseen"
+
+
+def test_a_turn_whose_worker_died_as_it_exchanged_who_proposes_is_brought_to_its_end(wheel: Wheel, admin: User) -> None:
+    turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    long_ago = timezone.now() - timedelta(days=30)
+    ledger.stage_begin(turn_id=turn.pk, name="collect")
+    ledger.stage_end(turn_id=turn.pk, name="collect", result={})
+    ledger.stage_begin(turn_id=turn.pk, name="refresh")
+    Stage.objects.update(began_at=long_ago)
+    with pytest.raises(Conflict) as refused:
+        ledger.turn_cancel(user=admin, turn_id=turn.pk)
+    assert refused.value.code == "exchanging"
+    ledger.overlong_fail(longest=timedelta(days=7))
+    assert ledger.turn_running(turn_id=turn.pk)
+    ledger.stage_end(turn_id=turn.pk, name="refresh", result={})
+    ledger.turn_cancel(user=admin, turn_id=turn.pk)
+    assert not ledger.turn_running(turn_id=turn.pk)
