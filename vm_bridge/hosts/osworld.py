@@ -145,9 +145,12 @@ class GuestSandbox:
         self._distant.detach()
         self._screenshots.close()
         await self._putting_back.end()
-        await self.referee.forget()
-        await self.guest.close()
-        self.given_back = True
+        await self.referee.end()
+        try:
+            await self.referee.forget()
+            await self.guest.close()
+        finally:
+            self.given_back = True  # whatever could not be tidied up here, nothing is done to the guest any more
 
     @property
     def _size(self) -> tuple[int, int]:

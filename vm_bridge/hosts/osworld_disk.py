@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 logger = logging.getLogger(__name__)
@@ -35,14 +36,15 @@ def excess_of(folder: Path) -> str | None:
         try:
             with os.scandir(waiting.pop()) as found:
                 for each in found:
-                    size += each.stat(follow_symlinks=False).st_blocks * 512
                     entries += 1
+                    with suppress(FileNotFoundError):  # deleted meanwhile; the others count
+                        size += each.stat(follow_symlinks=False).st_blocks * 512
                     if size > MOST or entries > MOST_ENTRIES:
                         return f"its files take more than {MOST / GIB:g} GiB, or are more than {MOST_ENTRIES}"
                     if each.is_dir(follow_symlinks=False):
                         waiting.append(Path(each.path))
         except FileNotFoundError:
-            continue  # deleted meanwhile
+            continue  # the folder itself was
         except OSError as error:  # a name too long to be asked for, or a folder that it closed to everybody
             return f"its files cannot be counted: {error.strerror}"
     free = shutil.disk_usage(folder).free
@@ -52,8 +54,11 @@ def excess_of(folder: Path) -> str | None:
 async def folder_remove(folder: Path) -> None:
     """Remove a folder with all in it, however deep it is nested."""
     for _ in range(REMOVALS):
-        rm = await asyncio.create_subprocess_exec("rm", "-rf", "--", str(folder), stderr=asyncio.subprocess.DEVNULL)
-        if await rm.wait() == 0:
-            return
+        try:
+            rm = await asyncio.create_subprocess_exec("rm", "-rf", "--", str(folder), stderr=asyncio.subprocess.DEVNULL)
+            if await rm.wait() == 0:
+                return
+        except OSError as error:  # this host has no room for one more process, or no open file left
+            logger.warning("rm could not be begun: %s", error)
         await asyncio.sleep(WATCH_SECONDS)  # a program that was ended just now may have written meanwhile
     logger.warning("%s could not be removed", folder)

@@ -1,8 +1,12 @@
 """What a task's programs may keep on this host's disk."""
 
 import asyncio
+import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
@@ -50,6 +54,41 @@ def test_empty_files_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "more than 3" in (excess_of(tmp_path) or "")
 
 
+def test_a_file_that_is_deleted_meanwhile_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a program's short-lived files are, of which the list still holds the names."""
+    for name in ("vanishing", "one", "two", "three", "four"):
+        (tmp_path / name).touch()
+    scandir = os.scandir
+
+    @contextmanager
+    def one_vanishes(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
+        with scandir(folder) as entries:
+            found = sorted(entries, key=lambda each: each.name != "vanishing")
+        (folder / "vanishing").unlink()
+        yield found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(osworld_disk, "MOST_ENTRIES", 3)
+        patched.setattr(os, "scandir", one_vanishes)
+        found = excess_of(tmp_path)
+    assert "more than 3" in (found or "")
+
+
+def test_a_folder_that_is_deleted_meanwhile_is_passed_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "below").mkdir()
+    scandir = os.scandir
+
+    def below_vanishes(folder: Path) -> Any:
+        if folder.name == "below":
+            folder.rmdir()
+        return scandir(folder)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", below_vanishes)
+        assert excess_of(tmp_path) is None
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_link_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(osworld_disk, "MOST_ENTRIES", 3)
     (tmp_path / "itself").symlink_to(tmp_path)
@@ -69,3 +108,33 @@ def test_what_is_nested_too_deep_to_count_is_too_much_and_can_be_removed(tmp_pat
 def test_a_disk_that_is_nearly_full_is_filled_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(osworld_disk, "LEAST_FREE", 2**70)
     assert "GiB left" in (excess_of(tmp_path) or "")
+
+
+def test_a_folder_is_removed_when_a_process_can_be_begun_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "task"
+    folder.mkdir()
+    begin = asyncio.create_subprocess_exec
+    refused: list[tuple[Any, ...]] = []
+
+    async def once_refused(*given: Any, **more: Any) -> asyncio.subprocess.Process:
+        if not refused:
+            refused.append(given)
+            raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        return await begin(*given, **more)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", once_refused)
+    asyncio.run(folder_remove(folder))
+    assert refused
+    assert not folder.exists()
+
+
+def test_a_folder_that_cannot_be_removed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def refused(*given: Any, **more: Any) -> NoReturn:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", refused)
+    monkeypatch.setattr(osworld_disk, "WATCH_SECONDS", 0)
+    asyncio.run(folder_remove(tmp_path / "task"))
+    assert "could not be removed" in caplog.text

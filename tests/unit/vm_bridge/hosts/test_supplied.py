@@ -1,6 +1,7 @@
 """Machines that somebody supplies: none is lent to two, and none is put back for two at once."""
 
 import asyncio
+import errno
 import os
 import secrets
 import signal
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -159,6 +161,29 @@ async def test_a_machine_is_free_when_the_command_that_puts_it_back_has_ended(
     with pytest.raises(MachineGone, match="taken away"):
         await preparing
     assert len(script.runs()) == 1
+    await host.close()
+
+
+async def test_a_guest_is_free_whatever_could_not_be_tidied_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def start(_: GuestSandbox) -> None:
+        """As if it had a guest."""
+
+    async def refused() -> NoReturn:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(GuestSandbox, "start", start)
+    host = GuestHost(tmp_path, [OTHER])
+    sandbox = await host.create(LINUX.image)
+    assert isinstance(sandbox, GuestSandbox)
+    for part, way in (("referee", "forget"), ("guest", "close")):
+        with monkeypatch.context() as patched:
+            patched.setattr(getattr(sandbox, part), way, refused)
+            with pytest.raises(OSError, match="Too many open files"):
+                await sandbox.destroy()
+        again = await host.create(LINUX.image)
+        assert again is not sandbox
+        sandbox = again
+        assert isinstance(sandbox, GuestSandbox)
     await host.close()
 
 
