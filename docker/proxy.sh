@@ -8,30 +8,26 @@ shift
 folder=${TMPDIR:-/tmp}
 here=$folder/proxy.conf
 
-# The configuration as of now: of a name that nobody has, with the last address it had, or one where nobody answers.
-written() {
-  sed "$(for name; do
-    # An engine knows its own at once, and asks the world for all others.
-    if found=$(timeout 2 getent ahostsv4 "$name"); then
-      printf 's|\\<%s:|%s:|\n' "$name" "${found%% *}" > "$folder/$name.place"
-    fi
-    cat "$folder/$name.place" 2> /dev/null || printf 's|\\<%s:[0-9]*|127.0.0.1:1|\n' "$name"
-  done)" "$source"
+# Whole or not at all. Where the loop below calls it, -e does not hold.
+put() {
+  printf '%s\n' "$2" > "$1.new" && mv "$1.new" "$1"
 }
 
-keep() {
-  printf '%s\n' "$1" > "$here.new"
-  mv "$here.new" "$here"
+# The configuration as of now: of a name that nobody has, with the last address it had, or one where nobody answers.
+written() {
+  edits=$(for name; do
+    # An engine knows its own at once, and asks the world for all others.
+    if found=$(timeout 2 getent ahostsv4 "$name"); then
+      put "$folder/$name.place" "s|\\<$name:|${found%% *}:|" || exit 1
+    fi
+    cat "$folder/$name.place" 2> /dev/null || printf 's|\\<%s:[0-9]*|127.0.0.1:1|\n' "$name"
+  done) && sed "$edits" "$source"
 }
 
 known=$(written "$@")
-keep "$known"
-# This process becomes nginx; who looks after its addresses ends with it.
+put "$here" "$known"
+# This process becomes nginx; who looks after its addresses ends with it, and not by a round that fails: the next may not.
 while sleep 5 && kill -0 $$ 2> /dev/null; do
-  now=$(written "$@")
-  if [ "$now" != "$known" ]; then
-    keep "$now"
-    nginx -c "$here" -s reload && known=$now
-  fi
+  now=$(written "$@") && [ "$now" != "$known" ] && put "$here" "$now" && nginx -c "$here" -s reload && known=$now || true
 done &
 exec nginx -c "$here" -g "daemon off;"

@@ -24,6 +24,13 @@ HOSTS = """#!/bin/sh
 line=$(grep "^$2 " "$PLACES") || exit 2
 echo "${line#* }       STREAM $2"
 """
+REFUSING = """#!/bin/sh
+# A program that fails with what is about the file REFUSED names, and tells that it did.
+case "$*" in
+  *"$(cat "$REFUSED")"*) touch "$REFUSED.seen"; exit 1 ;;
+esac
+exec "$(PATH=${PATH#*:}; command -v "$(basename "$0")")" "$@"
+"""
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
@@ -68,8 +75,11 @@ class Front:
         self._places = folder / "places"
         tools = folder / "tools"
         tools.mkdir()
-        (tools / "getent").write_text(HOSTS)
-        (tools / "getent").chmod(0o755)
+        for name, text in (("getent", HOSTS), ("sed", REFUSING), ("mv", REFUSING)):
+            (tools / name).write_text(text)
+            (tools / name).chmod(0o755)
+        self._refused = folder / "refused"
+        self.refuse("/of nobody/")
         configuration = folder / "nginx.conf"
         configuration.write_text(
             nginx_of(
@@ -86,6 +96,7 @@ class Front:
             "PATH": f"{tools}:/usr/sbin:{os.environ['PATH']}",
             "TMPDIR": str(folder),
             "PLACES": str(self._places),
+            "REFUSED": str(self._refused),
         }
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -105,6 +116,15 @@ class Front:
         aside = self._places.with_suffix(".new")
         aside.write_text("".join(lines))
         aside.rename(self._places)
+
+    def refuse(self, what: str) -> None:
+        """From now on have programs fail that are about this file, and no others."""
+        aside = self._refused.with_suffix(".new")
+        aside.write_text(what)
+        aside.rename(self._refused)
+
+    def has_refused(self) -> bool:
+        return self._refused.with_suffix(".seen").exists()
 
     def page(self) -> str:
         """Who answers, or that nobody does."""
@@ -192,3 +212,17 @@ def test_a_name_that_is_not_known_for_a_while_stays_where_it_was(front: Front, s
     front.put(bridge=SECOND)
     wait_until(lambda: front.stream() == SECOND)
     assert front.page() == FIRST
+
+
+@pytest.mark.parametrize("file", ["nginx.conf", "proxy.conf.new", "web-2.place.new"])
+def test_a_round_that_fails_is_not_the_last(front: Front, servers: dict[str, Server], file: str) -> None:
+    """The configuration cannot be read or written, or an address be kept, for a while: all stays until it can."""
+    front.put(web_1=FIRST, web_2=FIRST, bridge=FIRST, vnc=FIRST)
+    front.start()
+    front.refuse(file)
+    front.put(web_1=SECOND, web_2=SECOND, bridge=SECOND, vnc=SECOND)
+    wait_until(front.has_refused)
+    assert front.page() == FIRST
+    front.refuse("/of nobody/")
+    wait_until(lambda: front.page() == SECOND)
+    assert front.stream() == SECOND
