@@ -32,7 +32,12 @@ $compose exec -T postgres sh -c '
   exec pg_dump --username "$POSTGRES_USER" --format custom "$POSTGRES_USER"' > "$new/database.dump"
 # With 1 tar tells that something was written meanwhile: an export that is not done, which nobody could fetch yet.
 $compose exec -T worker sh -c 'tar -C "$PILOTHOUSE_DATA" -c . || [ $? -eq 1 ]' > "$new/data.tar"
-cp -Rp "$secrets" "$new/secrets"
+# What links lead to: they may lead nowhere where the copy is needed.
+cp -RpL "$secrets" "$new/secrets"
+if [ "$running" != "$(sha256sum < "$new/secrets/secret_key")" ]; then
+  echo "$secrets changed while they were copied" >&2
+  exit 1
+fi
 (cd "$new" && sha256sum database.dump data.tar > sums)
 bytes=$(($(wc -c < "$new/database.dump") + $(wc -c < "$new/data.tar")))
 mv "$new" "$target"

@@ -7,9 +7,16 @@ compose=${COMPOSE:-docker compose -f $here/compose.yaml}
 secrets=$(python3 "$here/keys.py" --where)
 source=${1:?the folder of a backup}
 (cd "$source" && sha256sum --check --quiet sums)
-if [ ! -e "$secrets" ]; then
+if [ ! -f "$source/secrets/secret_key" ]; then
+  echo "no secrets in $source" >&2
+  exit 1
+fi
+if [ ! -e "$secrets" ] && [ -L "$secrets" ]; then
+  echo "$secrets is a link to where nothing is; remove it, or have there what it leads to" >&2
+  exit 1
+elif [ ! -e "$secrets" ]; then
   mkdir -p "$(dirname "$secrets")"
-  cp -Rp "$source/secrets" "$secrets"
+  cp -RpL "$source/secrets" "$secrets"
 elif ! cmp -s "$source/secrets/secret_key" "$secrets/secret_key"; then
   echo "$secrets are another installation's; move them away" >&2
   exit 1

@@ -36,7 +36,7 @@ class Installation:
     def __init__(self, folder: Path) -> None:
         self.docker, self.inside, self.data = folder / "docker", folder / "inside", folder / "data"
         self.secrets = folder / "kept"
-        tools = folder / "tools"
+        self.tools = tools = folder / "tools"
         for each in (self.docker, self.inside / "secrets", self.data, tools):
             each.mkdir(parents=True)
         for name in ("keys.py", "backup.sh", "restore.sh"):
@@ -150,6 +150,33 @@ def test_a_backup_has_the_secrets_that_run(installation: Installation, tmp_path:
     assert (installation.data / "last-backup.json").exists()
 
 
+@pytest.mark.parametrize("linked", ["", "secret_key"])
+def test_a_backup_has_secrets_that_are_linked(installation: Installation, tmp_path: Path, linked: str) -> None:
+    """The folder, or a file of it: where what a link leads to is lost, the copy has it."""
+    link, vault = installation.secrets / linked, tmp_path / "vault"
+    key = (installation.secrets / "secret_key").read_text()
+    link.rename(vault)
+    link.symlink_to(vault)
+    copy = tmp_path / "monday"
+    said = installation.does(installation.docker / "backup.sh", copy, cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert [each for each in (copy / "secrets", *(copy / "secrets").rglob("*")) if each.is_symlink()] == []
+    (shutil.rmtree if vault.is_dir() else os.remove)(vault)
+    link.unlink()
+    shutil.rmtree(installation.secrets, ignore_errors=True)
+    said = installation.does(installation.docker / "restore.sh", copy, cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert (installation.secrets / "secret_key").read_text() == key
+
+
+def test_secrets_that_change_meanwhile_are_no_backup(installation: Installation, tmp_path: Path) -> None:
+    (installation.tools / "pg_dump").write_text(f"#!/bin/sh\necho other > {installation.secrets}/secret_key\n")
+    said = installation.does(installation.docker / "backup.sh", tmp_path / "backups" / "monday", cwd=tmp_path)
+    assert said.returncode == 1
+    assert "changed while they were copied" in said.stderr
+    assert list((tmp_path / "backups").iterdir()) == []
+
+
 def test_without_secrets_there_is_no_backup(installation: Installation, tmp_path: Path) -> None:
     installation.environment["PILOTHOUSE_SECRETS"] = "nowhere"
     said = installation.does(installation.docker / "backup.sh", tmp_path / "backups" / "monday", cwd=tmp_path)
@@ -203,4 +230,27 @@ def test_where_compose_takes_other_secrets_nothing_is_restored(
     said = installation.does(installation.docker / "restore.sh", copy, cwd=tmp_path)
     assert said.returncode == 1
     assert "compose takes other secrets than" in said.stderr
+    assert not (installation.inside / "restored").exists()
+
+
+def test_a_backup_without_secrets_is_not_restored(installation: Installation, copy: Path, tmp_path: Path) -> None:
+    """Such as one that has a link to where they were."""
+    shutil.rmtree(copy / "secrets")
+    (copy / "secrets").symlink_to("nowhere")
+    shutil.rmtree(installation.secrets)
+    said = installation.does(installation.docker / "restore.sh", copy, cwd=tmp_path)
+    assert said.returncode == 1
+    assert f"no secrets in {copy}" in said.stderr
+    assert not installation.secrets.is_symlink()
+    assert not (installation.inside / "restored").exists()
+
+
+def test_secrets_are_not_restored_through_a_link_to_nowhere(
+    installation: Installation, copy: Path, tmp_path: Path
+) -> None:
+    shutil.rmtree(installation.secrets)
+    installation.secrets.symlink_to(tmp_path / "vault")
+    said = installation.does(installation.docker / "restore.sh", copy, cwd=tmp_path)
+    assert said.returncode == 1
+    assert "is a link to where nothing is" in said.stderr
     assert not (installation.inside / "restored").exists()
