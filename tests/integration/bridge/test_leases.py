@@ -306,6 +306,21 @@ async def test_machines_of_a_silent_host_are_given_to_nobody(
     assert [machine.state for machine in await overview.machines()] == ["stranded"]
 
 
+@pytest.mark.parametrize("draining", [True, False])
+async def test_what_a_host_that_is_emptied_adopts_ends_and_is_given_to_nobody(
+    leases: Leases, shelf: Shelf, overview: Overview, draining: bool
+) -> None:
+    """It was drained while it adopted, when its idle machines were stranded."""
+    await shelf.put("m-1")
+    await shelf.shelves.register(images=("desktop",), capacity=10)
+    await place_of(leases, "r-1")
+    await overview.drain("host-1", draining)
+    assert await shelf.shelves.adopt(FakeSandbox("desktop", name="m-1")) == "stranded"
+    assert isinstance(await leases.look("r-1"), Waiting if draining else Lease)
+    assert [machine.state for machine in await overview.machines()] == ["draining" if draining else "leased"]
+    assert (("drop", "m-1") in await shelf.work()) == draining
+
+
 async def test_a_silence_to_which_nobody_listened_costs_nothing(
     leases: Leases, shelf: Shelf, redis: Redis, ledger: Ledger
 ) -> None:
