@@ -1,6 +1,9 @@
 """Control groups that bound what one sandbox uses, where this process may make them."""
 
+import os
+import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +13,9 @@ PERIOD = 100_000
 """Processor time is shared out anew so often (microseconds)."""
 JOINED_WITHIN = 60.0
 """A group has its first process after so long at most (seconds)."""
+
+LOOK_EVERY = 0.01
+"""Seconds between two looks whether a group is empty."""
 
 Bound = tuple[str, str]
 """A file of a control group, and what is written into it."""
@@ -61,6 +67,27 @@ class Groups:
     def remove(self) -> None:
         """Remove them once their processes have ended."""
         _remove(self.paths)
+
+    def end(self, seconds: float) -> None:
+        """Kill what is in them and remove them as soon as that is gone. What takes longer than these seconds the next
+        start of a host removes."""
+        until = time.monotonic() + seconds
+        while True:
+            for pid in {pid for group in self.paths for pid in _members(group)}:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            _remove(self.paths)
+            if not any(group.exists() for group in self.paths) or time.monotonic() > until:
+                return
+            time.sleep(LOOK_EVERY)  # of the older hierarchy the kernel tells nobody that a group is empty
+
+
+def _members(group: Path) -> list[int]:
+    """The processes in a group; 0 stands for one that this process does not see."""
+    try:
+        return [pid for pid in map(int, (group / "cgroup.procs").read_text().split()) if pid]
+    except OSError:
+        return []
 
 
 def groups_sweep() -> None:

@@ -339,7 +339,7 @@ def _give_up(keeper: "subprocess.Popen[bytes] | None", told: int, groups: Groups
     finally:
         os.close(told)
     said = words(folder)
-    groups.remove()
+    groups.end(STOP_SECONDS)
     shutil.rmtree(folder, ignore_errors=True)
     return said
 
