@@ -17,9 +17,8 @@ from pathlib import Path
 from trainer.attempts import Attempt
 from trainer.errors import RolloutsMissing, TrainerError
 from trainer.trajectories import waiting
-from vocabulary.inboxes import SHORT, Short
+from vocabulary.inboxes import REFUSED, SHORT, TAKEN, Short
 
-TAKEN, REFUSED = ".taken", ".refused"
 REASONS = "refused.json"
 LOOK_EVERY = 0.1
 """Seconds between two looks at a folder that has too little."""

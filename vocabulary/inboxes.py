@@ -1,10 +1,12 @@
-"""What a trainer leaves in the folder it takes attempts from: word to who plays that it has too few, and what became of
-those that came."""
+"""What a trainer leaves in the folder it takes attempts from: what became of those that came, and word to who plays
+that it has too few."""
 
 from pydantic import Field
 
 from vocabulary.base import Frozen
 
+TAKEN, REFUSED = ".taken", ".refused"
+"""The folders of what was learned from, and of what it cannot use."""
 SHORT = ".short.json"
 """There while an update waits for attempts; written aside and renamed, and gone as soon as there are enough."""
 

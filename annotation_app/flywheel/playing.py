@@ -12,10 +12,8 @@ from pydantic import JsonValue
 from annotation_app.flywheel.programs import ProgramFailed, Programs, last_line, platform_python
 from annotation_app.flywheel.recipe import Played, Serving
 from annotation_app.flywheel.serving import Answering, served, weights_give
-from vocabulary.inboxes import SHORT, Short
+from vocabulary.inboxes import REFUSED, SHORT, TAKEN, Short
 
-TAKEN, REFUSED = ".taken", ".refused"
-"""Where the trainer's inbox has what was learned from, and what it cannot use."""
 ROUNDS = 4
 """How often an update plays, each time at further pages, where attempts were lost with their machines or the trainer
 cannot use them. A turn that is told to go on plays so often again."""

@@ -10,9 +10,9 @@ import pytest
 from tests.waiting import wait_until
 from trainer.attempts import Attempt
 from trainer.errors import AttemptStale, FolderDamaged, RolloutsMissing
-from trainer.inbox import REASONS, REFUSED, TAKEN, Inbox
+from trainer.inbox import REASONS, Inbox
 from trainer.trajectories import waiting
-from vocabulary.inboxes import SHORT, Short
+from vocabulary.inboxes import REFUSED, SHORT, TAKEN, Short
 
 
 def attempt(name: str) -> Attempt:

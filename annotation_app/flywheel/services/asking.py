@@ -11,9 +11,10 @@ from annotation_app.accounts.models import User
 from annotation_app.errors import ApplicationError, Conflict
 from annotation_app.flywheel.programs import Halted
 from annotation_app.flywheel.services.ledger import turn_running
-from annotation_app.judges.models import Judgement, PoolJudge, Run, RunState
+from annotation_app.judges.models import UNDER_WAY, Judgement, PoolJudge, Run, RunState
 from annotation_app.judges.services import run_cancel, run_request
 from annotation_app.judges.wiring import run_do
+from annotation_app.reviews.models import UNDER_WAY as CHECKED_NOW
 from annotation_app.reviews.models import Job, JobKind, JobState
 from annotation_app.reviews.services import check_request
 from annotation_app.reviews.wiring import check_do
@@ -22,14 +23,13 @@ POLL = 0.5
 """Seconds between two looks at what somebody else does."""
 WITHIN = 1_200
 """Seconds that a check under way is waited for: twice as long as it takes to find that its worker went away."""
-UNDER_WAY = ("queued", "running")
 
 
 def checks_ask(*, turn_id: UUID, user: User, episodes: Iterable[UUID]) -> tuple[str, ...]:
     """Have these episodes done again, one after the other; by which codes some could not be tried. Raises Halted."""
     refused: set[str] = set()
     for episode in episodes:
-        going_check(turn_id)
+        _going_check(turn_id)
         _await(turn_id, partial(_checking, episode), within=WITHIN)
         if _checked(episode):
             continue  # somebody else's check, or that of a turner that died
@@ -64,7 +64,7 @@ def judges_ask(*, turn_id: UUID, user: User, pool_id: int) -> None:
             raise Conflict(message, code="judge_failed")
 
 
-def going_check(turn_id: UUID) -> None:
+def _going_check(turn_id: UUID) -> None:
     """Raises Halted where the turn was stopped."""
     if not turn_running(turn_id=turn_id):
         raise Halted
@@ -80,12 +80,12 @@ def _await(turn_id: UUID, others: Callable[[], bool], *, within: float) -> None:
     """Returns once nobody else is at it, or has been for so many seconds: who asks then is told so. Raises Halted."""
     until = time.monotonic() + within
     while others() and time.monotonic() < until:
-        going_check(turn_id)
+        _going_check(turn_id)
         time.sleep(POLL)
 
 
 def _checking(episode: UUID) -> bool:
-    return Job.objects.filter(kind=JobKind.CHECK, episode=episode, status__in=UNDER_WAY).exists()
+    return Job.objects.filter(kind=JobKind.CHECK, episode=episode, status__in=CHECKED_NOW).exists()
 
 
 def _checked(episode: UUID) -> bool:

@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from annotation_app.catalogue.schemas import Query
 from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Use
-from annotation_app.flywheel.playing import TAKEN
 from annotation_app.flywheel.schemas import Source
 from vocabulary.exports import TRAJECTORIES
+from vocabulary.inboxes import TAKEN
 from vocabulary.tasks import Task, kind_of
 
 READ: tuple[Source, ...] = ("fresh", "earlier")

@@ -1,29 +1,20 @@
 """The machines of a host over a real Redis: kept warm, reset, adopted, drained, and replaced when they die."""
 
 import asyncio
-import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 
 import pytest
 from redis.asyncio import Redis
 
+from tests.integration.bridge.pools import Bridge, bridge_over, sandbox_of
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeHost, FakeSandbox
 from vm_bridge.errors import MachineGone, NoMachine, StaleLease, Unwalled
 from vm_bridge.fleet import Waiting
 from vm_bridge.ledger import Ledger
 from vm_bridge.ledger.leases import Ask
-from vm_bridge.ledger.scripts import PREFIX, Scripts
-from vm_bridge.ledger.shelves import Shelves
-from vm_bridge.machine import Lease, Machine
-from vm_bridge.manager.manager import Manager
-from vm_bridge.pool import Pool
+from vm_bridge.ledger.scripts import PREFIX
 from vm_bridge.sandbox import Sandbox, Usage
-from vocabulary.actions import TypeText
-
-NUMBERS = itertools.count()
 
 
 @pytest.fixture
@@ -35,37 +26,6 @@ def fake_host() -> FakeHost:
 def ended() -> list[str]:
     """The machines whose leases ended, as the pool told the streams."""
     return []
-
-
-async def never() -> object:
-    """Who asks stays."""
-    return await asyncio.get_running_loop().create_future()
-
-
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """A pool that runs, with a manager beside it."""
-
-    pool: Pool
-    manager: Manager
-
-    async def lease(self, image: str = "desktop", *, ttl: float = 60, wait: float = 5) -> Lease:
-        """Raises NoMachine when none is free in time."""
-        ask = Ask(f"request-{next(NUMBERS)}", image, "somebody", ttl=ttl)
-        given = await self.manager.allocate(ask, wait=wait, gone=never)
-        if isinstance(given, Waiting):
-            await self.manager.leases.cancel(ask.request)
-            raise NoMachine("none is free")
-        return given
-
-    async def release(self, lease: Lease) -> None:
-        await self.manager.leases.release(lease.machine_id, lease.fencing_token)
-
-    async def machine(self, lease: Lease) -> Machine:
-        return await self.pool.machine(lease.machine_id, lease.fencing_token)
-
-    async def warm(self, count: int, image: str = "desktop") -> None:
-        await self.manager.overview.warm_set(image, count, at_least=False)
 
 
 @pytest.fixture
@@ -94,32 +54,6 @@ class BrokenHost(FakeHost):
 
     async def create(self, image: str) -> Sandbox:
         raise NoMachine("a program is not installed")
-
-
-async def nobody_watches(machine_id: str) -> None:
-    """What the pool tells when nobody looks at a machine."""
-
-
-@asynccontextmanager
-async def bridge_over(
-    host: FakeHost,
-    redis: Redis,
-    *,
-    ended: Callable[[str], Awaitable[None]] = nobody_watches,
-    leave: bool = False,
-) -> AsyncIterator[Bridge]:
-    """A bridge that runs, and with `leave` leaves its machines behind."""
-    shelves = Shelves(redis, Scripts(redis), "host-1", "http://host-1")
-    pool = Pool(host, Ledger(redis), shelves, capacity=2, ended=ended)
-    manager = Manager(redis)
-    await pool.start()
-    async with manager.running():
-        yield Bridge(pool, manager)
-    await pool.close(leave=leave)
-
-
-def sandbox_of(host: FakeHost, lease: Lease) -> FakeSandbox:
-    return next(sandbox for sandbox in host.made if sandbox.id == lease.machine_id)
 
 
 async def test_a_lease_lets_its_holder_drive_one_machine(bridge: Bridge) -> None:
@@ -290,91 +224,6 @@ async def test_a_machine_whose_taking_back_broke_is_taken_back(fake_host: FakeHo
         await bridge.release(lease)
         await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
         assert (await bridge.lease()).machine_id == lease.machine_id
-
-
-async def test_the_next_bridge_adopts_what_an_earlier_one_left(fake_host: FakeHost, redis: Redis) -> None:
-    async with bridge_over(fake_host, redis, leave=True) as bridge:
-        lease = await bridge.lease()
-        await (await bridge.machine(lease)).perform("command-1", TypeText(text="half done"))
-    sandbox = sandbox_of(fake_host, lease)
-    async with bridge_over(fake_host, redis) as bridge:
-        await (await bridge.machine(lease)).observe()
-        await bridge.manager.leases.extend(lease.machine_id, lease.fencing_token, ttl=60)
-        assert (sandbox.typed, sandbox.resets) == ("half done", 0)
-
-
-class SlowToAdopt(FakeHost):
-    """Finds what was left when `found` is set."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found = asyncio.Event()
-
-    async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
-        await self.found.wait()
-        return await super().adopt(ids)
-
-
-async def test_a_host_that_adopts_lives_and_gives_nobody_its_idle_machines(redis: Redis) -> None:
-    """However long it takes: as after an upgrade, or where a machine that was left does not answer."""
-    host = SlowToAdopt()
-    host.found.set()
-    async with bridge_over(host, redis, leave=True) as bridge:
-        await bridge.warm(1)
-        held = await bridge.lease()
-        await eventually(lambda: len(host.made) == 2)
-        await shown(bridge, {"leased", "free"})
-    host.found.clear()
-    pool = Pool(
-        host,
-        Ledger(redis),
-        Shelves(redis, Scripts(redis), "host-1", "http://host-1"),
-        capacity=2,
-        ended=nobody_watches,
-    )
-    starting = asyncio.create_task(pool.start())
-    manager = Manager(redis)
-    async with manager.running():
-        bridge = Bridge(pool, manager)
-        await shown(bridge, {"leased", "stranded"})
-        beats: set[float | None] = set()
-        async with asyncio.timeout(30):
-            while len(beats) < 3:
-                beats.add(await redis.zscore(f"{PREFIX}hosts", "host-1"))
-                await asyncio.sleep(0.05)
-        with pytest.raises(NoMachine):
-            await bridge.lease(wait=0.2)
-        host.found.set()
-        await starting
-        assert (await bridge.lease()).machine_id != held.machine_id
-        await (await bridge.machine(held)).observe()
-    await pool.close()
-
-
-async def shown(bridge: Bridge, states: set[str]) -> None:
-    """Returns when the machines are seen in these states."""
-    async with asyncio.timeout(30):
-        while True:
-            if {machine.state for machine in await bridge.manager.overview.machines()} == states:
-                return
-            await asyncio.sleep(0.05)
-
-
-async def test_what_did_not_outlive_its_bridge_is_told_as_lost(fake_host: FakeHost, redis: Redis) -> None:
-    async with bridge_over(fake_host, redis, leave=True) as bridge:
-        lease = await bridge.lease()
-    sandbox_of(fake_host, lease).crash()
-    async with bridge_over(fake_host, redis) as bridge:
-        with pytest.raises(MachineGone, match="did not outlive"):
-            await bridge.machine(lease)
-
-
-async def test_a_machine_released_while_no_bridge_ran_is_reset(fake_host: FakeHost, redis: Redis) -> None:
-    async with bridge_over(fake_host, redis, leave=True) as bridge:
-        lease = await bridge.lease()
-    await Manager(redis).leases.release(lease.machine_id, lease.fencing_token)
-    async with bridge_over(fake_host, redis):
-        await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
 
 
 async def test_a_drained_host_ends_idle_machines_now_and_held_ones_later(bridge: Bridge, fake_host: FakeHost) -> None:

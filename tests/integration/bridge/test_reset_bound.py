@@ -4,7 +4,7 @@ import asyncio
 
 from redis.asyncio import Redis
 
-from tests.integration.bridge.test_pool import bridge_over
+from tests.integration.bridge.pools import bridge_over
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeHost, FakeSandbox
 from vm_bridge.sandbox import Sandbox

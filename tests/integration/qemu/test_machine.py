@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
+from tests.processes import commands_with
 from tests.waiting import eventually
 from vm_bridge.errors import CannotRestore
 from vm_bridge.hosts.qemu_process import BOOT_SECONDS
@@ -103,19 +104,6 @@ async def test_a_task_has_the_screen_it_asks_for(sandbox: QemuSandbox) -> None:
         assert f"{seen.width}x{seen.height}" == size
 
 
-def running(folder: Path) -> list[bytes]:
-    """The command lines of the machines that have their states below a folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes()
-        except OSError:
-            continue  # it has just ended
-        if f"filename={folder}/".encode() in line:
-            found.append(line)
-    return found
-
-
 async def test_one_that_nobody_wants_any_more_ends(tmp_path: Path) -> None:
     """As when its bridge is told to leave while it is made."""
     need_virtual()
@@ -123,11 +111,11 @@ async def test_one_that_nobody_wants_any_more_ends(tmp_path: Path) -> None:
     trees = (await host._opened()).trees
     try:
         coming = asyncio.create_task(host.create("desktop-vm"))
-        await eventually(lambda: coming.done() or running(trees), BOOT_SECONDS["tcg"])
+        await eventually(lambda: coming.done() or commands_with(f"filename={trees}/"), BOOT_SECONDS["tcg"])
         coming.cancel()
         with pytest.raises(asyncio.CancelledError):
             await coming
-        assert running(trees) == []
+        assert commands_with(f"filename={trees}/") == []
         assert list(trees.iterdir()) == []
     finally:
         await host.close()

@@ -9,6 +9,7 @@ from typing import NoReturn
 import pytest
 import pytest_asyncio
 
+from tests.processes import commands_with
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, NoMachine
 from vm_bridge.hosts.limits import PARENT, ROOT
@@ -22,23 +23,10 @@ async def image(host: LocalHost) -> Image:
     return await host._image("desktop")
 
 
-def inside(folder: Path) -> list[str]:
-    """The processes that were started for a tree, as their command lines tell."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes()
-        except OSError:
-            continue  # it has just ended
-        if str(folder).encode() in line:
-            found.append(line.decode())
-    return found
-
-
 def left(folder: Path) -> list[str]:
     """What there is of a tree."""
     groups = (ROOT / PARENT / folder.name, *ROOT.glob(f"*/{PARENT}/{folder.name}"))
-    return [*(str(path) for path in (folder, *groups) if path.exists()), *inside(folder)]
+    return [*(str(path) for path in (folder, *groups) if path.exists()), *commands_with(str(folder))]
 
 
 @pytest_asyncio.fixture
@@ -55,7 +43,7 @@ async def test_a_tree_of_another_state_leaves_nothing(image: Image, folder: Path
 
 async def test_a_tree_that_is_no_longer_wanted_leaves_nothing(image: Image, folder: Path) -> None:
     coming = asyncio.create_task(Tree.spawn(image, folder))
-    await eventually(lambda: bool(inside(folder)))
+    await eventually(lambda: bool(commands_with(str(folder))))
     coming.cancel()
     with pytest.raises(asyncio.CancelledError):
         await coming

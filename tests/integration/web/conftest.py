@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
 from tests.integration.bridge import conftest as bridge_fixtures
+from tests.integration.web.reloadable import Reloadable, reloadable
 from tests.waiting import eventually
 from vm_bridge.__main__ import bridge_app
 from vm_bridge.config import Config
@@ -120,6 +121,19 @@ async def serving(make_app: Callable[[str], Any]) -> AsyncIterator[str]:
         server.should_exit = True
         await running
         listener.close()
+
+
+@pytest.fixture
+def admin(committed: World) -> User:
+    """Turns wheels."""
+    return user_ensure(username="wanda", password="a password of wanda", name="Wanda", roles=["admin"])
+
+
+@pytest.fixture
+def model() -> Iterator[Reloadable]:
+    """A server of models that takes other weights."""
+    with reloadable() as running:
+        yield running
 
 
 def script_for(task: Task) -> Script:

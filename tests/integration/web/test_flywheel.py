@@ -1,9 +1,6 @@
 """A wheel over real rows and folders: what it takes in, where it goes, and what follows a turner that died."""
 
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,14 +10,12 @@ from typing import Any
 import pytest
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.services import user_ensure
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden
 from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.jobs import turns_due_job
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Stage, Use, Wheel
-from annotation_app.flywheel.playing import TAKEN
 from annotation_app.flywheel.recipe import Likelihood, MixShares, Reinforcement, Trials
 from annotation_app.flywheel.selectors import lineage, turns
 from annotation_app.flywheel.services import gate, ledger, samples, training
@@ -29,7 +24,6 @@ from annotation_app.flywheel.serving import Answering
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.promotions.services import evaluation_add
-from annotation_app.settings.base import ROOT
 from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import World
 from tests.integration.web.wheels import (
@@ -45,15 +39,10 @@ from tests.integration.web.wheels import (
 )
 from tests.unit.annotation_app.test_gate import report
 from tests.unit.annotation_app.test_trials import attempts_write
-from tests.waiting import wait_until
 from vocabulary.evaluations import Comparison, Overall, TaskChange
+from vocabulary.inboxes import TAKEN
 from vocabulary.proposals import PolicyRef
 from vocabulary.statistics import rate_of
-
-
-@pytest.fixture
-def admin(committed: World) -> User:
-    return user_ensure(username="wanda", password="a password of wanda", name="Wanda", roles=["admin"])
 
 
 @pytest.fixture
@@ -388,31 +377,3 @@ def test_what_a_turn_took_in_and_never_said_where_to_is_the_next_ones(
     assert Sample.objects.filter(turn=turn).count() == 7
     assert not stopped.samples.exists()
     assert Use.objects.filter(sample__turn=turn).values_list("source", flat=True)[0] == "fresh"
-
-
-DYING = """
-import sys
-from pathlib import Path
-from annotation_app.flywheel.programs import Programs, held
-with held(Path(sys.argv[1])) as lock:
-    say = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
-    Programs(lock, lambda: True, {{}}).run([sys.executable, "-c", say], log=Path(sys.argv[1]) / "program.log")
-"""
-
-
-def test_what_a_killed_turner_had_running_ends_before_the_next_begins(tmp_path: Path) -> None:
-    folder, said = tmp_path / "turn", tmp_path / "turn" / "program.out"
-    turner = subprocess.Popen([sys.executable, "-c", DYING.replace("{{}}", "{}"), str(folder)], cwd=ROOT)
-    try:
-        wait_until(lambda: said.exists() and said.read_text().endswith("\n"), limit=60)
-        with programs.held(folder) as lock:
-            assert lock is None
-        turner.send_signal(signal.SIGKILL)
-        turner.wait()
-        with programs.held(folder, patience=60) as lock:
-            assert lock is not None
-        process = Path("/proc") / said.read_text().strip() / "cmdline"
-        assert not process.exists() or not process.read_bytes(), "at most its name is left, until somebody reaps it"
-    finally:
-        turner.kill()
-        turner.wait()

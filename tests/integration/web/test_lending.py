@@ -3,14 +3,13 @@ the attempts themselves and their report are not real here."""
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.services import user_ensure
 from annotation_app.errors import Conflict
 from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Stage, Turn, Wheel
@@ -20,8 +19,7 @@ from annotation_app.operations.ports import free_port
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.settings.base import ROOT
 from annotation_app.tasks.models import Pool
-from tests.integration.web.conftest import World
-from tests.integration.web.reloadable import Reloadable, reloadable
+from tests.integration.web.reloadable import Reloadable
 from tests.integration.web.wheels import Died, attempts_come, dying, trainer_write, turned
 from tests.unit.annotation_app.test_gate import report
 from vocabulary.proposals import PolicyRef
@@ -48,17 +46,6 @@ class Trying(programs.Programs):
             Path(command[command.index("--out") + 1]).write_text(report(CANDIDATE, {"a/b": (1, 2)}).model_dump_json())
             return ""
         return super().run(command, log=log)
-
-
-@pytest.fixture
-def admin(committed: World) -> User:
-    return user_ensure(username="wanda", password="a password of wanda", name="Wanda", roles=["admin"])
-
-
-@pytest.fixture
-def model() -> Iterator[Reloadable]:
-    with reloadable() as running:
-        yield running
 
 
 @pytest.fixture

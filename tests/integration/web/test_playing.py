@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotation_app.flywheel import playing
-from annotation_app.flywheel.playing import REFUSED, ROUNDS, TAKEN, Player, reinforced
+from annotation_app.flywheel.playing import ROUNDS, Player, reinforced
 from annotation_app.flywheel.programs import ProgramFailed, Programs
 from annotation_app.flywheel.recipe import Played
 from annotation_app.flywheel.serving import Answering
@@ -17,7 +17,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
 from tests.integration.web.wheels import Died
 from tests.unit.annotation_app.test_trials import attempts_write
-from vocabulary.inboxes import SHORT
+from vocabulary.inboxes import REFUSED, SHORT, TAKEN
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 import vocabulary.judgements
 from annotation_app.accounts.models import User
-from annotation_app.accounts.services import user_ensure
 from annotation_app.errors import Forbidden
 from annotation_app.flywheel import engine
 from annotation_app.flywheel.models import Played, Sample, Stage, Wheel
@@ -18,7 +17,7 @@ from annotation_app.flywheel.recipe import Reinforcement
 from annotation_app.flywheel.selectors import turns
 from annotation_app.flywheel.services import asking, ledger, samples
 from annotation_app.imports.services import import_folder_take
-from annotation_app.judges.models import Judgement, PoolJudge, Run
+from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.selectors import judge_server
 from annotation_app.judges.services import run_request
 from annotation_app.policies.models import PolicyRevision
@@ -26,18 +25,12 @@ from annotation_app.reviews.models import Job
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.reviews.searching import pairs_found
 from annotation_app.reviews.services import check_end, check_request, job_begin, job_fail
-from tests.integration.web.conftest import World
 from tests.integration.web.test_judges import judge_made
 from tests.integration.web.wheels import attempts_come, stages_to, turned, wheel_made
 from tests.unit.annotation_app.test_trials import attempts_write
 from vocabulary.observations import Verdict
 
 DONE = CheckReport(steps=(), departs_at=None, verdict=Verdict(success=True, score=1), executable=True)
-
-
-@pytest.fixture
-def admin(committed: World) -> User:
-    return user_ensure(username="wanda", password="a password of wanda", name="Wanda", roles=["admin"])
 
 
 @pytest.fixture
@@ -63,6 +56,13 @@ def checking(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[UUID], None] 
 
     monkeypatch.setattr(asking, "check_do", check_do)
     return tried
+
+
+def judge_of(wheel: Wheel) -> Judge:
+    """A judge of the wheel's pool, for whom nobody answers."""
+    judge = judge_made()
+    PoolJudge.objects.create(pool=wheel.pool, judge=judge, threshold=0.5)
+    return judge
 
 
 def test_one_that_cannot_be_tried_does_not_end_the_checks_of_the_others(
@@ -146,14 +146,14 @@ def test_a_judge_that_does_not_answer_fails_the_turn_and_its_samples_are_routed_
     wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stages_to(monkeypatch, "route")
-    assigned = PoolJudge.objects.create(pool=wheel.pool, judge=judge_made(), threshold=0.5)
+    judge_of(wheel)
     turn = ledger.turn_begin(user=admin, wheel_id=asks(wheel, admin, judge=True).pk)
     assert engine.turn_go(turn_id=turn.pk)
     stage = Stage.objects.get(turn=turn, name="value")
     assert (stage.state, stage.code) == ("failed", "judge_failed")
     assert "does not answer" in stage.error
     assert set(turn.samples.values_list("route", flat=True)) == {""}
-    assigned.delete()
+    PoolJudge.objects.all().delete()
     ledger.turn_resume(user=admin, turn_id=turn.pk)
     assert engine.turn_go(turn_id=turn.pk)
     assert turn.samples.exclude(route="").count() == 7
@@ -163,8 +163,7 @@ def test_what_a_judge_that_judges_here_will_not_have_fails_no_turn(
     wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stages_to(monkeypatch, "route")
-    judge = judge_made()
-    PoolJudge.objects.create(pool=wheel.pool, judge=judge, threshold=0.5)
+    judge = judge_of(wheel)
 
     def refuses(*, run_id: UUID, **_: object) -> None:
         Run.objects.filter(pk=run_id).update(status="failed", total=1, refused=1, error="The prompt is too long.")
@@ -186,8 +185,7 @@ def test_a_judge_that_others_have_judge_is_waited_for_as_long_as_it_takes(
     wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stages_to(monkeypatch, "route")
-    judge = judge_made()
-    PoolJudge.objects.create(pool=wheel.pool, judge=judge, threshold=0.5)
+    judge = judge_of(wheel)
     others = run_request(user=admin, pool_id=wheel.pool_id, judge_id=judge.pk)
     clock = [0.0]
 
@@ -204,7 +202,7 @@ def test_a_judge_that_others_have_judge_is_waited_for_as_long_as_it_takes(
 
 
 def test_judging_ends_with_its_turn(wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    PoolJudge.objects.create(pool=wheel.pool, judge=judge_made(), threshold=0.5)
+    judge_of(wheel)
     turn = ledger.turn_begin(user=admin, wheel_id=asks(wheel, admin, judge=True).pk)
 
     def stopped(**fields: Any) -> Run:

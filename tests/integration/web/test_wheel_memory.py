@@ -12,7 +12,6 @@ import pytest
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict
 from annotation_app.flywheel import engine
@@ -26,17 +25,11 @@ from annotation_app.flywheel.services import gate, ledger, training
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.reviews.services import remark_set, review_claim
 from annotation_app.tasks.models import Pool
-from tests.integration.web.conftest import World
 from tests.integration.web.wheels import GATE, Noting, attempts_come, stages_to, trainer_write, turned
 from tests.unit.annotation_app.test_gate import report
 from vocabulary.proposals import PolicyRef
 
 SERVER = "http://desks.example"
-
-
-@pytest.fixture
-def admin(committed: World) -> User:
-    return user_ensure(username="wanda", password="a password of wanda", name="Wanda", roles=["admin"])
 
 
 @pytest.fixture

@@ -1,14 +1,13 @@
 """The end of a turn whose candidate passed: the policy server's weights and the revision that proposes are exchanged
 together, or neither. The server and its calls are real here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.services import user_ensure
 from annotation_app.errors import Forbidden
 from annotation_app.flywheel import programs, serving
 from annotation_app.flywheel.models import Checkpoint, Turn
@@ -20,21 +19,9 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.promotions.services import evaluation_add, gate_set, policy_activate
 from annotation_app.tasks.models import Pool
-from tests.integration.web.conftest import World
-from tests.integration.web.reloadable import Reloadable, reloadable
+from tests.integration.web.reloadable import Reloadable
 from tests.integration.web.wheels import attempts_come, stages_to, trainer_write, turned
 from tests.unit.annotation_app.test_gate import report
-
-
-@pytest.fixture
-def admin(committed: World) -> User:
-    return user_ensure(username="wanda", password="a password of wanda", name="Wanda", roles=["admin"])
-
-
-@pytest.fixture
-def model() -> Iterator[Reloadable]:
-    with reloadable() as running:
-        yield running
 
 
 @pytest.fixture

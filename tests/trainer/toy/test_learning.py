@@ -12,7 +12,7 @@ import torch
 from trainer import grpo, ppo
 from trainer.checkpoints import STATE, checkpoint_load
 from trainer.errors import CheckpointMismatched, RolloutsMissing
-from trainer.inbox import TAKEN
+from vocabulary.inboxes import TAKEN
 
 Told = Callable[..., dict[str, Any]]
 QUICK: dict[str, Any] = {"updates": 3, "attempts": 8, "critic_learning_rate": 3e-3, "alpha": 0.5, "value_updates": 1}

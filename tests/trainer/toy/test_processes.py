@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from trainer.inbox import TAKEN
 from trainer.ppo import Config
 from trainer.toy.worker import OPEN
+from vocabulary.inboxes import TAKEN
 
 WITHIN = 600.0
 UPDATES, ATTEMPTS = 4, 6

@@ -13,9 +13,9 @@ from tests.trainer.test_ranks import lines, trained, weights
 from trainer import ppo
 from trainer.checkpoints import STATE, checkpoint_load
 from trainer.critic import HEAD, critic_load
-from trainer.inbox import TAKEN
 from trainer.ranks import SHARES
 from trainer.toy.world import lights_play
+from vocabulary.inboxes import TAKEN
 
 LAST = "update-000002"
 COMMON = ("checkpoint", "out", "learning_rate", "warmup", "vision", "sequences", "tokens")

@@ -1,0 +1,79 @@
+"""Pools of tests: one host's machines over a real Redis, with a manager beside it."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+
+from vm_bridge.drivers.fake import FakeHost, FakeSandbox
+from vm_bridge.errors import NoMachine
+from vm_bridge.fleet import Waiting
+from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.leases import Ask
+from vm_bridge.ledger.scripts import Scripts
+from vm_bridge.ledger.shelves import Shelves
+from vm_bridge.machine import Lease, Machine
+from vm_bridge.manager.manager import Manager
+from vm_bridge.pool import Pool
+
+NUMBERS = itertools.count()
+
+
+async def never() -> object:
+    """Who asks stays."""
+    return await asyncio.get_running_loop().create_future()
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """A pool that runs, with a manager beside it."""
+
+    pool: Pool
+    manager: Manager
+
+    async def lease(self, image: str = "desktop", *, ttl: float = 60, wait: float = 5) -> Lease:
+        """Raises NoMachine when none is free in time."""
+        ask = Ask(f"request-{next(NUMBERS)}", image, "somebody", ttl=ttl)
+        given = await self.manager.allocate(ask, wait=wait, gone=never)
+        if isinstance(given, Waiting):
+            await self.manager.leases.cancel(ask.request)
+            raise NoMachine("none is free")
+        return given
+
+    async def release(self, lease: Lease) -> None:
+        await self.manager.leases.release(lease.machine_id, lease.fencing_token)
+
+    async def machine(self, lease: Lease) -> Machine:
+        return await self.pool.machine(lease.machine_id, lease.fencing_token)
+
+    async def warm(self, count: int, image: str = "desktop") -> None:
+        await self.manager.overview.warm_set(image, count, at_least=False)
+
+
+async def nobody_watches(machine_id: str) -> None:
+    """What the pool tells when nobody looks at a machine."""
+
+
+@asynccontextmanager
+async def bridge_over(
+    host: FakeHost,
+    redis: Redis,
+    *,
+    ended: Callable[[str], Awaitable[None]] = nobody_watches,
+    leave: bool = False,
+) -> AsyncIterator[Bridge]:
+    """A bridge that runs, and with `leave` leaves its machines behind."""
+    shelves = Shelves(redis, Scripts(redis), "host-1", "http://host-1")
+    pool = Pool(host, Ledger(redis), shelves, capacity=2, ended=ended)
+    manager = Manager(redis)
+    await pool.start()
+    async with manager.running():
+        yield Bridge(pool, manager)
+    await pool.close(leave=leave)
+
+
+def sandbox_of(host: FakeHost, lease: Lease) -> FakeSandbox:
+    return next(sandbox for sandbox in host.made if sandbox.id == lease.machine_id)
