@@ -68,7 +68,7 @@ async def drawn(given: argparse.Namespace, beside: Path) -> None:
     """The folder, from as far as it has come. Raises PagesFailed, PolicyError, FolderUnusable."""
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     pages = [(task, seed) for seed in seeds for task in dict.fromkeys(given.task) for _ in range(given.attempts)]
-    async with playing(given.checkpoint.resolve(), beside, given.parallel, None) as player:
+    async with playing(given.checkpoint.resolve(), beside, given.parallel, None, given.level) as player:
         await player.drawn(given.out, player.tasks(pages), given.revision, given.temperature)
 
 
@@ -78,7 +78,8 @@ def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("out", type=Path, help="the folder to make")
     parser.add_argument("--checkpoint", type=Path, default=START, help="the policy; default: the bundled one")
     parser.add_argument("--revision", default="nano", help="the word for these weights, in what is written")
-    parser.add_argument("--task", action="append", required=True, help="click-color, sites/login; may be given again")
+    parser.add_argument("--task", action="append", required=True, help="click-color, drills/press; may be given again")
+    parser.add_argument("--level", type=int, default=1, choices=(1, 2, 3), help="of drills")
     parser.add_argument("--first-seed", type=int, default=FIRST, help="of the pages; those from 50000 on are trained")
     parser.add_argument("--seeds", type=int, default=40, help="pages of each task")
     parser.add_argument("--attempts", type=int, default=1, help="at each page")

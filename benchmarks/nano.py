@@ -23,8 +23,9 @@ BUNDLED = ROOT / "trainer" / "nano" / "checkpoint"
 SCREENS = 200
 TASKS = (
     *("tasks", "tasks_above_0_8", "pointing_tasks_above_0_8", "multistep_tasks_above_0_8"),
-    *("bundled_tasks_above_0_8", "miniwob_tasks_above_0_8", "miniwob_tasks_above_random"),
-    "miniwob_tasks_above_blind",
+    *("sites_and_games_above_0_8", "bundled_tasks_above_blind", "miniwob_tasks_above_0_8"),
+    *("miniwob_pointing_above_0_8", "miniwob_multistep_above_0_8"),
+    *("miniwob_tasks_above_random", "miniwob_tasks_above_blind"),
 )
 OWN = (
     *("unseen_word_accuracy", "unseen_word_random", "unseen_word_blind", "unseen_word_typed", "next_step_accuracy"),

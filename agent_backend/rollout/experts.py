@@ -26,6 +26,7 @@ from vm_bridge.errors import BridgeError
 from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
 from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.miniwob import MiniWob, instruction_read
+from vm_bridge.suites.parts import parts_read
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import Manifest
 from vocabulary.observations import Observation
@@ -39,8 +40,11 @@ MOST = 40
 REF = PolicyRef(name=EXPERT, revision=EXPERT, dialect="ui_tars_1_5", scripted=True)
 
 
-async def attempt(sandbox: BrowserSandbox, task: Task) -> tuple[Trajectory, Mapping[BlobRef, bytes]]:
-    """One attempt of the expert, and its pictures. Raises BridgeError."""
+async def attempt(
+    sandbox: BrowserSandbox, task: Task, *, parts: bool = False
+) -> tuple[Trajectory, Mapping[BlobRef, bytes]]:
+    """One attempt of the expert, and its pictures; with `parts`, what stands where on each screen that is decided on.
+    Raises BridgeError."""
     view, begun, steps, pictures = sandbox.bind(1), datetime.now(UTC), list[Step](), dict[BlobRef, bytes]()
 
     async def kept(seen: Observation) -> Observation:
@@ -54,6 +58,8 @@ async def attempt(sandbox: BrowserSandbox, task: Task) -> tuple[Trajectory, Mapp
         told = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})
     while len(steps) < min(task.max_steps, MOST) and not _over(seen) and (advice := await view.advise()) is not None:
         command = uuid.uuid4().hex
+        if parts:
+            seen = seen.model_copy(update={"accessibility": await sandbox.browser.read(1, parts_read)})
         done = await view.perform(command, advice.action)
         step = Step(
             index=len(steps),
@@ -98,10 +104,11 @@ async def attempted(given: argparse.Namespace) -> Manifest:
     """Every attempt that is not in the folder, so many at a time; a task whose page fails is left out. Raises
     AgentError, BridgeError."""
     plan = {"suite": given.suite, "tasks": given.task, "first": given.first_seed, "seeds": given.seeds}
-    folder = FolderWriter(given.out, {"origin": "rollout", "policy": EXPERT, **plan, "size": list(given.size)})
+    form = ({"level": given.level} if given.level > 1 else {}) | ({"parts": True} if given.parts else {})
+    folder = FolderWriter(given.out, {"origin": "rollout", "policy": EXPERT, **plan, **form, "size": list(given.size)})
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     suite = WEB_SUITES[given.suite]
-    tasks = [suite.make(name, seed=seed, size=given.size) for seed in seeds for name in given.task]
+    tasks = [suite.make(name, seed=seed, level=given.level, size=given.size) for seed in seeds for name in given.task]
     done = {task.id for task in folder.kept.values()}
     todo, lost = deque(task for task in tasks if task.id not in done), list[JsonValue]()
 
@@ -109,7 +116,7 @@ async def attempted(given: argparse.Namespace) -> Manifest:
         while todo:
             task = todo.popleft()
             try:
-                trajectory, pictures = await attempt(sandbox, task)
+                trajectory, pictures = await attempt(sandbox, task, parts=given.parts)
             except BridgeError as error:
                 lost.append(task.id)
                 print(f"{task.id} is left out: {error}", file=sys.stderr, flush=True)
@@ -136,8 +143,10 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--suite", choices=sorted(WEB_SUITES), default="miniwob", help="whose tasks")
     parser.add_argument("--task", action="append", required=True, help="which; may be given again")
     parser.add_argument("--size", type=size_read, default=(160, 210), help="of the screen, as 160x210")
+    parser.add_argument("--level", type=int, default=1, help="of tasks that have levels")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=1, help="attempts at each task, with rising seeds")
+    parser.add_argument("--parts", action="store_true", help="keep what stands where on the pages, to teach reading")
     parser.add_argument("--parallel", type=int, default=4, help="pages at a time")
     parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
     arguments = parser.parse_args(given)

@@ -23,6 +23,7 @@ SMALL_FILE = Path(__file__).with_name("small.json")
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
 BROWSER_POOLS = (
     ("Browser games", "Small games whose time stands still until you act.", "games"),
+    ("Drills", "One skill each on a small screen: press, choose, fill in, sort, drag.", "drills"),
     ("Web tasks", "Shops, mail, calendars, tables, a wiki: pages made for this.", "sites"),
     ("MiniWoB++", "The classic small web tasks, as their package has them.", "miniwob"),
 )
@@ -82,7 +83,7 @@ class DemoPool:
 def _small_screens() -> DemoPool:
     """What the bundled policy was taught, with seeds it was not taught: the first pool people see."""
     tasks = list(TASKS.validate_json(SMALL_FILE.read_bytes()))
-    told = "Small web tasks for the bundled model, which proposes from pixels alone and is often wrong."
+    told = "Drills and small web tasks for the bundled model, which proposes from pixels alone and is often wrong."
     return DemoPool("Small screens", told, tasks, image="browser", policy="nano", priority=1)
 
 
@@ -163,7 +164,7 @@ def demo_load(*, exposed: bool = False) -> int:
     if settings.ENV.nano_url:
         policies["nano"] = policy_ensure(
             name="nano",
-            revision="6",
+            revision="7",
             dialect="ui_tars_1_5",
             base_url=settings.ENV.nano_url,
             model="nano",

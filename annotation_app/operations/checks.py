@@ -17,7 +17,9 @@ from annotation_app.operations.stack import ROOT
 
 REPORTS = ROOT / "test-results"
 PARALLEL = ("-n", "2", "--dist", "loadgroup")
-BY_FILE = ("-n", "2", "--dist", "loadfile")
+BY_FILE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+"""Three, since they wait half of their time. In their own order, in which what takes longest comes first: by default
+files of few tests come last, and those with whole trainings have one or two."""
 ONCE_MORE = ("--reruns", "1", "-rfEsR")
 
 
@@ -56,8 +58,8 @@ def quick_tests(node: Node) -> tuple[Check, ...]:
 
 
 def full_tests() -> tuple[Check, ...]:
-    """Real servers, real desktops, a real browser. Two files of tests at a time; those of the whole platform one after
-    another, for they share it. A test that fails runs once more, and is told."""
+    """Real servers, real desktops, a real browser. Three files of tests at a time; those of the whole platform one
+    after another, for they share it. A test that fails runs once more, and is told."""
     return (
         _pytest("integration", "tests/integration", *BY_FILE, *ONCE_MORE),
         _pytest("e2e", "tests/e2e", *ONCE_MORE),

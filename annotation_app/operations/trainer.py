@@ -28,7 +28,8 @@ def ensure_trainer(console: Console, *, folder: Path = FOLDER) -> Path:
             return python
         run("Making the trainer's environment", [sys.executable, "-m", "venv", "--clear", str(folder)],
             console=console, log=LOG)  # fmt: skip
-        pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+        # What is imported is compiled then; to compile all of it takes longer than to unpack it.
+        pip = [str(python), "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
         torch = install_torch(pip, console)
         bounds = folder / "constraints.txt"
         bounds.write_text(f"{torch}\n")

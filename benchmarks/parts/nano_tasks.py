@@ -22,11 +22,10 @@ from agent_backend.policy.completions import Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy
 from benchmarks.parts.browser_steps import machines
 from benchmarks.parts.figures import say
-from benchmarks.parts.nano_trials import MINIWOB, Beside, Trial, counted, trials
+from benchmarks.parts.nano_trials import FEW, MINIWOB, Beside, Trial, counted, trials
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.browser import BrowserSandbox
 from vm_bridge.machine import Machine
-from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.miniwob.suite import instruction_read
 from vm_bridge.suites.web.play import random_act
 from vocabulary.actions import CONTROL_KINDS, Action, Click, Finish
@@ -124,13 +123,19 @@ def _policy(server: str, sampling: Sampling) -> OpenAIPolicy:
 
 async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, trial: Trial) -> Figures:
     wins, blind, chance = list[bool](), list[bool](), list[bool]()
-    asked = _Asked(policy)
+    asked, unaided = _Asked(policy), _Asked(policy, grey(trial.size))
     begun: list[tuple[list[bool], Decide, int]] = [(wins, asked, seed) for seed in range(trial.first)]
-    begun += [(blind, _Asked(policy, grey(trial.size)), seed) for seed in range(trial.blind)]
-    begun += [(chance, at_random(trial, seed), seed) for seed in range(trial.chance)]
+    begun += [(blind, unaided, seed) for seed in range(min(FEW, trial.blind))]
+    begun += [(chance, at_random(trial, seed), seed) for seed in range(min(FEW, trial.chance))]
     await _played(sandboxes, trial, begun)
     if any(wins):
         await _played(sandboxes, trial, [(wins, asked, seed) for seed in range(trial.first, trial.seeds)])
+        more: list[tuple[list[bool], Decide, int]] = []
+        if not clear(wins, blind):
+            more += [(blind, unaided, seed) for seed in range(len(blind), trial.blind)]
+        if not clear(wins, chance):
+            more += [(chance, at_random(trial, seed), seed) for seed in range(len(chance), trial.chance)]
+        await _played(sandboxes, trial, more)
     rate, by_chance, unseeing = (rate_of(sum(each), len(each)) for each in (wins, chance, blind))
     return {
         "seeds": len(wins),
@@ -141,6 +146,11 @@ async def _task(sandboxes: Sequence[BrowserSandbox], policy: OpenAIPolicy, trial
         "blind": round(unseeing.rate, 3),
         "blind_ci95": (round(unseeing.low, 3), round(unseeing.high, 3)),
     }
+
+
+def clear(wins: Sequence[bool], others: Sequence[bool]) -> bool:
+    """Whether the share of wins is above the other, their intervals apart."""
+    return rate_of(sum(wins), len(wins)).low > rate_of(sum(others), len(others)).high
 
 
 async def _played(
@@ -171,7 +181,7 @@ async def _opened(sandbox: BrowserSandbox, decide: Decide, trial: Trial, seed: i
 async def attempt(sandbox: BrowserSandbox, decide: Decide, trial: Trial, seed: int) -> bool:
     """Whether the page's own reward says that it was solved."""
     view, steps = sandbox.bind(1), list[Step]()
-    task = WEB_SUITES[trial.suite].make(trial.name, seed=seed, size=trial.size)
+    task = trial.task(seed)
     seen = await view.prepare(task)
     if trial.suite == MINIWOB:
         task = task.model_copy(update={"instruction": await sandbox.browser.read(1, instruction_read)})

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.web.manifest import SMALL
+from vocabulary.tasks import Task
 
-MINIWOB = "miniwob"
+MINIWOB, DRILLS = "miniwob", "drills"
 POINTING = (
     *("click-button", "click-dialog-2", "click-tab", "click-link", "click-widget", "click-color", "focus-text-2"),
     *("grid-coordinate", "identify-shape", "unicode-test"),
@@ -30,6 +31,13 @@ STEPWISE = {
 """Those of MiniWoB++ done by several acts on some seeds or on all: how many the expert needs, in the middle of 120
 seeds."""
 OWN = {
+    "drills": {
+        **dict.fromkeys(("calendar", "chips", "dialog", "filing", "icons", "links", "press"), 1),
+        **dict.fromkeys(("rows", "switches", "tabs"), 1),
+        **dict.fromkeys(("menu", "options"), 2),
+        **dict.fromkeys(("checklist", "rename", "sequence", "stepper"), 3),
+        **{"keypad": 4, "search": 4, "wizard": 4, "form": 5},
+    },
     "sites": {
         **{"kanban": 1, "editor": 2, "settings": 3, "popups": 4, "outages": 4},
         **{"login": 5, "picker": 6, "signup": 6},
@@ -52,7 +60,10 @@ that is one click has one more."""
 LONG = 10
 """From so many acts on, a bundled task is tried on half as many seeds."""
 FIRST = 5
-"""Seeds of a bundled task that are played first; where none of them is solved, no more are."""
+"""Seeds of a task that are played first; where none of them is solved, no more are."""
+FEW = 4
+"""Attempts at random and at a grey picture that are played first; there are more where these leave it open whether the
+policy does better."""
 STILL = 3
 """Times in a row that the same may be done at the same picture of a bundled task: a policy that draws nothing would go
 on with it."""
@@ -76,9 +87,15 @@ class Trial:
     still: int
     """After so many times of the same at the same picture an attempt is over."""
     blind: int
-    """Attempts at a grey picture; they use up all their acts, and so do those at random."""
+    """Attempts at a grey picture, at most; they use up all their acts, and so do those at random."""
     chance: int
-    """Attempts at random."""
+    """Attempts at random, at most."""
+    level: int = 1
+    """Of a task that has levels."""
+
+    def task(self, seed: int) -> Task:
+        """It at a seed."""
+        return WEB_SUITES[self.suite].make(self.name, seed=seed, level=self.level, size=self.size)
 
     @property
     def key(self) -> str:
@@ -87,8 +104,8 @@ class Trial:
 
     @property
     def pointing(self) -> bool:
-        """Whether it is one click, at a target whose label and place vary."""
-        return self.suite == MINIWOB and self.name in POINTING
+        """Whether it is one click or one drag, at a target whose label and place vary."""
+        return (self.suite == DRILLS and self.acts == 1) or (self.suite == MINIWOB and self.name in POINTING)
 
     @property
     def multistep(self) -> bool:
@@ -96,15 +113,22 @@ class Trial:
         return self.acts >= MULTISTEP
 
 
-def trials(seeds: int = 20) -> Iterator[Trial]:
-    """All: MiniWoB++'s tasks at their own size, then the bundled ones at a small screen."""
+def trials(seeds: int = 20, level: int = 1) -> Iterator[Trial]:
+    """All: MiniWoB++'s tasks at their own size, then the bundled ones at a small screen, drills at the level asked
+    for."""
     for name in (*ALIKE, *POINTING):
-        yield Trial(MINIWOB, name, (160, 210), 1, 2, seeds, first=seeds, still=2, blind=12, chance=12)
+        yield Trial(MINIWOB, name, (160, 210), 1, 2, seeds, min(FIRST, seeds), still=2, blind=12, chance=12)
     for name, acts in STEPWISE.items():
         most = acts + MORE
-        yield Trial(MINIWOB, name, (160, 210), acts, most, seeds, first=seeds, still=most, blind=4, chance=12)
+        yield Trial(MINIWOB, name, (160, 210), acts, most, seeds, min(FIRST, seeds), most, FEW, chance=12)
     for suite, tasks in OWN.items():
         for name, acts in tasks.items():
+            if suite == DRILLS:
+                most = min(acts + (1 if acts == 1 else MORE), WEB_SUITES[suite].make(name, level=level).max_steps)
+                blind = 6 if acts == 1 else FEW
+                first = min(FIRST, seeds)
+                yield Trial(suite, name, SMALL, acts, most, seeds, first, STILL, blind, chance=6, level=level)
+                continue
             most = min(acts + max(MORE, acts // 2), WEB_SUITES[suite].make(name).max_steps)
             count = seeds // 2 if acts >= LONG else seeds
             yield Trial(suite, name, SMALL, acts, most, count, min(FIRST, count), STILL, blind=2, chance=4)
@@ -119,15 +143,20 @@ class Beside(NamedTuple):
 
 
 def counted(tasks: Mapping[Trial, Beside]) -> dict[str, int]:
-    """How many tasks are solved, of each kind; and of MiniWoB++'s, how many are clear of chance and of blindness."""
+    """How many tasks are solved: bundled ones (drills, sites and games) of each kind, and MiniWoB++'s, also how many of
+    those are clear of chance and of blindness."""
     solved = [one for one, came in tasks.items() if came.rate >= SOLVED]
+    bundled = [one for one in solved if one.suite != MINIWOB]
     miniwob = [came for one, came in tasks.items() if one.suite == MINIWOB]
     return {
-        "tasks_above_0_8": len(solved),
-        "pointing_tasks_above_0_8": sum(one.pointing for one in solved),
-        "multistep_tasks_above_0_8": sum(one.multistep for one in solved),
-        "bundled_tasks_above_0_8": sum(one.suite != MINIWOB for one in solved),
+        "tasks_above_0_8": len(bundled),
+        "pointing_tasks_above_0_8": sum(one.pointing for one in bundled),
+        "multistep_tasks_above_0_8": sum(one.multistep for one in bundled),
+        "sites_and_games_above_0_8": sum(one.suite != DRILLS for one in bundled),
+        "bundled_tasks_above_blind": sum(came.above_blind for one, came in tasks.items() if one.suite != MINIWOB),
         "miniwob_tasks_above_0_8": sum(one.suite == MINIWOB for one in solved),
+        "miniwob_pointing_above_0_8": sum(one.suite == MINIWOB and one.pointing for one in solved),
+        "miniwob_multistep_above_0_8": sum(one.suite == MINIWOB and one.multistep for one in solved),
         "miniwob_tasks_above_random": sum(came.above_random for came in miniwob),
         "miniwob_tasks_above_blind": sum(came.above_blind for came in miniwob),
     }

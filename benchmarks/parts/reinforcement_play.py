@@ -22,7 +22,6 @@ from benchmarks.parts.figures import say
 from benchmarks.parts.nano_trials import Trial, trials
 from benchmarks.parts.servers.starting import started
 from vm_bridge.hosts.browser import BrowserSandbox
-from vm_bridge.suites.bundled import WEB_SUITES
 from vocabulary.memory import Budget
 from vocabulary.sampling import Sampling
 from vocabulary.tasks import Task
@@ -48,10 +47,10 @@ class PagesFailed(Exception):
 class Player:
     """Plays on some machines, with a server whose weights are exchanged."""
 
-    def __init__(self, sandboxes: Sequence[BrowserSandbox], url: str, acts: int | None) -> None:
-        """An attempt may have so many acts; None: as many as the benchmark gives its task."""
+    def __init__(self, sandboxes: Sequence[BrowserSandbox], url: str, acts: int | None, level: int = 1) -> None:
+        """An attempt may have so many acts; None: as many as the benchmark gives its task. `level`: of drills."""
         self._sandboxes, self._url = sandboxes, url
-        self._acts, self._trials = acts, {one.key: one for one in trials()}
+        self._acts, self._trials = acts, {one.key: one for one in trials(level=level)}
         self._server = ModelServer(url)
 
     async def aclose(self) -> None:
@@ -67,8 +66,7 @@ class Player:
         return [self._task(self._trials[key], seed) for key, seed in pages]
 
     def _task(self, trial: Trial, seed: int) -> Task:
-        made = WEB_SUITES[trial.suite].make(trial.name, seed=seed, size=trial.size)
-        return made.model_copy(update={"max_steps": self._acts or trial.most})
+        return trial.task(seed).model_copy(update={"max_steps": self._acts or trial.most})
 
     async def drawn(self, target: Path, tasks: Sequence[Task], version: str, temperature: float) -> None:
         """A folder of attempts for the trainer; one that was begun is gone on with. Raises PagesFailed, PolicyError."""
@@ -120,7 +118,9 @@ class Player:
 
 
 @asynccontextmanager
-async def playing(weights: Path, folder: Path, parallel: int, acts: int | None) -> AsyncIterator[Player]:
+async def playing(
+    weights: Path, folder: Path, parallel: int, acts: int | None, level: int = 1
+) -> AsyncIterator[Player]:
     """A player with so many machines and a server of these weights, while the block runs. `folder` is there,
     for their logs and profiles."""
     python, port = ensure_trainer(Console()), free_port()
@@ -128,7 +128,7 @@ async def playing(weights: Path, folder: Path, parallel: int, acts: int | None) 
     command = [*WITH_US, python, "-m", "trainer.serve", weights, *named, "--threads", "1", "--dev"]
     with started(command, folder, environment=dict(os.environ), workdir=ROOT, port=port) as url:
         async with machines(folder / "browsers", parallel) as sandboxes:
-            player = Player(sandboxes, url, acts)
+            player = Player(sandboxes, url, acts, level)
             try:
                 yield player
             finally:

@@ -66,12 +66,12 @@ def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
     """How often it is right is measured by `bench nano`; here that what it draws comes to the desk and is stored."""
     with running(tmp_path / "p", nano=True) as whole:
         log = tmp_path / "log"
-        program = annotating(whole, "Small screens", "--episodes", "2", log=log)
+        program = annotating(whole, "Small screens", "--episodes", "2", "--aim", "10", log=log)
         assert program.wait(timeout=WITHIN) == 0, log.read_text()
         done = told(log)
         assert [one["ended"] for one in done] == ["success", "success"], log.read_text()
         assert not any(one["shown"] for one in done), "candidates were there at every step"
-        offered = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 6'))"
+        offered = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 7'))"
         words = f"from annotation_app.episodes.models import Proposal; print({offered})"
         assert int(whole.manage("shell", "-v", "0", "-c", words)) > 0
 

@@ -13,7 +13,7 @@ from torch.nn import functional
 from trainer.nano.asking import conversation, reply, steps_of
 from trainer.nano.forms import Wanted
 from trainer.nano.heads import Read, read_of
-from trainer.nano.screens import Screen
+from trainer.nano.screens import Screen, Widget
 from trainer.nano.sentences import DOING, PLACES, asked
 from trainer.nano.targets import BUCKETS, CELL, NOWHERE, Seen, pairs_of, seen_of
 from trainer.nano.tokenizer import ACROSS, ACTS
@@ -28,6 +28,8 @@ EASY, TELLING = 0.3, 1.0
 which key is pressed, and whether that is all."""
 LEFT_OUT = 12
 """Places that a picture would take where there is none: as many as the longer side of those it gets has cells."""
+NAMES, ACTS_TOLD = 6, 8
+"""Numbers that a name of an instruction may have, and acts done before: more are told as the highest."""
 TYPING, ENDS = "type(content='", ("')", "', end_point='")
 """What begins a text; and what may stand after it or after a point."""
 
@@ -60,6 +62,13 @@ class Decision:
     """Which pairs of letters of the label meet at which token of `before`."""
     copied: range = range(0)
     """Where in `before` stands what is typed, and what comes after it."""
+    names: tuple[tuple[int, str], ...] = ()
+    """What the instruction calls by its name or has to be typed, in its order, and where in `before` each begins."""
+    done: int = 0
+    """Acts that were done before."""
+    due: range = range(0)
+    """Where in `before` stands the one of these names that is clicked or typed next; nowhere where none is, or it is
+    not known."""
 
 
 class Speller:
@@ -101,10 +110,10 @@ class Speller:
         return TELLING if token in self._telling else EASY
 
 
-def decision_draw(speller: Speller, random: Random, screen: Screen) -> Decision:
-    """A widget of a drawn screen is asked for."""
-    number = random.randrange(len(screen.widgets))
-    widget = screen.widgets[number]
+def decision_draw(speller: Speller, random: Random, screen: Screen, widget: Widget | None = None) -> Decision:
+    """A widget of a screen is asked for, any of them or this one."""
+    widget = widget or random.choice(screen.widgets)
+    number = screen.widgets.index(widget)
     request = asked(random, widget)
     x, y = map(round, widget.point)
     labels = ((request.label_at, widget.label),)
@@ -122,6 +131,7 @@ def decision_of(speller: Speller, screen: Screen, wanted: Wanted) -> Decision:
         seen=seen_of(screen),
         chosen=clicked if clicked is not None else NOWHERE,
         ended=wanted.ended if wanted.ended is not None else NOWHERE,
+        due=one.due if clicked is None else due_of(one.names, screen.widgets[clicked].label),
     )
 
 
@@ -134,6 +144,7 @@ def decision_blind(speller: Speller, wanted: Wanted, size: tuple[int, int]) -> D
     told = range(0)
     if bytewise and wanted.text_at is not None and isinstance(act, TypeText):
         told = range(sentence.start + wanted.text_at, sentence.start + wanted.text_at + len(act.text) + 1)
+    names = tuple((sentence.start + at, label) for at, label in sorted(wanted.labels) if label) if bytewise else ()
     return Decision(
         pixels=np.empty((0, 0, 3), np.uint8),
         before=before,
@@ -148,7 +159,24 @@ def decision_blind(speller: Speller, wanted: Wanted, size: tuple[int, int]) -> D
         if bytewise
         else (),
         copied=told,
+        names=names,
+        done=len(wanted.done),
+        due=due_typed(names, told),
     )
+
+
+def due_of(names: Sequence[tuple[int, str]], label: str) -> range:
+    """Where stands the one of some names that a part has, whether in capitals or not; nowhere where it has none."""
+    return next((_stands(begin, words) for begin, words in names if words.lower() == label.lower()), range(0))
+
+
+def due_typed(names: Sequence[tuple[int, str]], copied: range) -> range:
+    """Where stands the one of some names that is typed; nowhere where none is."""
+    return next((_stands(begin, words) for begin, words in names if copied and begin == copied.start), range(0))
+
+
+def _stands(begin: int, words: str) -> range:
+    return range(begin, begin + len(words.encode()))
 
 
 def begun(act: Action | None) -> tuple[int, int] | None:
@@ -200,6 +228,12 @@ class Batch:
     """At which token, of L, it stands; shape (M,)."""
     ordinals: torch.Tensor
     """The number it has in what is typed; shape (M,)."""
+    told_names: torch.Tensor
+    """Which of its instruction's names a letter is of, by its number from 1; 0 for none; shape (N,)."""
+    told_due: torch.Tensor
+    """Whether that name is clicked or typed next, 1 or 0; NOWHERE where it is not known; shape (N,)."""
+    told_done: torch.Tensor
+    """Acts that were done before; shape (N,)."""
 
 
 def batch_of(decisions: Sequence[Decision], speller: Speller) -> Batch:
@@ -256,13 +290,25 @@ def asked_pairs(label: str, begin: int) -> tuple[tuple[int, int], ...]:
 
 def _told(decisions: Sequence[Decision], length: int) -> dict[str, torch.Tensor]:
     at = [number * length + place for number, one in enumerate(decisions) for place in one.sentence]
-    told = torch.zeros(len(at), BUCKETS)
+    told, names = torch.zeros(len(at), BUCKETS), torch.zeros(len(at), dtype=torch.long)
+    due, done = list[int](), list[int]()
     rows = {place: row for row, place in enumerate(at)}
     for number, one in enumerate(decisions):
+        due += [int(place in one.due) if one.due else NOWHERE for place in one.sentence]
+        done += [min(one.done, ACTS_TOLD - 1)] * len(one.sentence)
         for place, pair in one.pairs:
             if (row := rows.get(number * length + place)) is not None:
                 told[row, pair] = 1.0
-    return {"told_at": torch.tensor(at, dtype=torch.long), "told": told}
+        for which, (begin, words) in enumerate(one.names, start=1):
+            for place in _stands(begin, words):
+                if (row := rows.get(number * length + place)) is not None:
+                    names[row] = min(which, NAMES - 1)
+    numbers = {"told_at": at, "told_due": due, "told_done": done}
+    return {
+        "told": told,
+        "told_names": names,
+        **{name: torch.tensor(each, dtype=torch.long) for name, each in numbers.items()},
+    }
 
 
 def _copied(decisions: Sequence[Decision], speller: Speller, length: int, cells: int) -> dict[str, torch.Tensor]:

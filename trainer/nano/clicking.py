@@ -13,11 +13,23 @@ from torch import nn
 from torch.nn import functional
 
 from trainer.curves import curves_open
-from trainer.nano.asked import Batch, Decision, Speller, batch_of, decision_blind, decision_draw, decision_of, soft
+from trainer.nano.asked import (
+    ACTS_TOLD,
+    NAMES,
+    Batch,
+    Decision,
+    Speller,
+    batch_of,
+    decision_blind,
+    decision_draw,
+    decision_of,
+    soft,
+)
 from trainer.nano.forms import task_draw, text_only
 from trainer.nano.forward import looked, looked_for, patches_of, thought, turns_of
 from trainer.nano.heads import reading_heads, reading_loss
 from trainer.nano.learning import Learning, run_open
+from trainer.nano.orders import named_once, order_draw
 from trainer.nano.screens import PAGES, Screen, screen_draw
 from trainer.nano.shown import Shown
 from trainer.nano.sites import site_draw
@@ -41,8 +53,12 @@ after the cells are asked. All turns of the text are fast (the base is 20), so t
 over a whole conversation by what they are; which one comes next is therefore asked by its number in the text, too."""
 ORDINALS = 24
 """Numbers that a letter may have."""
-SPELLING = 4.0
+SPELLING = 1.0
 """What letters without a picture weigh: their gradient is a fifth as long as that of clicks, and all is cut to 1."""
+NAMING = 2.0
+"""What the three questions about names weigh."""
+NAMELESS = 0.1
+"""What a letter of no name weighs beside one of a name."""
 BIN = 4
 """Pixels that a cell's heads do not tell apart."""
 BINS = 88
@@ -62,6 +78,9 @@ class Config(Learning):
     """The share of drawn screens that are full of writing."""
     tasks: float = Field(default=0.4, ge=0, le=1)
     """The share of drawn decisions that are a step of a form, a list or a click in running text."""
+    ordered: float = Field(default=0.0, ge=0, le=1)
+    """The share of other decisions on drawn screens, and of parts that are asked for on kept pages, that are one of
+    several in an order."""
     sites: float = Field(default=0.0, ge=0, le=1)
     """The share of drawn decisions on screens of the wider size that are of pages like a site's."""
     spelled: int = Field(default=16, ge=0)
@@ -73,6 +92,8 @@ class Config(Learning):
     so that none leaves out reading: in runs of attempts alone the tower forgets it."""
     some: float = Field(default=0.5, gt=0, lt=1)
     """The share of the decisions of such an update that are of attempts."""
+    others: float = Field(default=0.0, ge=0, le=1)
+    """How often, where an attempt's page was kept with its parts, another part of it is asked for by its name."""
 
 
 def run(config: Config) -> Path:
@@ -87,7 +108,7 @@ def run(config: Config) -> Path:
         data=data or "drawn",
     )
     speller, began = Speller(stage.checkpoint.tokenizer), time.process_time()
-    shown = Shown(folders, speller)
+    shown = Shown(folders, speller, config.others, config.ordered)
     with curves_open(config.out, stage.state.update) as curves:
         for update, (batch, spelled) in stage.updates(partial(_batches, config, shown, speller)):
             loss, figures = clicking_loss(stage.checkpoint.model, stage.heads, batch, speller, config.bfloat16)
@@ -124,6 +145,9 @@ def heads_make(model: Any) -> nn.ModuleDict:
         ("column", MOST),
         ("row", MOST),
         ("ordinal", ORDINALS),
+        ("name", NAMES),
+        ("done", ACTS_TOLD),
+        ("due", 1),
     ):
         heads[name] = nn.Linear(text, width)
     return heads
@@ -134,15 +158,17 @@ def clicking_loss(
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """How wrong replies and heads are, and figures of it."""
     with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-        patches, cells, logits, first, second, middle, letters = passed(model, batch)
+        patches, cells, logits, asked, second, middle, letters = passed(model, batch)
     said, figures = _said_loss(logits.float(), batch, speller)
     told, more = _cells_loss(heads, middle.float(), batch)
     loss, figures = said + told, figures | more
     placed, more = _places_loss(heads, second.float(), batch)
     loss, figures = loss + placed, figures | more
     if len(batch.told_at):
-        spelled, more = _spelled_loss(heads, first.float(), batch)
+        spelled, more = _spelled_loss(heads, asked[0].float(), batch)
         loss, figures = loss + spelled, figures | more
+        named, more = _named_loss(heads, asked[1].float(), batch)
+        loss, figures = loss + named, figures | more
     if len(batch.copied):
         copied, more = _copied_loss(heads, letters, logits.float(), batch)
         loss, figures = loss + copied, figures | more
@@ -190,7 +216,7 @@ def _letters(model: Any, batch: Batch, second: torch.Tensor, middle: torch.Tenso
 
 def passed(model: Any, batch: Batch) -> tuple[Any, ...]:
     """What the tower makes of patches and cells, the logits of what is said, an instruction's letters after the first
-    layer, the cells after the second and the middle one, and the letters that are typed."""
+    layer and the second, the cells after the second and the middle one, and the letters that are typed."""
     _, height, width, _ = batch.pixels.shape
     patches, cells = looked(model, patches_of(batch.pixels), turns_of(model, height // CELL, width // CELL))
     words = model.model.language_model.embed_tokens(batch.ids)
@@ -199,7 +225,8 @@ def passed(model: Any, batch: Batch) -> tuple[Any, ...]:
         model, words.scatter(1, where, cells.to(words.dtype)), batch.places, (FIRST, SECOND, MIDDLE)
     )
     logits = model.lm_head(ended.flatten(0, 1)[batch.said_at])
-    asked, letters = first.flatten(0, 1)[batch.told_at], _letters(model, batch, second, middle)
+    asked = tuple(layer.flatten(0, 1)[batch.told_at] for layer in (first, second))
+    letters = _letters(model, batch, second, middle)
     return patches, cells, logits, asked, second.gather(1, where), middle.gather(1, where), letters
 
 
@@ -219,7 +246,11 @@ def _drawn(speller: Speller, random: Random, page: tuple[int, int], config: Conf
         return decision_of(speller, *site_draw(random, page))
     if random.random() < config.tasks:
         return decision_of(speller, *task_draw(random, page))
-    return decision_draw(speller, random, _screen(random, page, config.dense))
+    screen = _screen(random, page, config.dense)
+    able = named_once(screen.widgets)
+    if random.random() < config.ordered and len(able) > 1:
+        return decision_of(speller, screen, order_draw(random, screen.widgets, able))
+    return decision_draw(speller, random, screen)
 
 
 def page_of(one: Decision) -> tuple[int, int]:
@@ -293,6 +324,23 @@ def _spelled_loss(heads: nn.ModuleDict, letters: torch.Tensor, batch: Batch) -> 
     believed, asked = told > 0, batch.told > 0
     found = (believed & asked).sum() * 2 / (believed.sum() + asked.sum()).clamp(min=1)
     return 0.3 * loss, {"spelled": loss.item(), "spelled_f1": found.item()}
+
+
+def _named_loss(heads: nn.ModuleDict, letters: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+    """Which of several names is due follows from what is asked for by itself, of an instruction's letters after the
+    second layer: the number of their name, how much was done (which stands before them), and whether their name is
+    due."""
+    weights, figures, loss = torch.tensor([NAMELESS, *(1.0,) * (NAMES - 1)]), dict[str, float](), torch.zeros(())
+    for name, numbers, weighed in (("name", batch.told_names, weights), ("done", batch.told_done, None)):
+        told = heads[name](letters)
+        loss = loss + functional.cross_entropy(told, numbers, weight=weighed)
+        figures[f"{name}_right"] = (told.argmax(-1) == numbers)[batch.told_names > 0].float().mean().item()
+    if (known := batch.told_due != NOWHERE).any():
+        told, wanted = heads["due"](letters)[known, 0], batch.told_due[known].float()
+        loss = loss + functional.binary_cross_entropy_with_logits(told, wanted)
+        named = batch.told_names[known] > 0
+        figures["due_right"] = ((told > 0) == (wanted > 0))[named].float().mean().item()
+    return NAMING * loss, figures
 
 
 def _copied_loss(

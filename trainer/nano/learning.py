@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader
 from trainer.checkpoints import STATE, Checkpoint, checkpoint_load
 from trainer.config import Settings, differing
 from trainer.errors import CheckpointMismatched, TrainingDiverged
+from trainer.nano.muon import Muon
 from trainer.runs import State, newest_of, pace
 
 Drawn = TypeVar("Drawn")
@@ -101,7 +102,7 @@ def optimisers_of(
         if weight.requires_grad:
             (matrices if weight.ndim == 2 and "embed" not in name else others)[share_of(name)].append(weight)
     return Optimisers(
-        torch.optim.Muon(matrices.groups(), lr=config.muon_rate, momentum=0.95, weight_decay=0.01),
+        Muon(matrices.groups(), lr=config.muon_rate, momentum=0.95, weight_decay=0.01),
         torch.optim.AdamW(others.groups(), lr=config.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
     )
 

@@ -15,11 +15,21 @@ ASKED: dict[Kind, tuple[str, ...]] = {
         'Click "{}".',
         "Choose {}.",
         "Select {} and stop.",
+        "Press “{}”.",
+        "Click “{}”.",
     ),
-    "checkbox": ('Check the "{}" checkbox.', "Select {}.", 'Tick the box "{}".', 'Check "{}".', "Choose {}."),
-    "link": ('Click the link "{}".', "Click on {}.", 'Open "{}".', 'Follow the link "{}".'),
+    "checkbox": (
+        'Check the "{}" checkbox.',
+        "Select {}.",
+        'Tick the box "{}".',
+        'Check "{}".',
+        "Choose {}.",
+        "Tick “{}”.",
+    ),
+    "radio": ('Choose "{}".', "Select {}.", 'Take the option "{}".', "Choose “{}”."),
+    "link": ('Click the link "{}".', "Click on {}.", 'Open "{}".', 'Follow the link "{}".', "Open “{}”."),
     "field": ('Click into the field "{}".', 'Click the "{}" field.', "Focus the field {}.", 'Go to the field "{}".'),
-    "text": ('Click on the text "{}".', 'Click "{}".'),
+    "text": ('Click on the text "{}".', 'Click "{}".', "Select “{}”."),
 }
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 PLACES = tuple(f"At the {row} {column}." for row in ROWS for column in COLUMNS)
@@ -33,7 +43,7 @@ DOING = {
 
 
 class Request(NamedTuple):
-    """A sentence, and where in it the label begins that is asked for."""
+    """A sentence, and at which of its bytes the label begins that is asked for."""
 
     sentence: str
     label_at: int
@@ -42,7 +52,7 @@ class Request(NamedTuple):
 def asked(random: Random, widget: Widget) -> Request:
     """A sentence that asks for a widget."""
     form = random.choice(ASKED[widget.kind])
-    return Request(form.format(widget.label), form.index("{}"))
+    return Request(form.format(widget.label), len(form[: form.index("{}")].encode()))
 
 
 def thought(action: Action, size: tuple[int, int]) -> str:

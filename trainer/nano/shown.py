@@ -12,15 +12,20 @@ from random import Random
 import numpy as np
 from PIL import Image
 
-from trainer.nano.asked import Decision, Speller, asked_pairs, begun
+from trainer.nano.asked import Decision, Speller, asked_pairs, begun, decision_draw, decision_of, due_of, due_typed
 from trainer.nano.asking import dialect
+from trainer.nano.orders import named_once, order_draw
+from trainer.nano.screens import UNTOUCHED, Screen, Widget, Writing
 from trainer.nano.sentences import thought
-from trainer.nano.targets import NOWHERE
+from trainer.nano.targets import NOWHERE, seen_of
+from trainer.nano.words import is_kept
 from trainer.trajectories import TrajectoryFolder
 from vocabulary.actions import Drag, TypeText
 from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, ImagePart, Parsed, Screen
+from vocabulary.dialect import ChatMessage, ImagePart, Parsed
+from vocabulary.dialect import Screen as Asked
 from vocabulary.memory import Budget
+from vocabulary.parts import Parts
 from vocabulary.resize import smart_resize
 from vocabulary.samples import Sample, samples_of
 from vocabulary.trajectories import Trajectory
@@ -29,6 +34,11 @@ SERVED = Budget(images=1, stride=1)
 """What it is served with: the present screen, and what was done before as text."""
 QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 """What an instruction calls by its name."""
+WORD = re.compile(r"[A-Za-z]+")
+PRESSED = 0.8
+"""How often, where another part is asked for, it is one that can be pressed."""
+LONGEST = 28
+"""Letters of a part that may be asked for."""
 Size = tuple[int, int]
 
 
@@ -44,16 +54,52 @@ class Kept:
     packed: bytes
     decision: Decision
     """Without its pixels."""
+    instruction: str = ""
+    parts: str | None = None
+    """What stands where on the page, where that was kept (`vocabulary.parts`)."""
 
     def whole(self) -> Decision:
-        """With its pixels."""
-        return replace(self.decision, pixels=np.asarray(_scaled(self.packed, self.size)))
+        """With its pixels, and with what is to be seen in them where that is known."""
+        screen, one = self.screen(), self.decision
+        whole = replace(one, pixels=np.asarray(screen.image))
+        if not screen.widgets:
+            return whole
+        chosen, ended = (_hit(screen.widgets, point) for point in (one.point, one.end))
+        due = one.due
+        if chosen != NOWHERE and not due:
+            label = screen.widgets[chosen].label
+            due = due_of(one.names, label) or _said(label, self.instruction, one.sentence)
+        return replace(whole, seen=seen_of(screen), chosen=chosen, ended=ended, due=due)
+
+    def screen(self) -> Screen:
+        """The picture, and what can be read in it."""
+        image = _scaled(self.packed, self.size)
+        return Screen(image, () if self.parts is None else widgets_of(self.parts, self.packed, self.size))
+
+    def other(self, speller: Speller, random: Random, ordered: float) -> Decision | None:
+        """Another of its parts is asked for, by its name, or several in an order; None where none has a name of its
+        own."""
+        screen = self.screen()
+        able = [one for one in named_once(screen.widgets) if _may_be_asked(screen.widgets[one].label)]
+        own = [screen.widgets[number] for number in able]
+        if not own:
+            return None
+        if len(own) > 1 and random.random() < ordered:
+            return decision_of(speller, screen, order_draw(random, screen.widgets, able))
+        pressed = [one for one in own if one.kind != "text"]
+        widget = random.choice(pressed if pressed and random.random() < PRESSED else own)
+        return decision_draw(speller, random, screen, widget)
 
 
 class Shown:
     """The decisions in some folders, by the size of their pictures, by their folder and by their task."""
 
-    def __init__(self, folders: Sequence[TrajectoryFolder], speller: Speller) -> None:
+    def __init__(
+        self, folders: Sequence[TrajectoryFolder], speller: Speller, others: float = 0.0, ordered: float = 0.0
+    ) -> None:
+        """`others`: how often another part of a page is asked for, where its parts were kept; `ordered`: how often
+        that is one of several in an order."""
+        self._speller, self._others, self._ordered = speller, others, ordered
         self._times = Counter(folder.path for folder in folders)
         self._by_size: dict[Size, dict[tuple[Path, str], list[Kept]]] = {}
         self._won = defaultdict[tuple[Path, str], set[str]](set)
@@ -76,7 +122,11 @@ class Shown:
         }
         (size,) = random.choices(list(sizes), [sum(shares) for shares in sizes.values()])
         tasks = random.choices(list(self._by_size[size].items()), sizes[size], k=count)
-        return [self._one(random, path, each).whole() for (path, _), each in tasks]
+        return [self._decided(random, self._one(random, path, each)) for (path, _), each in tasks]
+
+    def _decided(self, random: Random, kept: Kept) -> Decision:
+        asked = kept.parts is not None and random.random() < self._others
+        return (kept.other(self._speller, random, self._ordered) if asked else None) or kept.whole()
 
     def _one(self, random: Random, path: Path, each: Sequence[Kept]) -> Kept:
         (one,) = random.choices(each, [1 / len(self._won[path, kept.page]) for kept in each])
@@ -88,13 +138,50 @@ def decisions_of(folder: TrajectoryFolder, speller: Speller) -> Iterator[Kept]:
     for trajectory in folder.trajectories():
         if trajectory.verdict is not None and trajectory.verdict.success is False:
             continue
+        known = {
+            step.before.screenshot.sha256: step.before.accessibility
+            for step in trajectory.steps
+            if step.before.screenshot is not None
+        }
         for sample in samples_of(in_own_words(trajectory), dialect(), budget=SERVED):
             if (shown := picture_of(sample.messages)) is not None:
                 packed = folder.bytes(shown)
                 size = _size(packed)
                 decision = _decision(sample, size, speller, trajectory.task.instruction)
                 task = trajectory.task
-                yield Kept(task.name or "", task.id, trajectory.id, size, packed, decision)
+                parts = known.get(shown.sha256)
+                yield Kept(task.name or "", task.id, trajectory.id, size, packed, decision, task.instruction, parts)
+
+
+def _may_be_asked(label: str) -> bool:
+    """Whether a part's name can be spelled, and has no word that is kept for measuring."""
+    return 1 < len(label) <= LONGEST and label.isascii() and not any(map(is_kept, WORD.findall(label)))
+
+
+def widgets_of(parts: str, packed: bytes, size: Size) -> tuple[Widget, ...]:
+    """The parts of a page, in pixels of the picture as the model gets it."""
+    with Image.open(io.BytesIO(packed)) as picture:
+        across, down = size[0] / picture.width, size[1] / picture.height
+    made = []
+    for part in Parts.model_validate_json(parts).parts:
+        left, top, right, bottom = part.box
+        box = left * across, top * down, right * across, bottom * down
+        high, low = part.line
+        bounds = tuple(bound * across for bound in part.bounds)
+        writing = Writing(part.text, bounds, high * down, low * down)
+        made.append(Widget(part.kind, part.text, box, box, writing, UNTOUCHED))
+    return tuple(made)
+
+
+def _hit(widgets: Sequence[Widget], point: tuple[int, int] | None) -> int:
+    """The smallest one below a point; NOWHERE where there is none."""
+    found = [number for number, one in enumerate(widgets) if point is not None and one.hit(*point)]
+    return min(found, key=lambda number: _area(widgets[number]), default=NOWHERE)
+
+
+def _area(widget: Widget) -> float:
+    left, top, right, bottom = widget.box
+    return (right - left) * (bottom - top)
 
 
 def in_own_words(trajectory: Trajectory) -> Trajectory:
@@ -123,9 +210,11 @@ def _decision(sample: Sample, size: Size, speller: Speller, instruction: str) ->
     sentence = speller.found(instruction, before)
     if len(sentence) != len(instruction.encode()):
         sentence = range(0)
-    pairs = _quoted(instruction, sentence) if sentence else ()
-    said = dialect().parse(sample.target, Screen(width=size[0], height=size[1]))
+    names = _quoted(instruction, sentence) if sentence else ()
+    pairs = tuple(pair for begin, words in names for pair in asked_pairs(words, begin))
+    said = dialect().parse(sample.target, Asked(width=size[0], height=size[1]))
     act = said.action if isinstance(said, Parsed) else None
+    copied = _copied(act.text, instruction, sentence) if sentence and isinstance(act, TypeText) else range(0)
     return Decision(
         pixels=np.empty((0, 0, 3), np.uint8),
         before=before,
@@ -137,17 +226,29 @@ def _decision(sample: Sample, size: Size, speller: Speller, instruction: str) ->
         seen=None,
         sentence=sentence if pairs else range(0),
         pairs=pairs,
-        copied=_copied(act.text, instruction, sentence) if sentence and isinstance(act, TypeText) else range(0),
+        copied=copied,
+        names=names,
+        done=sum(message.role == "assistant" for message in sample.messages),
+        due=due_typed(names, copied),
     )
 
 
-def _quoted(instruction: str, sentence: range) -> tuple[tuple[int, int], ...]:
-    """The pairs of letters of what an instruction has in quotes, each where its second letter stands."""
+def _quoted(instruction: str, sentence: range) -> tuple[tuple[int, str], ...]:
+    """What an instruction has in quotes, and where each begins."""
     return tuple(
-        pair
+        (sentence.start + len(instruction[: found.start(1)].encode()), found[1])
         for found in QUOTED.finditer(instruction)
-        for pair in asked_pairs(found[1], sentence.start + len(instruction[: found.start(1)].encode()))
     )
+
+
+def _said(label: str, instruction: str, sentence: range) -> range:
+    """Where an instruction says a part's name without quotes; nowhere where it does not, or says more than once."""
+    whole = rf"(?<!\w){re.escape(label)}(?!\w)"
+    found = list(re.finditer(whole, instruction, re.IGNORECASE)) if len(label) > 1 and sentence else []
+    if len(found) != 1:
+        return range(0)
+    begin = sentence.start + len(instruction[: found[0].start()].encode())
+    return range(begin, begin + len(found[0][0].encode()))
 
 
 def _copied(text: str, instruction: str, stands: range) -> range:

@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -210,7 +211,9 @@ class Referee:
             await process.wait()
         finally:
             if process.returncode is None:
-                process.kill()
+                # Not it alone: what bubblewrap has begun and not yet bound to its own end would hold the pipes open.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
             groups.remove()
         return answered, errors.decode("utf-8", "replace")

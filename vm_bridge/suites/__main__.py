@@ -13,13 +13,13 @@ from pathlib import Path
 
 from vm_bridge.browser import Engine
 from vm_bridge.config import without_walls
-from vm_bridge.suites.web import GAMES, SITES, FolderSuite
+from vm_bridge.suites.web import DRILLS, GAMES, SITES, FolderSuite
 from vm_bridge.suites.web.check import Report, check
 from vm_bridge.suites.web.folder import Folder
 from vm_bridge.suites.web.manifest import LANGUAGES, Reference
 from vm_bridge.suites.web.play import play
 
-SUITES = (GAMES, SITES)
+SUITES = (DRILLS, GAMES, SITES)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,11 +7,11 @@ from vm_bridge.suites.miniwob.suite import MiniWob
 from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.scenes import WebSuite
 from vm_bridge.suites.terminal import TERMINAL
-from vm_bridge.suites.web import GAMES, SITES
+from vm_bridge.suites.web import DRILLS, GAMES, SITES
 from vocabulary.tasks import Task, Variant
 
 SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL}
-WEB_SUITES: dict[str, WebSuite] = {"games": GAMES, "sites": SITES, "miniwob": MiniWob()}
+WEB_SUITES: dict[str, WebSuite] = {"drills": DRILLS, "games": GAMES, "sites": SITES, "miniwob": MiniWob()}
 """Those whose tasks are played in a browser."""
 
 

@@ -106,7 +106,8 @@ def build(folder: Path) -> None:
     say(f"making {folder} (about 2 GB to download)")
     if not python_of(folder).is_file():
         run(sys.executable, "-m", "venv", folder)
-    pip = (python_of(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    # What is imported is compiled then; to compile all of it takes longer than to unpack it.
+    pip = (python_of(folder), "-m", "pip", "install", "--no-compile", "--quiet", "--disable-pip-version-check")
     # The local version is spelled out: plain 2.13.0 may be the CUDA build, five gigabytes for nothing.
     say(f"torch {TORCH}+cpu")
     run(*pip, f"torch=={TORCH}+cpu")

@@ -5,8 +5,12 @@ from pathlib import Path
 from agent_backend.folders import manifest_read, trajectories_read
 from agent_backend.rollout.experts import main
 from vm_bridge.suites.miniwob.pages import instructions
+from vocabulary.actions import Action, Click
+from vocabulary.parts import Part, Parts
+from vocabulary.steps import Step
 
 FIRST, SEEDS = 20_000, 2
+SMALL = "320x240"
 TASKS = ("click-button-sequence", "enter-text")
 
 
@@ -28,3 +32,36 @@ def test_experts_solve_seeds_that_nobody_noted(tmp_path: Path) -> None:
         assert f'"{text}"' in one.task.instruction
     assert all(step.after is not None and step.error is None for one in found for step in one.steps)
     assert main([*told, *numbers, "--out", str(out)]) == 1  # it is there already
+
+
+def test_what_stands_where_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
+    told = ["--suite", "drills", "--task", "press", "--task", "checklist", "--size", SMALL, "--level", "2", "--parts"]
+    assert main([*told, "--seeds", "1", "--out", str(tmp_path / "attempts")]) == 0
+    found = {one.task.name: one for _, one in trajectories_read([tmp_path / "attempts"])}
+    assert found.keys() == {"press", "checklist"}
+    for one in found.values():
+        assert one.task.parameters["level"] == 2
+        assert one.verdict is not None
+        assert one.verdict.success
+        for step in one.steps:
+            parts = Parts.model_validate_json(step.before.accessibility or "").parts
+            assert isinstance(step.action, Click)
+            hit = [part for part in parts if _within(part.box, step.action)]
+            assert hit, "what the expert clicks can be read"
+            assert all(len(part.bounds) == len(part.text) + 1 for part in parts)
+            assert all(list(part.bounds) == sorted(part.bounds) for part in parts)
+    (pressed,) = found["press"].steps
+    (part,) = (one for one in parts_of(pressed) if _within(one.box, pressed.action))
+    assert (part.kind, f"“{part.text}”" in found["press"].task.instruction) == ("button", True)
+    boxes = [one for one in parts_of(found["checklist"].steps[0]) if one.kind == "checkbox"]
+    assert len(boxes) == 6
+
+
+def parts_of(step: Step) -> tuple[Part, ...]:
+    """What stood on the screen that was decided on."""
+    return Parts.model_validate_json(step.before.accessibility or "").parts
+
+
+def _within(box: tuple[float, float, float, float], action: Action) -> bool:
+    left, top, right, bottom = box
+    return isinstance(action, Click) and left <= action.x <= right and top <= action.y <= bottom

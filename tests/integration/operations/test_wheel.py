@@ -112,17 +112,17 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
             "algorithm": "ppo",
             "updates": 2,
             "between": [0, 1],
-            "play": {"suite": "miniwob", "pages": 4, "seeds": 1, "parallel": 2, "size": "160x210"},
+            "play": {"suite": "drills", "pages": 4, "seeds": 1, "parallel": 2, "size": "320x240"},
             "settings": {"learning_rate": 1e-5, "warmup": 1, "tokens": 2048, "vision": True, "value_updates": 0},
         },
         "trials": {
             "world": "bridge",
-            "suite": "miniwob",
-            "tasks": ["click-test-2", "focus-text"],
+            "suite": "drills",
+            "tasks": ["press", "tabs"],
             "first_seed": 100,
             "seeds": 2,
             "parallel": 2,
-            "size": "160x210",
+            "size": "320x240",
         },
     }
     (tmp_path / "recipe.json").write_text(json.dumps(recipe))
@@ -135,6 +135,8 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
             "Small screens",
             "--episodes",
             "4",
+            "--aim",
+            "10",
         ]
         given = {**os.environ, **whole.environment, "PILOTHOUSE_PASSWORD": "annotator-demo"}
         done = subprocess.run(annotator, cwd=ROOT, env=given, capture_output=True, text=True, timeout=WITHIN)
@@ -148,7 +150,7 @@ def test_what_people_corrected_on_live_pages_teaches_the_bundled_policy(tmp_path
         report = Evaluation.model_validate_json((folder / "trials" / "report.json").read_bytes())
         assert (report.attempts, {policy.revision for policy in report.policies}) == (4, {"main-0001"})
         assert report.comparison is not None
-        assert {change.name for change in report.comparison.tasks} == {"click-test-2", "focus-text"}
+        assert {change.name for change in report.comparison.tasks} == {"press", "tabs"}
         assert "main-0001" in told.stdout.strip().splitlines()[-1]
         drawn = {
             span["version"]

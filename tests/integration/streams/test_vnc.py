@@ -233,7 +233,7 @@ async def test_what_no_viewer_says_ends_the_connection(viewer: Viewer) -> None:
     viewer.greet()
     viewer.say(b"\x7f")
     with pytest.raises(Closed, match="not for viewers"):
-        viewer.one_pixel()
+        viewer.read(1)
 
 
 async def test_a_ticket_opens_one_connection(gateway: RunningGateway, ticket: Ticket) -> None:

@@ -29,7 +29,7 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
         assert password in printed
         assert authenticate(username=user.username, password=password) is not None
     assert Task.objects.filter(pool__practice=False).count() >= 10
-    assert Pool.objects.filter(practice=False).count() == 7
+    assert Pool.objects.filter(practice=False).count() == 8
     ada = User.objects.get(username="annotator")
     assert services.episode_next(user=ada, practice=True) is not None
 
@@ -65,7 +65,7 @@ def test_the_bundled_policy_has_the_first_pool_where_it_is_served(settings: Any)
     settings.ENV = settings.ENV.model_copy(update={"nano_url": "http://127.0.0.1:9998/v1"})
     call_command("seed_demo")
     pool = Pool.objects.order_by("-priority", "id")[0]
-    assert (pool.name, str(pool.policy)) == ("Small screens", "nano 6")
+    assert (pool.name, str(pool.policy)) == ("Small screens", "nano 7")
     assert pool.policy is not None
     assert (pool.policy.base_url, pool.policy.scripted) == ("http://127.0.0.1:9998/v1", False)
 

@@ -17,15 +17,33 @@ from trainer.nano.asked import TELLING, Decision, Speller, batch_of
 from trainer.nano.forward import patches_of
 from trainer.nano.shown import SERVED, Shown, decisions_of, in_own_words
 from trainer.nano.targets import CELL, pairs_of
+from trainer.nano.words import real_words
 from trainer.serve.reader import Reader
 from trainer.trajectories import TrajectoryFolder, folder_open
 from vocabulary.actions import Action, Click, Drag, Point, PressKeys, TypeText
+from vocabulary.parts import Part, Parts
 from vocabulary.samples import samples_of
 from vocabulary.steps import Step
 from vocabulary.trajectories import Trajectory
 
 CLICK = Click(x=30, y=40)
 ACTS: tuple[Action, ...] = (CLICK, TYPED, CLICK)
+
+
+def _part(text: str, left: float, top: float, right: float, bottom: float) -> Part:
+    step = (right - left) / len(text)
+    bounds = tuple(left + step * number for number in range(len(text) + 1))
+    return Part(kind="button", text=text, bounds=bounds, line=(top + 2, bottom - 2), box=(left, top, right, bottom))
+
+
+PARTS = Parts(
+    parts=(
+        _part("Twice", 0, 0, 18, 12),
+        _part("Save", 20, 30, 40, 46),
+        _part("Later", 44, 30, 60, 46),
+        _part("Twice", 2, 2, 30, 12),
+    )
+).model_dump_json()
 
 
 def attempt() -> Trajectory:
@@ -102,6 +120,97 @@ def test_a_stage_learns_from_attempts(nano: Checkpoint, folder: TrajectoryFolder
     (first, *_) = (json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines())
     assert "letters" in first  # half of an update is drawn, so that reading is never left out
     assert (made / "model.safetensors").read_bytes() != (start / "model.safetensors").read_bytes()
+
+
+def test_what_stands_where_is_told_to_heads_and_not_to_the_policy(nano: Checkpoint, tmp_path: Path) -> None:
+    plain = _seen(step(0, CLICK))
+    told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": PARTS})})
+    speller = Speller(nano.tokenizer)
+    without, within = (
+        next(decisions_of(folder_open(folder_write(tmp_path / name, trajectory(steps=(one,)))), speller)).whole()
+        for name, one in (("plain", plain), ("told", told))
+    )
+    assert (within.before, within.after, within.reply) == (without.before, without.after, without.reply)
+    assert without.seen is None
+    assert within.seen is not None
+    assert within.chosen == 1
+    assert within.seen.letters.any()
+    batch = batch_of([within], speller)
+    cells = batch.targets[0].nonzero()[:, 0]
+    assert len(cells) > 0
+    assert (within.seen.widgets[cells.numpy()] == 1).all()
+    assert batch.read is not None
+
+
+def test_another_part_of_a_page_is_asked_for_by_its_name(nano: Checkpoint, tmp_path: Path) -> None:
+    plain = _seen(step(0, CLICK))
+    told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": PARTS})})
+    speller = Speller(nano.tokenizer)
+    opened = folder_open(folder_write(tmp_path, trajectory(steps=(told,))))
+    said = set[str]()
+    for one in Shown([opened], speller, others=1.0).draw(Random(3), 40):
+        assert one.point is not None
+        assert one.seen is not None
+        asked = nano.tokenizer.decode(list(one.before[one.sentence.start : one.sentence.stop]))
+        (name,) = (name for name in ("Save", "Later") if name in asked)
+        said.add(name)
+        left, right = {"Save": (20, 40), "Later": (44, 60)}[name]
+        width = one.pixels.shape[1] / plain.before.width
+        assert left * width <= one.point[0] <= right * width
+    assert said == {"Save", "Later"}, "twice there is no name to ask by"
+    assert all(one.chosen == 1 for one in Shown([opened], speller).draw(Random(3), 4)), "unless it is wished for"
+
+
+def test_several_parts_of_a_page_are_asked_for_in_an_order(nano: Checkpoint, tmp_path: Path) -> None:
+    plain = _seen(step(0, CLICK))
+    told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": PARTS})})
+    opened = folder_open(folder_write(tmp_path, trajectory(steps=(told,))))
+    done = set()
+    for one in Shown([opened], Speller(nano.tokenizer), others=1.0, ordered=1.0).draw(Random(3), 40):
+        asked = nano.tokenizer.decode(list(one.before[one.sentence.start : one.sentence.stop]))
+        assert "Save" in asked
+        assert "Later" in asked
+        done.add((one.done, one.chosen))
+        due = nano.tokenizer.decode(list(one.before[one.due.start : one.due.stop]))
+        assert due == {1: "Save", 2: "Later"}[one.chosen], "and which letters are of the name that is due is known"
+    assert done == {(0, 1), (0, 2), (1, 1), (1, 2)}
+
+
+def test_which_part_has_a_name_in_quotes_is_known_and_what_was_done(nano: Checkpoint, tmp_path: Path) -> None:
+    told = [
+        one.model_copy(update={"before": one.before.model_copy(update={"accessibility": PARTS})})
+        for one in (_seen(step(0, CLICK)), _seen(step(1, CLICK)))
+    ]
+    made = trajectory(steps=tuple(told))
+    task = made.task.model_copy(update={"instruction": "Press “later” or “save”."})
+    opened = folder_open(folder_write(tmp_path, made.model_copy(update={"task": task})))
+    first, then = (one.whole() for one in decisions_of(opened, Speller(nano.tokenizer)))
+    assert [words for _, words in first.names] == ["later", "save"]
+    assert (first.done, then.done) == (0, 1)
+    (_, (begin, words)) = first.names
+    assert first.due == range(begin, begin + len(words)), "as it stands in the instruction"
+
+
+def test_a_name_without_quotes_is_due_where_it_is_said_once(nano: Checkpoint, tmp_path: Path) -> None:
+    for number, (instruction, said) in enumerate((("Find “é”, then save it.", "save"), ("“é”: save, save.", ""))):
+        plain = _seen(step(0, CLICK))
+        told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": PARTS})})
+        made = trajectory(steps=(told,))
+        task = made.task.model_copy(update={"instruction": instruction})
+        opened = folder_open(folder_write(tmp_path / str(number), made.model_copy(update={"task": task})))
+        (one,) = (kept.whole() for kept in decisions_of(opened, Speller(nano.tokenizer)))
+        assert nano.tokenizer.decode(list(one.before[one.due.start : one.due.stop])) == said
+
+
+def test_a_part_whose_name_is_kept_for_measuring_is_not_asked_for(nano: Checkpoint, tmp_path: Path) -> None:
+    word = next(word for word in real_words(kept=True) if len(word) == 5)
+    parts = Parts(parts=(_part(word.capitalize(), 0, 0, 18, 12), _part("Save", 20, 30, 40, 46))).model_dump_json()
+    plain = _seen(step(0, CLICK))
+    told = plain.model_copy(update={"before": plain.before.model_copy(update={"accessibility": parts})})
+    speller = Speller(nano.tokenizer)
+    opened = folder_open(folder_write(tmp_path, trajectory(steps=(told,))))
+    for one in Shown([opened], speller, others=1.0).draw(Random(3), 20):
+        assert "Save" in nano.tokenizer.decode(list(one.before[one.sentence.start : one.sentence.stop]))
 
 
 def test_what_stands_in_quotes_of_any_kind_is_told_and_copied(nano: Checkpoint, tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ def log(run: Path) -> list[dict[str, float]]:
 
 @pytest.mark.timeout(1200)
 def test_ppo_learns(told: Told) -> None:
-    config = ppo.Config(
-        **told(updates=18, attempts=32, critic_learning_rate=3e-3, alpha=0.5, value_updates=4, epochs=2)
-    )
+    # At 3e-3, with or without an end that falls, some seeds and processors unlearn again what they had learned.
+    rates = {"learning_rate": 2e-3, "settle": 10, "critic_learning_rate": 3e-3}
+    config = ppo.Config(**told(updates=18, attempts=32, alpha=0.5, value_updates=4, epochs=2, **rates))
     run = ppo.run(config).parent
     success = [line["success"] for line in log(run)]
     assert sum(success[:4]) / 4 < 0.65, "the start knows half of it"

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from benchmarks.parts.nano_tasks import stuck
+from benchmarks.parts.nano_tasks import clear, stuck
 from benchmarks.parts.nano_trials import FIRST, OWN, SOLVED, Beside, counted, trials
 from vm_bridge.suites.bundled import WEB_SUITES
-from vm_bridge.suites.web import GAMES, SITES
+from vm_bridge.suites.web import DRILLS, GAMES, SITES
 from vocabulary.actions import Action, Click, PressKeys
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import Observation
@@ -16,9 +16,8 @@ TRIALS = {one.key: one for one in trials()}
 
 
 def test_every_bundled_task_that_fits_a_small_screen_is_tried_at_its_first_level() -> None:
-    for suite in (GAMES, SITES):
+    for name, suite in (("drills", DRILLS), ("games", GAMES), ("sites", SITES)):
         small = {name for name, folder in suite.folders.items() if folder.manifest.small}
-        name = "games" if suite is GAMES else "sites"
         assert set(OWN[name]) == small
         for task in small:
             trial, made = TRIALS[f"{name}/{task}"], suite.make(task, size=(320, 240))
@@ -29,10 +28,18 @@ def test_every_bundled_task_that_fits_a_small_screen_is_tried_at_its_first_level
 def test_miniwob_is_tried_as_it_was() -> None:
     own = [one for one in TRIALS.values() if one.suite == "miniwob"]
     assert len(own) == 44
-    assert {(one.size, one.seeds, one.first, one.chance) for one in own} == {((160, 210), 20, 20, 12)}
+    assert {(one.size, one.seeds, one.first, one.chance) for one in own} == {((160, 210), 20, FIRST, 12)}
     assert {(one.blind, one.most == 2) for one in own} == {(12, True), (4, False)}, "one act: as often as at random"
     assert all(one.name in {task.name for task in WEB_SUITES["miniwob"].tasks} for one in own)
     assert (TRIALS["click-test"].most, TRIALS["enter-text"].most, TRIALS["enter-text"].still) == (2, 7, 7)
+
+
+def test_drills_are_tried_at_the_level_asked_for() -> None:
+    for level in (1, 2):
+        drills = [one for one in trials(level=level) if one.suite == "drills"]
+        assert {(one.seeds, one.first, one.chance, one.level) for one in drills} == {(20, FIRST, 6, level)}
+        assert {(one.pointing, one.acts == 1, one.blind) for one in drills} == {(True, True, 6), (False, False, 4)}
+        assert {one.task(3).parameters["level"] for one in drills} == {level}
 
 
 def test_fewer_seeds_are_fewer_of_all() -> None:
@@ -41,15 +48,26 @@ def test_fewer_seeds_are_fewer_of_all() -> None:
     assert all(one.first == one.seeds for one in few), f"none waits for {FIRST}"
 
 
+def test_what_is_clearly_better_needs_no_more_attempts_beside_it() -> None:
+    assert clear([True] * 20, [False] * 4)
+    assert not clear([True] * 9 + [False] * 11, [False] * 4), "four say too little of a half"
+    assert clear([True] * 13 + [False] * 7, [False] * 12)
+    assert not clear([True] * 20, [True] * 4)
+
+
 def test_what_is_solved_is_counted_by_its_kind() -> None:
-    names = ("click-test", "click-button", "enter-text", "click-option", "sites/login", "sites/kanban")
+    bundled = ("drills/press", "drills/form", "sites/login", "sites/kanban")
+    names = ("click-test", "click-button", "enter-text", "click-option", *bundled)
     all_of_them = {TRIALS[name]: Beside(SOLVED, above_random=True, above_blind=name != "enter-text") for name in names}
     assert counted(all_of_them) == {
-        "tasks_above_0_8": 6,
+        "tasks_above_0_8": 4,
         "pointing_tasks_above_0_8": 1,
         "multistep_tasks_above_0_8": 2,
-        "bundled_tasks_above_0_8": 2,
+        "sites_and_games_above_0_8": 2,
+        "bundled_tasks_above_blind": 4,
         "miniwob_tasks_above_0_8": 4,
+        "miniwob_pointing_above_0_8": 1,
+        "miniwob_multistep_above_0_8": 1,
         "miniwob_tasks_above_random": 4,
         "miniwob_tasks_above_blind": 3,
     }

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+from vm_bridge.suites.web.folder import KIT
 from vm_bridge.suites.web.suite import FolderSuite
 
 HOME = Path(__file__).parent.parent
 GAMES = FolderSuite("games", HOME / "games")
 SITES = FolderSuite("sites", HOME / "sites")
+DRILLS = FolderSuite("drills", HOME / "drills", kit=HOME / "sites" / KIT)
+"""They are made with the kit of the sites."""
 
-__all__ = ["GAMES", "SITES", "FolderSuite"]
+__all__ = ["DRILLS", "GAMES", "SITES", "FolderSuite"]

@@ -14,6 +14,8 @@ from vm_bridge.suites.web.manifest import Rule
 SHARED = Path(__file__).parent / "shared"
 SHELL = SHARED / "game.html"
 """The page of a game that brings none."""
+STYLE = "/site.css"
+"""The look of one site beside its suite's, which the page of all asks for; a site need have none."""
 LONGEST = 255
 """Characters of a path that can be a file's."""
 TYPES = {".js": "text/javascript", ".json": "application/json", ".svg": "image/svg+xml", ".webp": "image/webp"}
@@ -60,7 +62,10 @@ class Answers:
         if path == "/task.js":
             return Answer(200, "text/javascript", b"const TASK = Object.freeze(" + _json(self._told) + b");\n")
         found = self._file(path)
-        return Answer(200, _type(found), found.read_bytes()) if found else Answer(404, "text/plain", b"not found")
+        if found is None:
+            # A browser tells whoever works the page what it did not find, which here says nothing of the task.
+            return Answer(200, "text/css", b"") if path == STYLE else Answer(404, "text/plain", b"not found")
+        return Answer(200, _type(found), found.read_bytes())
 
     def _file(self, path: str) -> Path | None:
         home, rest = self._page, path[1:]

@@ -20,21 +20,19 @@ class Folder:
 
     path: Path
     manifest: Manifest
+    kit: Path
+    """Where what its suite's pages and experts share lies; not every suite has some."""
 
     @classmethod
-    def read(cls, path: Path) -> "Folder":
-        """The task in this folder. Raises ValueError with what is wrong."""
-        return cls(path, manifest_read(path))
+    def read(cls, path: Path, kit: Path | None = None) -> "Folder":
+        """The task in this folder; its kit lies beside it unless it is elsewhere. Raises ValueError with what is
+        wrong."""
+        return cls(path, manifest_read(path), kit or path.parent / KIT)
 
     @cached_property
     def verifier(self) -> str:
         """The verifier's source."""
         return (self.path / VERIFIER).read_text()
-
-    @property
-    def kit(self) -> Path:
-        """Where the suite's common parts lie; not every suite has some."""
-        return self.path.parent / KIT
 
     @cached_property
     def expert(self) -> str:
@@ -53,6 +51,6 @@ class Folder:
         return hashlib.sha256(self.verifier.encode()).hexdigest()
 
 
-def folders_read(home: Path) -> dict[str, Folder]:
+def folders_read(home: Path, kit: Path | None = None) -> dict[str, Folder]:
     """Every task below a folder, by name. Raises ValueError."""
-    return {path.name: Folder.read(path) for path in sorted(home.iterdir()) if (path / "manifest.json").is_file()}
+    return {path.name: Folder.read(path, kit) for path in sorted(home.iterdir()) if (path / "manifest.json").is_file()}

@@ -1,5 +1,8 @@
 """What a bundled browser task says of itself: one schema for games and web tasks."""
 
+import json
+from functools import cache
+from math import ceil, sqrt
 from pathlib import Path
 from random import Random
 from typing import Annotated, Literal
@@ -11,6 +14,7 @@ from vocabulary.base import Frozen
 from vocabulary.tasks import Language
 
 NAME = r"^[a-z0-9][a-z0-9_-]{0,40}$"
+LISTS = Path(__file__).with_name("lists.json")
 SMALL = (320, 240)
 """The small screen that a task marked `small` must also run at."""
 
@@ -57,7 +61,49 @@ class Choice(Frozen):
         return self.any or (self.en if language == "en" else self.zh)
 
 
-Slot = Choice | Range | str | int | float | bool
+class Named(Frozen):
+    """`pick` different names out of lists.json: words of one list, or pairs of a word of each of two. Pairs share their
+    words with each other, so that none is told by half of it, but for the first ones, as far as that goes."""
+
+    named: Annotated[tuple[str, ...], Field(min_length=1, max_length=2)]
+    pick: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Named":
+        for name in self.named:
+            if name not in lists_read():
+                raise ValueError(f"there is no list {name}")
+            if self.each > len(lists_read()[name]):
+                raise ValueError(f"the list {name} has no {self.each} words")
+        return self
+
+    @property
+    def each(self) -> int:
+        """How many words are drawn of each list."""
+        return self.pick if len(self.named) == 1 else ceil(sqrt(self.pick))
+
+    def of(self, draw: Random, language: Language) -> tuple[list[JsonValue], list[JsonValue]]:
+        """The names, and at which places of their lists their words stand."""
+        side, lists = LANGUAGES.index(language), [lists_read()[name] for name in self.named]
+        drawn = [draw.sample(range(len(words)), self.each) for words in lists]
+        if len(lists) == 1:
+            return [lists[0][place][side] for place in drawn[0]], [*drawn[0]]
+        others = [(a, b) for a in range(self.each) for b in range(self.each) if a != b]
+        draw.shuffle(others)
+        pairs = [*((both, both) for both in range(self.each)), *others][: self.pick]
+        joint = " " if language == "en" else ""
+        names = [joint.join((lists[0][drawn[0][a]][side], lists[1][drawn[1][b]][side])) for a, b in pairs]
+        return [*names], [[drawn[0][a], drawn[1][b]] for a, b in pairs]
+
+
+@cache
+def lists_read() -> dict[str, tuple[tuple[str, str], ...]]:
+    """Words by the name of their list, each in both languages."""
+    found = json.loads(LISTS.read_text())
+    return {name: tuple((en, zh) for en, zh in words) for name, words in found.items()}
+
+
+Slot = Choice | Named | Range | str | int | float | bool
 
 
 class Phrasings(Frozen):
@@ -139,7 +185,9 @@ class Manifest(Frozen):
         picks: dict[str, JsonValue] = {}
         for name, slot in {**self.slots, **self.level(level).slots}.items():
             draw = Random(f"{self.name}-{name}-{level}-{seed}")
-            if isinstance(slot, Choice):
+            if isinstance(slot, Named):
+                values[name], picks[name] = slot.of(draw, language)
+            elif isinstance(slot, Choice):
                 places = draw.sample(range(slot.length), slot.pick or 1)
                 chosen = [slot.of(language)[place] for place in places]
                 numbers: list[JsonValue] = [*places]

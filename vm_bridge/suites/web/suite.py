@@ -60,13 +60,13 @@ class FolderSite:
 class FolderSuite:
     """Implements `WebSuite` over the folders below one."""
 
-    def __init__(self, name: str, home: Path) -> None:
-        self._name, self._home = name, home
+    def __init__(self, name: str, home: Path, kit: Path | None = None) -> None:
+        self._name, self._home, self._kit = name, home, kit
 
     @cached_property
     def folders(self) -> Mapping[str, Folder]:
         """Every task's folder by name, read when first asked for."""
-        return folders_read(self._home)
+        return folders_read(self._home, self._kit)
 
     @property
     def tasks(self) -> tuple[Task, ...]:

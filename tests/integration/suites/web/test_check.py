@@ -11,10 +11,11 @@ from tests.integration.browser.engine.conftest import started
 from tests.unit.vm_bridge.suites.web.test_manifest import PLAIN
 from vm_bridge.browser import Clock, Engine
 from vm_bridge.errors import VerifierFailed
-from vm_bridge.suites.web import GAMES, FolderSuite
+from vm_bridge.suites.web import DRILLS, GAMES, FolderSuite
 from vm_bridge.suites.web.check import CLAIM, check
 from vm_bridge.suites.web.manifest import SMALL
 from vm_bridge.suites.web.play import Play, play, replayed
+from vocabulary.actions import Click
 
 WINS = "function verify(state, task) { return %s; }"
 STILL = '{success: false, failure: false, done: false, score: 0, level: 1, reason: "no"}'
@@ -57,6 +58,31 @@ async def test_the_expert_wins_games_on_a_small_screen(engine: Engine, names: li
         record, actions = await play(engine, GAMES, GAMES.make(name, seed=4, language="zh", size=SMALL), "expert")
         assert record.success, (name, record.reason, actions[-3:])
         assert (record.reward, record.terminated, record.truncated, record.clock) == (1, True, False, "exact")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("names", [sorted(DRILLS.folders)[part::4] for part in range(4)], ids=",".join)
+async def test_the_expert_wins_drills_at_their_last_level(engine: Engine, names: list[str]) -> None:
+    for name in names:
+        level = len(DRILLS.folder(name).manifest.levels)
+        record, actions = await play(engine, DRILLS, DRILLS.make(name, seed=4, level=level, language="zh"), "expert")
+        assert record.success, (name, record.reason, actions[-3:])
+        assert (record.reward, record.terminated) == (1, True)
+
+
+@pytest.mark.timeout(300)
+async def test_the_first_wrong_act_fails_a_drill_of_one_act(engine: Engine) -> None:
+    task, other = DRILLS.make("press", seed=4), DRILLS.make("press", seed=5)
+    play = await Play.begin(engine, DRILLS, task)
+    try:
+        state: Any = await play.session.evaluate("window.pilothouse.state()")
+        wrong = next(one for one in state["buttons"] if f"“{one['name']}”" not in task.instruction)
+        await play.act(Click(x=wrong["box"]["x"] + 4, y=wrong["box"]["y"] + 4))
+        found = await play.found()
+    finally:
+        await play.session.close()
+    assert (found.success, found.failure, found.done) == (False, True, True)
+    assert other.instruction != task.instruction
 
 
 @pytest.mark.timeout(300)

@@ -35,6 +35,13 @@ def test_files_and_what_all_pages_share_are_answered(folder: Folder) -> None:
     assert b"pilothouse" in site.to("/shared/runtime.js").body
 
 
+def test_a_site_without_a_look_of_its_own_has_an_empty_one(folder: Folder) -> None:
+    plain = answers(folder).to("/site.css")
+    assert (plain.status, plain.media_type, plain.body) == (200, "text/css", b"")
+    (folder.path / "page" / "site.css").write_text("p {}")
+    assert answers(folder).to("/site.css").body == b"p {}"
+
+
 def test_the_page_is_told_its_task(folder: Folder) -> None:
     told = answers(folder).to("/task.js").body.decode()
     assert told.startswith("const TASK = Object.freeze({")

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from vm_bridge.errors import InvalidAction
-from vm_bridge.suites.web.manifest import Manifest, manifest_read
+from vm_bridge.suites.web.manifest import Manifest, lists_read, manifest_read
 
 PLAIN: dict[str, Any] = {
     "format": 1,
@@ -58,6 +58,41 @@ def test_a_pick_gives_different_ones_and_a_range_stays_within() -> None:
         assert values["day"] in range(5, 9)
 
 
+def test_names_are_drawn_from_a_list_at_the_same_places_in_both_languages() -> None:
+    task = manifest(slots={"names": {"named": ["things"], "pick": 5}, "colour": "c", "goal": 1, "day": 1, "two": "t"})
+    pairs, seen = dict(lists_read()["things"]), set[str]()
+    for seed in range(20):
+        (english, places), (chinese, same) = (task.filled(1, seed, language) for language in ("en", "zh"))
+        names = english["names"]
+        assert isinstance(names, list)
+        assert places == same
+        assert len({str(name) for name in names}) == 5
+        assert [pairs[str(name)] for name in names] == chinese["names"]
+        seen |= {str(name) for name in names}
+    assert len(seen) > 60
+
+
+def test_pairs_share_their_words_but_the_first_ones_do_not() -> None:
+    task = manifest(slots={"names": {"named": ["kinds", "things"], "pick": 7}})
+    for seed in range(20):
+        english, chinese = (task.filled(1, seed, language)[0]["names"] for language in ("en", "zh"))
+        assert isinstance(english, list)
+        assert isinstance(chinese, list)
+        words = [str(name).split() for name in english]
+        assert len({tuple(pair) for pair in words}) == len(words) == 7
+        assert len({first for first, _ in words[:3]}) == len({second for _, second in words[:3]}) == 3
+        for first, second in words[3:]:
+            assert first in {pair[0] for pair in words[:3]}
+            assert second in {pair[1] for pair in words[:3]}
+        assert all(" " not in str(name) for name in chinese)
+
+
+def test_no_list_says_a_word_twice_in_either_language() -> None:
+    for name, words in lists_read().items():
+        for side in zip(*words, strict=True):
+            assert len(set(side)) == len(side), name
+
+
 def test_a_level_has_its_own_slots() -> None:
     assert manifest().filled(1, 0, "en")[0]["goal"] == 3
     assert manifest().filled(2, 0, "en")[0]["goal"] == 7
@@ -87,6 +122,10 @@ def test_an_unknown_level_is_refused(level: int) -> None:
         {"slots": {"x": {"en": ["a", "b"], "zh": ["一"]}}},
         {"slots": {"x": {"any": ["a"], "pick": 2}}},
         {"slots": {"x": {}}},
+        {"slots": {"x": {"named": ["nothing"], "pick": 2}}},
+        {"slots": {"x": {"named": ["things"], "pick": 1000}}},
+        {"slots": {"x": {"named": ["kinds", "things"], "pick": 10000}}},
+        {"slots": {"x": {"named": [], "pick": 1}}},
     ],
 )
 def test_what_is_no_manifest_is_refused(more: dict[str, Any]) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from vm_bridge.errors import InvalidAction, UnknownTask
-from vm_bridge.suites.web import GAMES, SITES, words
-from vm_bridge.suites.web.manifest import Reference
+from vm_bridge.suites.web import DRILLS, GAMES, SITES, words
+from vm_bridge.suites.web.manifest import SMALL, Reference
 from vm_bridge.suites.web.records import normalised
 from vm_bridge.suites.web.tasks import terms_of
 
@@ -22,6 +22,20 @@ def test_there_are_as_many_as_promised() -> None:
 def test_a_game_has_its_files_and_its_texts(name: str) -> None:
     assert list(words.faults(GAMES.folders[name])) == []
     assert len(GAMES.folders[name].manifest.levels) >= 3
+
+
+@pytest.mark.parametrize("name", sorted(DRILLS.folders))
+def test_a_drill_is_small_has_its_texts_and_the_kit_of_the_sites(name: str) -> None:
+    folder = DRILLS.folders[name]
+    assert list(words.faults(folder)) == []
+    assert folder.manifest.small
+    assert folder.manifest.size == SMALL
+    assert len(folder.manifest.levels) >= 2
+    assert "function handsOf(" in folder.expert
+
+
+def test_drills_are_named_apart_from_the_other_tasks() -> None:
+    assert not DRILLS.folders.keys() & (GAMES.folders.keys() | SITES.folders.keys())
 
 
 def test_a_task_says_what_it_is() -> None:
