@@ -1,6 +1,8 @@
 """Everything a machine lacks, installed: system packages, Python packages, the built front-end; nothing twice."""
 
 import enum
+import importlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -9,12 +11,14 @@ from pathlib import Path
 
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
-from annotation_app.operations.errors import OperationsError
+from annotation_app.operations.environments import HINT
+from annotation_app.operations.errors import CommandFailed, OperationsError
 from annotation_app.operations.frontend import ensure_frontend
 from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.packages import ensure_packages
 from annotation_app.operations.stack import ROOT, TOOLS
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
+from vm_bridge.python_packages import PIP, pip_install
 
 LOG = ROOT / ".data" / "logs" / "setup.log"
 LOCK = ROOT / ".data" / "setup.lock"
@@ -46,24 +50,39 @@ def ensure_setup(purpose: Purpose, console: Console) -> None:
 
 
 def ensure_python_packages(purpose: Purpose, console: Console) -> None:
-    """The pinned packages in the running virtual environment."""
-    for wanted in (Purpose.RUN, purpose):
-        requirements = ROOT / wanted.value
-        sources = {ROOT / Purpose.RUN.value, requirements}
-        digest = digest_of(sources, salt=sys.version)
-        done = Path(sys.prefix) / f"{wanted.value}.stamp"
-        if not is_fresh(done, digest):
-            command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "-r", str(requirements)]
-            what = f"Installing the Python packages of {wanted.value} (about a minute)"
-            hint = "Is a package index reachable? `pip config list` shows the one in use."
-            run(what, command, console=console, log=LOG, hint=hint)
-            stamp(done, digest)
+    """The pinned packages in the running virtual environment. Raises CommandFailed."""
+    requirements = ROOT / purpose.value
+    digest = digest_of({ROOT / Purpose.RUN.value, requirements}, salt=sys.version)
+    done = Path(sys.prefix) / f"{requirements.name}.stamp"
+    if is_fresh(done, digest):
+        return
+    _ensure_uv(console)
+    command = pip_install(sys.executable, "--requirement", str(requirements))
+    what = f"Installing the Python packages of {requirements.name}"
+    run(what, command.words, console=console, log=LOG, environment=command.environment, hint=HINT)
+    stamp(done, digest)
+
+
+def _ensure_uv(console: Console) -> None:
+    """The pinned uv, which installs everything else. Where it cannot be had, pip does."""
+    if importlib.util.find_spec("uv"):
+        return
+    pinned = next(line for line in (ROOT / Purpose.RUN.value).read_text().splitlines() if line.startswith("uv=="))
+    command = (*PIP, "install", "--quiet", "--no-compile", pinned.partition(" ")[0])
+    try:
+        run(f"Installing {pinned}", command, console=console, log=LOG)
+    except CommandFailed as error:
+        console.warn(f"{error} Packages are installed by pip, which takes minutes.")
+    importlib.invalidate_caches()
 
 
 def ensure_tools(console: Console) -> None:
-    """Jupyter and the code editor of the desktops; a first start of the bridge would make them otherwise."""
-    command = [sys.executable, "-m", "vm_bridge.images.tools", str(TOOLS)]
-    run("Making sure of the desktops' tools (about a minute the first time, 700 MB)", command, console=console, log=LOG)
+    """The images of the desktops and their tools, Jupyter and the code editor. Raises CommandFailed.
+
+    A bridge makes what is missing when it first starts a desktop, which then waits for it.
+    """
+    command = [sys.executable, "-m", "vm_bridge.images", str(TOOLS)]
+    run("Preparing the desktops' images and tools (700 MB the first time)", command, console=console, log=LOG)
 
 
 def ensure_sandboxes() -> None:

@@ -1,55 +1,42 @@
-"""The trainer's environment: torch and what goes with it, beside the platform's own and made when first asked for."""
+"""The trainer's environment: torch and what goes with it, beside the platform's own."""
 
 import shutil
-import sys
 from pathlib import Path
 
-from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
+from annotation_app.operations.environments import ENVIRONMENTS, Environment
 from annotation_app.operations.errors import CommandFailed
-from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.stack import ROOT
-from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 
-FOLDER = ROOT / ".data" / "venvs" / "trainer"
-LOCK = ROOT / ".data" / "trainer.lock"
-LOG = ROOT / ".data" / "logs" / "trainer-setup.log"
+FOLDER = ENVIRONMENTS / "trainer"
 REQUIREMENTS = ROOT / "trainer" / "requirements.txt"
-HINT = "Is a package index reachable? `pip config list` shows the one in use."
 
 
 def ensure_trainer(console: Console, *, folder: Path = FOLDER) -> Path:
-    """The interpreter of the trainer's environment, made whole if it is not. CommandFailed when it cannot be."""
-    python = folder / "bin" / "python"
-    done = folder / "requirements.stamp"
-    digest = digest_of([REQUIREMENTS], salt=sys.version)
-    with setup_lock(LOCK, console):
-        if is_fresh(done, digest):
-            return python
-        run("Making the trainer's environment", [sys.executable, "-m", "venv", "--clear", str(folder)],
-            console=console, log=LOG)  # fmt: skip
-        # What is imported is compiled then; to compile all of it takes longer than to unpack it.
-        pip = [str(python), "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
-        torch = install_torch(pip, console)
-        bounds = folder / "constraints.txt"
-        bounds.write_text(f"{torch}\n")
-        run("Installing the trainer's packages (about a minute)",
-            [*pip, "--constraint", str(bounds), "--requirement", str(REQUIREMENTS)],
-            console=console, log=LOG, hint=HINT)  # fmt: skip
-        stamp(done, digest)
-    return python
+    """The interpreter of the trainer's environment, made whole if it is not. Raises CommandFailed when it cannot be."""
+    return Environment("the trainer", console, folder).ensure([REQUIREMENTS], _fill)
 
 
-def install_torch(pip: list[str], console: Console) -> str:
-    """Install the build this machine can use; the plain one may bring gigabytes of CUDA that only a card can use."""
+def install_torch(environment: Environment) -> str:
+    """Install the build of torch that this machine can use, and return it as a requirement.
+
+    The plain build may bring gigabytes of CUDA that only a card can use. Raises CommandFailed.
+    """
     plain = next(line for line in REQUIREMENTS.read_text().splitlines() if line.startswith("torch=="))
     builds = [plain] if shutil.which("nvidia-smi") else [f"{plain}+cpu", plain]
     for build in builds:
         try:
-            run(f"Installing {build} (200 MB or more)", [*pip, build], console=console, log=LOG, hint=HINT)
+            environment.install(f"{build} (200 MB or more)", [build])
         except CommandFailed:
             if build == builds[-1]:
                 raise
         else:
             return build
     raise AssertionError("the last build returns or raises")
+
+
+def _fill(environment: Environment) -> None:
+    bounds = environment.folder / "constraints.txt"
+    bounds.write_text(f"{install_torch(environment)}\n")
+    packages = ["--constraint", str(bounds), "--requirement", str(REQUIREMENTS)]
+    environment.install("the trainer's packages", packages)

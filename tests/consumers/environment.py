@@ -5,46 +5,33 @@ harbor asks for Python 3.12 for its servers; its validator, which is all that is
 LLaMA-Factory imports torchaudio, of which no picture needs anything: an empty module stands for it.
 """
 
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
-from annotation_app.operations.locks import setup_lock
-from annotation_app.operations.stack import ROOT
-from annotation_app.operations.stamps import digest_of, is_fresh, stamp
+from annotation_app.operations.environments import ENVIRONMENTS, HINT, Environment
 from annotation_app.operations.trainer import ensure_trainer
+from vm_bridge.python_packages import PIP, Command
 
-FOLDER = ROOT / ".data" / "venvs" / "consumers"
-LOCK = ROOT / ".data" / "consumers.lock"
-LOG = ROOT / ".data" / "logs" / "consumers-setup.log"
+FOLDER = ENVIRONMENTS / "consumers"
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
-HINT = "Is a package index reachable? `pip config list` shows the one in use."
 LIBRARY = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
 
 
 def ensure_consumers(console: Console, *, folder: Path = FOLDER) -> Path:
-    """The interpreter of the consumers' environment, made whole if it is not. CommandFailed when it cannot be."""
+    """The interpreter of the consumers' environment, made if missing. Raises CommandFailed when it cannot be."""
     trainer = ensure_trainer(console)
-    python, done = folder / "bin" / "python", folder / "requirements.stamp"
-    digest = digest_of([REQUIREMENTS, Path(__file__)], salt=sys.version)
-    with setup_lock(LOCK, console):
-        if is_fresh(done, digest):
-            return python
-        shutil.rmtree(folder, ignore_errors=True)
-        run("Making the environment of the exports' consumers", [sys.executable, "-m", "venv", str(folder)],
-            console=console, log=LOG)  # fmt: skip
-        pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
-        run("Installing what reads exports (about a minute)",
-            [*pip, "--no-deps", "--ignore-requires-python", "--requirement", str(REQUIREMENTS)],
-            console=console, log=LOG, hint=HINT)  # fmt: skip
-        library = _library(python)
+
+    def fill(environment: Environment) -> None:
+        # By pip: uv cannot be told to ignore the Python that a package asks for.
+        install = (*PIP, "--python", str(environment.python), "install", "--no-compile", "--no-deps")
+        command = Command((*install, "--ignore-requires-python", "--requirement", str(REQUIREMENTS)))
+        environment.run("Installing what reads exports", command, hint=HINT)
+        library = _library(environment.python)
         (library / "trainer.pth").write_text(f"{_library(trainer)}\n")
         (library / "torchaudio.py").write_text('"""Nothing: no picture needs sound."""\n')
-        stamp(done, digest)
-    return python
+
+    return Environment("the exports' consumers", console, folder).ensure([REQUIREMENTS, Path(__file__)], fill)
 
 
 def _library(python: Path) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from vm_bridge.errors import NoMachine
 from vm_bridge.images.manifest import MANIFEST, manifest_read
+from vm_bridge.python_packages import Command, pip_install
 
 PACKAGE = Path(__file__).parent.parent
 IMAGES = PACKAGE / "images"
@@ -66,20 +67,8 @@ def _make(name: str, folder: Path) -> None:
         target = site / "vm_bridge" / source
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PACKAGE / source, target)
-    run(
-        *(
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-deps",
-            "--no-compile",
-            "--disable-pip-version-check",
-        ),
-        *("--root-user-action=ignore", "--target", str(site), "--requirement", str(REQUIREMENTS)),
-        *manifest_read(folder).requirements,
-    )
+    wanted = ("--requirement", str(REQUIREMENTS), *manifest_read(folder).requirements)
+    run_command(pip_install(sys.executable, "--quiet", "--no-deps", "--target", str(site), *wanted))
     # The image is mounted read-only, so the guest could not keep compiled files itself.
     run(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))
     open_to_all(folder)
@@ -92,11 +81,24 @@ def _sources(name: str) -> tuple[str, ...]:
     return (*GUEST_SOURCES, *(str(path.relative_to(PACKAGE)) for path in own))
 
 
-def run(*command: str, folder: Path | None = None) -> None:
+def run(*words: str, folder: Path | None = None) -> None:
     """Do one step of making an image. Raises NoMachine with what it said when it fails."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+    run_command(Command(words), folder)
+
+
+def run_command(command: Command, folder: Path | None = None) -> None:
+    """The same with what the command needs in its environment."""
+    done = subprocess.run(
+        command.words,
+        env=command.merged_environment(),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=INSTALL_SECONDS,
+        check=False,
+    )
     if done.returncode != 0:
-        raise NoMachine(f"cannot prepare the image: {command[0]} failed: {done.stderr.strip()[-500:]}")
+        raise NoMachine(f"cannot prepare the image: {command.words[0]} failed: {done.stderr.strip()[-500:]}")
 
 
 def open_to_all(folder: Path) -> None:

