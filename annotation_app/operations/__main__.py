@@ -9,7 +9,7 @@ from pathlib import Path
 
 from annotation_app.operations import demo
 from annotation_app.operations.backup import backup, restore
-from annotation_app.operations.checks import chosen_tests, full_tests, quick_tests, run_checks, static_checks
+from annotation_app.operations.checks import chosen_tests, frontend_tests, unit_tests
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend_packages
@@ -21,6 +21,7 @@ from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
 from annotation_app.operations.packages import ensure_packages
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
 from annotation_app.operations.stack import LOOPBACK, ROOT
+from annotation_app.operations.testing import Run, check_lanes, durations_save, run_and_report, test_lanes
 from annotation_app.operations.trainer import ensure_trainer
 from annotation_app.operations.wheel import small_turn
 
@@ -87,19 +88,26 @@ def _setup(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 def _check(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_setup(Purpose.DEVELOP, console)
     node = ensure_frontend_packages(console, LOG)
-    return int(run_checks((*static_checks(node), *quick_tests(node)), console).failed > 0)
+    return _status(run_and_report(check_lanes(node), console))
 
 
 def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     ensure_setup(Purpose.DEVELOP, console)
     node = ensure_frontend_packages(console, LOG)
     if rest:
-        checks = chosen_tests(rest)
+        run = run_and_report([chosen_tests(rest)], console)
     elif arguments.quick:
-        checks = quick_tests(node)
+        run = run_and_report([unit_tests(), frontend_tests(node)], console)
     else:
-        checks = (*static_checks(node), *quick_tests(node), *full_tests())
-    return int(run_checks(checks, console).failed > 0)
+        trainer = ensure_trainer(console)
+        run = run_and_report(test_lanes(node, trainer, everything=arguments.all), console, timed=True)
+        if arguments.save_durations:
+            durations_save(run.timing)
+    return _status(run)
+
+
+def _status(run: Run) -> int:
+    return int(run.results.failed > 0)
 
 
 def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -178,6 +186,8 @@ def _parser() -> argparse.ArgumentParser:
         each.add_argument("--nano", action="store_true", help="the bundled policy too, which the demo always tries")
     test = add("test", _test, "all checks and tests; with pytest arguments only those tests", takes_rest=True)
     test.add_argument("--quick", action="store_true", help="only what needs no servers")
+    test.add_argument("--all", action="store_true", help="also the tests that tests/moved_to_all.toml names")
+    test.add_argument("--save-durations", action="store_true", help="keep how long each group of tests took")
     add("setup", _setup, "install what running and developing need")
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")

@@ -1,10 +1,17 @@
-"""The checks and tests of the project, as a table; `./pilothouse check` and `./pilothouse test` run parts of it."""
+"""The checks and tests of the project, as a table; `./pilothouse check` and `./pilothouse test` run parts of it.
+
+Checks are arranged in lanes that run side by side. What only computes waits for a processor in a lane of its own, at a
+lower priority, beside the tests that mostly wait for other programs: so both processors are busy to the end.
+"""
 
 import os
 import subprocess
 import sys
+import sysconfig
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,22 +23,50 @@ from annotation_app.operations.results import Results
 from annotation_app.operations.stack import ROOT
 
 REPORTS = ROOT / "test-results"
-PARALLEL = ("-n", "2", "--dist", "loadgroup")
-BY_FILE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
-"""Three, since they wait half of their time. In their own order, in which what takes longest comes first: by default
-files of few tests come last, and those with whole trainings have one or two."""
-ONCE_MORE = ("--reruns", "1", "-rfEsR")
+WORKERS = 3
+"""Tests that run at a time: they wait half of their time, and there is a lane beside them."""
+PARALLEL = ("-n", str(WORKERS), "--dist", "loadscope")
+LOW_PRIORITY = ("nice", "-n", "5")
+OUTPUT_LINES = 400
+"""How much of the output of a check that failed is shown; the whole is in its log."""
+TRAINER_PLUGINS = ("django", "xdist", "xdist.looponfail", "playwright", "rerunfailures", "cacheprovider")
+TRAINER_PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+"""pytest and its plugins come from the platform's environment, behind everything that the trainer's own has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One command. With a `report`, a JUnit file it writes, its tests are counted; else it counts as one test."""
+    """One command. With a `report`, a JUnit file it writes, its tests are counted; else it counts as one test.
+
+    A `live` check shows its output as it comes; of any other it is shown when the check fails.
+    """
 
     name: str
     command: tuple[str, ...]
     folder: Path = ROOT
     environment: dict[str, str] = field(default_factory=dict)
     report: Path | None = None
+    live: bool = False
+
+    @property
+    def log(self) -> Path:
+        """Where the output of a check that is not live is kept."""
+        return REPORTS / "logs" / f"{self.name.replace(' ', '-')}.log"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a check went, and when: seconds since the epoch."""
+
+    check: Check
+    results: Results
+    began: float
+    ended: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended - self.began
 
 
 def static_checks(node: Node) -> tuple[Check, ...]:
@@ -47,55 +82,93 @@ def static_checks(node: Node) -> tuple[Check, ...]:
     )
 
 
-def quick_tests(node: Node) -> tuple[Check, ...]:
-    """No database, no network, no desktop; contract tests meet real browsers, and run once more where they fail."""
+def frontend_tests(node: Node) -> tuple[Check, ...]:
+    """The components and functions of the pages, without a server."""
     report = REPORTS / "frontend.xml"
     junit = ("--", "--reporter=default", "--reporter=junit", f"--outputFile.junit={report}")
-    return (
-        _pytest("unit", "tests/unit", "tests/contract", *PARALLEL, *ONCE_MORE),
-        _npm(node, "front-end", "test", *junit, report=report),
-    )
+    return (_npm(node, "front-end tests", "test", *junit, report=report),)
 
 
-def full_tests() -> tuple[Check, ...]:
-    """Real servers, real desktops, a real browser. Three files of tests at a time; those of the whole platform one
-    after another, for they share it. A test that fails runs once more, and is told."""
-    return (
-        _pytest("integration", "tests/integration", *BY_FILE, *ONCE_MORE),
-        _pytest("e2e", "tests/e2e", *ONCE_MORE),
-    )
+def unit_tests() -> tuple[Check, ...]:
+    """No database, no network, no desktop."""
+    return (_pytest("unit", "tests/unit", *PARALLEL),)
+
+
+def trainer_tests(python: Path) -> tuple[Check, ...]:
+    """What needs torch, by the interpreter of the trainer's environment."""
+    report = REPORTS / "trainer.xml"
+    words = ("tests/trainer", "-q", "-c", os.devnull, "--rootdir=.", "--confcutdir=tests/trainer", "-W", "error")
+    words += ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function", f"--junitxml={report}")
+    words += ("-p", "tests.timing", f"--timing={_timing('trainer')}")
+    words += tuple(word for name in TRAINER_PLUGINS for word in ("-p", f"no:{name}"))
+    command = (str(python), "-c", TRAINER_PROGRAM, sysconfig.get_paths()["purelib"], *words)
+    return (Check("trainer tests", command, environment={"HF_HUB_OFFLINE": "1"}, report=report),)
+
+
+def platform_tests(*, everything: bool = False) -> tuple[Check, ...]:
+    """Real servers, real desktops, real browsers, with everything that needs none: one run, so that all share them."""
+    more = ("--all",) if everything else ()
+    folders = ("tests/unit", "tests/contract", "tests/integration", "tests/e2e")
+    return (_pytest("platform", *folders, *PARALLEL, *more, live=True),)
 
 
 def chosen_tests(arguments: Iterable[str]) -> tuple[Check, ...]:
     """Those that these pytest arguments name."""
-    return (_pytest("chosen", *arguments),)
+    return (_pytest("chosen", *arguments, live=True),)
 
 
-def run_checks(checks: Iterable[Check], console: Console) -> Results:
-    """Run them all, whatever fails, and say how each went; what was skipped is told by reason."""
+def run_checks(lanes: Iterable[Sequence[Check]], console: Console) -> tuple[Outcome, ...]:
+    """Run the lanes side by side and each one's checks in order, whatever fails; tell how each went when it ends."""
     REPORTS.mkdir(exist_ok=True)
-    found, told = [], []
-    for check in checks:
-        console.step(check.name)
-        began = time.monotonic()
-        result = _run(check)
-        found.append(result)
-        mark = console.paint("✗", 31) if result.failed else console.paint("✓", 32)
-        told.append(f"{mark} {check.name:<16} {result.line():<40} {time.monotonic() - began:6.1f} s")
-    total = Results.sum_of(found)
-    skipped = (f"skipped {count} × {reason}" for reason, count in total.skipped.most_common())
-    for line in ("", *told, *skipped, *(f"run twice: {test}" for test in total.rerun)):
-        console.say(line)
-    console.say(total.line())
-    return total
+    stopped, telling, found = threading.Event(), threading.Lock(), list[Outcome]()
+
+    def run_lane(checks: Sequence[Check]) -> None:
+        for check in checks:
+            if stopped.is_set():
+                return
+            outcome = _run(check)
+            with telling:
+                found.append(outcome)
+                _tell(outcome, console)
+
+    lanes = [lane for lane in lanes if lane]
+    with ThreadPoolExecutor(max(len(lanes), 1)) as threads:
+        try:
+            for done in as_completed([threads.submit(run_lane, lane) for lane in lanes]):
+                done.result()
+        finally:
+            stopped.set()
+    return tuple(sorted(found, key=lambda outcome: outcome.began))
 
 
-def _run(check: Check) -> Results:
+def _tell(outcome: Outcome, console: Console) -> None:
+    check = outcome.check
+    if outcome.results.failed and not check.live:
+        lines = check.log.read_text(errors="replace").splitlines()
+        console.say(f"--- {check.name} ---")
+        for line in lines[-OUTPUT_LINES:]:
+            console.say(line)
+    mark = console.paint("✗", 31) if outcome.results.failed else console.paint("✓", 32)
+    console.say(f"{mark} {check.name:<16} {outcome.results.line():<40} {outcome.seconds:6.1f} s")
+
+
+def _run(check: Check) -> Outcome:
     if check.report:
         check.report.unlink(missing_ok=True)
-    status = subprocess.run(
-        check.command, cwd=check.folder, env={**os.environ, **check.environment}, check=False
-    ).returncode
+    began, environment = time.time(), {**os.environ, **check.environment}
+    if check.live:
+        status = subprocess.run(check.command, cwd=check.folder, env=environment, check=False).returncode
+    else:
+        check.log.parent.mkdir(parents=True, exist_ok=True)
+        with check.log.open("wb") as log:
+            command = (*LOW_PRIORITY, *check.command)
+            status = subprocess.run(
+                command, cwd=check.folder, env=environment, stdout=log, stderr=log, check=False
+            ).returncode
+    return Outcome(check, _counted(check, status), began, time.time())
+
+
+def _counted(check: Check, status: int) -> Results:
     one = Results(passed=int(status == 0), failed=int(status != 0))
     if not check.report:
         return one
@@ -115,7 +188,12 @@ def _npm(node: Node, name: str, script: str, *arguments: str, report: Path | Non
     return Check(name, command, folder=FOLDER, environment=node.environment, report=report)
 
 
-def _pytest(name: str, *arguments: str) -> Check:
+def _timing(name: str) -> Path:
+    return REPORTS / "timing" / f"{name}.json"
+
+
+def _pytest(name: str, *arguments: str, live: bool = False) -> Check:
     report = REPORTS / f"{name}.xml"
-    command = (sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *arguments)
-    return Check(f"{name} tests", command, report=report)
+    options = ("-q", f"--junitxml={report}", f"--timing={_timing(name)}")
+    command = (sys.executable, "-m", "pytest", *options, *arguments)
+    return Check(f"{name} tests", command, report=report, live=live)

@@ -1,22 +1,41 @@
 """A run of checks is honest: what fails, dies or writes no report is counted as failed."""
 
 import io
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from annotation_app.operations import checks, testing
 from annotation_app.operations.checks import Check, run_checks
 from annotation_app.operations.console import Console
+from annotation_app.operations.results import Results
+from annotation_app.operations.testing import run_and_report
 
-WRITE = "import sys; open(sys.argv[1], 'w').write(sys.argv[2]); sys.exit(int(sys.argv[3]))"
+WRITE = "import sys; open(sys.argv[1], 'w').write(sys.argv[2]); print('said by it'); sys.exit(int(sys.argv[3]))"
 TWO_GOOD = "<testsuite><testcase/><testcase/></testsuite>"
 ONE_BAD = "<testsuite><testcase/><testcase><failure/></testcase></testsuite>"
 SKIPPED = '<testsuite><testcase><skipped message="needs a GPU"/></testcase></testsuite>'
+AGAIN = '<t><testcase name="a"><properties><property name="rerun" value="too late"/></properties></testcase></t>'
 
 
-def check(report: Path, content: str, status: int) -> Check:
-    return Check("some", (sys.executable, "-c", WRITE, str(report), content, str(status)), report=report)
+@pytest.fixture(autouse=True)
+def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Reports of these runs stay apart from those of the run that runs these tests."""
+    folder = tmp_path / "reports"
+    for module in (checks, testing):
+        monkeypatch.setattr(module, "REPORTS", folder)
+    monkeypatch.setattr(testing, "SUMMARY", folder / "summary.json")
+    return folder
+
+
+def check(report: Path, content: str, status: int, name: str = "some") -> Check:
+    return Check(name, (sys.executable, "-c", WRITE, str(report), content, str(status)), report=report)
+
+
+def counted(*lanes: list[Check]) -> Results:
+    return Results.sum_of(outcome.results for outcome in run_checks(lanes, Console(io.StringIO())))
 
 
 @pytest.mark.parametrize(
@@ -31,35 +50,61 @@ def check(report: Path, content: str, status: int) -> Check:
 )
 def test_the_last_line_counts_every_failure(tmp_path: Path, content: str, status: int, line: str) -> None:
     said = io.StringIO()
-    run_checks([check(tmp_path / "report.xml", content, status)], Console(said))
+    run_and_report([[check(tmp_path / "report.xml", content, status)]], Console(said))
     assert said.getvalue().splitlines()[-1] == line
 
 
 def test_a_report_of_an_earlier_run_is_not_counted(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     report.write_text(TWO_GOOD)
-    results = run_checks(
-        [Check("dies", (sys.executable, "-c", "raise SystemExit(1)"), report=report)], Console(io.StringIO())
-    )
+    results = counted([Check("dies", (sys.executable, "-c", "raise SystemExit(1)"), report=report)])
     assert (results.passed, results.failed) == (0, 1)
 
 
-def test_a_check_that_fails_does_not_keep_the_next_from_running(tmp_path: Path) -> None:
+def test_a_check_that_fails_does_not_keep_the_next_from_running() -> None:
     bad = Check("bad", (sys.executable, "-c", "raise SystemExit(1)"))
     good = Check("good", (sys.executable, "-c", ""))
-    results = run_checks([bad, good], Console(io.StringIO()))
-    assert (results.passed, results.failed) == (1, 1)
+    results = counted([bad, good], [bad])
+    assert (results.passed, results.failed) == (1, 2)
+
+
+def test_lanes_run_side_by_side(tmp_path: Path) -> None:
+    """Each of the two waits for the file that the other one writes."""
+    program = "import sys, time, pathlib\npathlib.Path(sys.argv[1]).touch()\nend = time.monotonic() + 60\n"
+    program += "while not pathlib.Path(sys.argv[2]).exists():\n    assert time.monotonic() < end\n    time.sleep(0.01)"
+    names = (str(tmp_path / "one"), str(tmp_path / "two"))
+    results = counted(*([Check("waits", (sys.executable, "-c", program, *words))] for words in (names, names[::-1])))
+    assert (results.passed, results.failed) == (2, 0)
+
+
+def test_output_is_shown_where_a_check_fails(tmp_path: Path) -> None:
+    said = io.StringIO()
+    good, bad = (check(tmp_path / f"{status}.xml", TWO_GOOD, status, f"check {status}") for status in (0, 1))
+    run_checks([[good, bad]], Console(said))
+    assert said.getvalue().count("said by it") == 1
+    assert "--- check 1 ---" in said.getvalue()
 
 
 def test_skips_are_told_by_what_they_lack(tmp_path: Path) -> None:
     said = io.StringIO()
-    run_checks([check(tmp_path / "report.xml", SKIPPED, 0)], Console(said))
+    run_and_report([[check(tmp_path / "report.xml", SKIPPED, 0)]], Console(said))
     assert "skipped 1 × needs a GPU" in said.getvalue()
 
 
 def test_what_ran_twice_is_told_though_it_passed(tmp_path: Path) -> None:
-    again = '<t><testcase name="a"><properties><property name="rerun" value="too late"/></properties></testcase></t>'
     said = io.StringIO()
-    run_checks([check(tmp_path / "report.xml", again, 0)], Console(said))
+    run_and_report([[check(tmp_path / "report.xml", AGAIN, 0)]], Console(said))
     assert "run twice: .a: too late" in said.getvalue()
     assert said.getvalue().splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
+
+
+def test_a_timed_run_prints_its_figures_as_json_before_the_counts(tmp_path: Path, reports: Path) -> None:
+    said = io.StringIO()
+    run_and_report([[check(tmp_path / "report.xml", SKIPPED, 0)]], Console(said), timed=True)
+    figures, line = said.getvalue().splitlines()[-2:]
+    assert line == "0 passed, 0 failed, 1 skipped"
+    found = json.loads(figures)
+    assert found == json.loads((reports / "summary.json").read_text())
+    assert (found["tests"], found["skipped_reasons"], found["run_twice"]) == (1, {"needs a GPU": 1}, 0)
+    assert 0 < found["setup_s"] <= found["total_s"]
+    assert 0 <= found["busy_share"] <= 1

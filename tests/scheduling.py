@@ -1,0 +1,84 @@
+"""A pytest plugin that decides which tests run together, in what order, and which run only with `--all`.
+
+Tests of one group run one after another in one worker, since they share something that is costly to start. Groups that
+take longest begin first, so that all workers end at nearly the same moment; `durations.json` says how long they took.
+"""
+
+import json
+import tomllib
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+HERE = Path(__file__).parent
+DURATIONS = HERE / "durations.json"
+MOVED = HERE / "moved_to_all.toml"
+UNKNOWN_SECONDS = 30.0
+"""What a file is taken for that has never been measured: it begins early, in case it is long."""
+SHARED = (
+    ("tests/e2e/", "platform"),
+    ("tests/integration/servers/", "model servers"),
+    ("tests/integration/cluster/", "Ray cluster"),
+    ("[placed]", "Ray cluster"),
+    ("[windows]", "Windows"),
+    ("tests/integration/windows/", "Windows"),
+)
+"""Parts of a test's id, and the group that its test is in; every other test is in the group of its file."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help=f"run the tests of {MOVED.name} too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "LongestGroupFirst":
+    return LongestGroupFirst(config, log)
+
+
+class LongestGroupFirst(LoadScopeScheduling):
+    """Hands out whole groups, in the order of the collection."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only `--all` runs, and sort the groups; the order within a group stays."""
+    if not config.getoption("--all"):
+        moved = [item for item in items if reason_to_move(item.nodeid)]
+        if moved:
+            config.hook.pytest_deselected(items=moved)
+            items[:] = [item for item in items if not reason_to_move(item.nodeid)]
+    measured: dict[str, float] = json.loads(DURATIONS.read_text())
+    seconds = group_seconds([item.nodeid for item in items], measured)
+    items.sort(key=lambda item: -seconds[group_of(item.nodeid)])
+
+
+def group_of(nodeid: str) -> str:
+    """The group of a test."""
+    return next((group for part, group in SHARED if part in nodeid), nodeid.partition("::")[0])
+
+
+def group_seconds(nodeids: list[str], measured: dict[str, float]) -> dict[str, float]:
+    """How long each group takes, from the seconds that whole groups took when they were last measured."""
+    counts: defaultdict[str, int] = defaultdict(int)
+    for nodeid in nodeids:
+        counts[group_of(nodeid)] += 1
+    return {group: measured.get(group, UNKNOWN_SECONDS) for group in counts}
+
+
+def reason_to_move(nodeid: str) -> str | None:
+    """Why a test runs only with `--all`; None where it always runs."""
+    return next((one["reason"] for one in MOVED_TESTS if nodeid.startswith(one["tests"])), None)
+
+
+MOVED_TESTS: list[dict[str, str]] = tomllib.loads(MOVED.read_text())["moved"]

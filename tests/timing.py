@@ -1,0 +1,107 @@
+"""A pytest plugin that records where the time of a run goes: phases, fixtures and waits of every test.
+
+With `--timing=FILE` the process that prints the report writes one JSON object to FILE:
+`rows` (one a phase of a test), `moved` (the tests that only `--all` runs, with the reason).
+"""
+
+import json
+import time
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scheduling import group_of, reason_to_move
+from tests.waiting import WAITS
+
+FIXTURES = pytest.StashKey[list[tuple[str, str, float]]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--timing", type=Path, help="write where the time went to this file, as JSON")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(PhaseRecorder(), "pilothouse-phases")
+    if hasattr(config, "workeroutput"):
+        config.pluginmanager.register(MovedReporter(config.workeroutput), "pilothouse-moved")
+    elif file := config.getoption("--timing"):
+        config.pluginmanager.register(TimingWriter(file), "pilothouse-timing")
+
+
+class PhaseRecorder:
+    """Adds to each report what only the process that ran the test knows."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: "pytest.FixtureDef[object]", request: pytest.FixtureRequest
+    ) -> Generator[None, object, object]:
+        began = time.perf_counter()
+        try:
+            return (yield)
+        finally:
+            took = time.perf_counter() - began
+            item: pytest.Item = request._pyfuncitem
+            item.stash.setdefault(FIXTURES, []).append((fixturedef.argname, fixturedef.scope, round(took, 3)))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: "pytest.CallInfo[None]"
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        facts: Any = report  # what is set here travels from the worker with the report
+        facts.fixtures = item.stash.get(FIXTURES, [])
+        facts.waits = [(what, round(seconds, 3)) for what, seconds in WAITS]
+        facts.attempt = getattr(item, "execution_count", 1)
+        item.stash[FIXTURES] = []
+        WAITS.clear()
+        return report
+
+
+class MovedReporter:
+    """Tells the controller which tests a worker left out: only the workers of xdist collect."""
+
+    def __init__(self, output: dict[str, Any]) -> None:
+        self.output = output
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.output["moved"] = {item.nodeid: why for item in items if (why := reason_to_move(item.nodeid))}
+
+
+class TimingWriter:
+    """Collects the reports of all workers and writes them at the end."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.rows: list[dict[str, object]] = []
+        self.moved: dict[str, str] = {}
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.moved |= {item.nodeid: why for item in items if (why := reason_to_move(item.nodeid))}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        self.moved |= getattr(node, "workeroutput", {}).get("moved", {})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        facts: Any = report
+        self.rows.append(
+            {
+                "test": report.nodeid,
+                "group": group_of(report.nodeid),
+                "phase": report.when,
+                "outcome": report.outcome,
+                "attempt": facts.attempt,
+                "start": report.start,
+                "seconds": round(report.duration, 3),
+                "worker": getattr(report, "worker_id", "main"),
+                "fixtures": facts.fixtures,
+                "waits": facts.waits,
+            }
+        )
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps({"rows": self.rows, "moved": self.moved}))
