@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annotation_app.operations import demo
+from annotation_app.operations.affected.command import print_affected, run_affected
 from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.checks import chosen_tests, full_tests, quick_tests, run_checks, static_checks
 from annotation_app.operations.console import Console
@@ -91,6 +92,10 @@ def _check(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 
 def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    if arguments.changed is not None:
+        return _test_changed(arguments, rest, console)
+    if arguments.dry_run:
+        raise OperationsError("--dry-run belongs to --changed.")
     ensure_setup(Purpose.DEVELOP, console)
     node = ensure_frontend_packages(console, LOG)
     if rest:
@@ -100,6 +105,18 @@ def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
     else:
         checks = (*static_checks(node), *quick_tests(node), *full_tests())
     return int(run_checks(checks, console).failed > 0)
+
+
+def _test_changed(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    if rest:
+        raise OperationsError(f"With --changed, pytest arguments are not passed on: {' '.join(rest)}")
+    if arguments.dry_run:
+        ensure_python_packages(Purpose.DEVELOP, console)
+        print_affected(arguments.changed, console, quick=arguments.quick)
+        return 0
+    ensure_setup(Purpose.DEVELOP, console)
+    node = ensure_frontend_packages(console, LOG)
+    return int(run_affected(arguments.changed, console, node, quick=arguments.quick).failed > 0)
 
 
 def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -178,6 +195,16 @@ def _parser() -> argparse.ArgumentParser:
         each.add_argument("--nano", action="store_true", help="the bundled policy too, which the demo always tries")
     test = add("test", _test, "all checks and tests; with pytest arguments only those tests", takes_rest=True)
     test.add_argument("--quick", action="store_true", help="only what needs no servers")
+    test.add_argument(
+        "--changed",
+        nargs="?",
+        const="",
+        metavar="COMMIT",
+        help="only what the changes since a commit can affect (main)",
+    )
+    test.add_argument(
+        "--dry-run", action="store_true", help="with --changed: list the files of tests and why, run none"
+    )
     add("setup", _setup, "install what running and developing need")
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")

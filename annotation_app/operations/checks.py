@@ -71,6 +71,28 @@ def chosen_tests(arguments: Iterable[str]) -> tuple[Check, ...]:
     return (_pytest("chosen", *arguments),)
 
 
+def affected_checks(
+    node: Node, stages: Iterable[tuple[str, Iterable[str]]], *, python: bool, frontend: bool, frontend_tests: bool
+) -> tuple[Check, ...]:
+    """Checks of the code that changed, then files of tests by stage, in their order, with what failed last time first.
+
+    Args:
+        stages: Names as in `quick_tests` and `full_tests`, and the paths of their files of tests.
+        python: Whether Python or its settings changed.
+        frontend: Whether the front-end changed.
+        frontend_tests: Whether the front-end's own tests run.
+    """
+    static = (check for check in static_checks(node) if (frontend if check.folder == FOLDER else python or frontend))
+    options = {"unit": PARALLEL, "integration": BY_FILE}
+    tests = [
+        _pytest(name, *files, "--failed-first", *options.get(name, ()), *ONCE_MORE)
+        for name, paths in stages
+        if (files := tuple(paths))
+    ]
+    own = quick_tests(node)[1:] if frontend_tests else ()
+    return (*static, *own, *tests)
+
+
 def run_checks(checks: Iterable[Check], console: Console) -> Results:
     """Run them all, whatever fails, and say how each went; what was skipped is told by reason."""
     REPORTS.mkdir(exist_ok=True)
