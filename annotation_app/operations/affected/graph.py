@@ -92,6 +92,8 @@ class Dependencies:
         self, sources: Mapping[str, Source], imports: Mapping[str, set[str]], packages: Collection[str], old: set[str]
     ) -> None:
         self.sources, self.imports, self.packages, self.old = sources, imports, packages, old
+        self.known = {*sources, *old}
+        """Modules that are there, and removed ones."""
         self.found: dict[Node, set[Node]] = {}
         for name in sources:
             self._add_module(name)
@@ -152,7 +154,7 @@ class Dependencies:
         run = {f"{each}.__main__" for each in references.bare_packages} if self._runs_a_value(name) else set[str]()
         for dotted in references.modules | walked | run:
             if dotted.endswith("."):
-                yield from (Node(each) for each in self.sources if each.startswith(dotted))
+                yield from (Node(each) for each in self.known if each.startswith(dotted))
             else:
                 yield from self._module_named(dotted)
         folder = name if name in self.packages else name.rpartition(".")[0]
@@ -211,11 +213,11 @@ class Dependencies:
         if module.partition(".")[0] in DJANGO:
             yield SETTINGS
         for taken in names:
-            if f"{module}.{taken}" in self.sources:
+            if f"{module}.{taken}" in self.known:
                 yield Node(f"{module}.{taken}")
-            elif module in self.sources:
+            elif module in self.known:
                 yield self._taken(module, {taken})
-        if not names and module in self.sources:
+        if not names and module in self.known:
             yield Node(module)
 
     def _add_test(self, name: str) -> None:
