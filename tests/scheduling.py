@@ -31,6 +31,7 @@ SHARED = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help=f"run the tests of {MOVED.name} too")
+    parser.addoption("--longest-first", action="store_true", help="begin with the groups that take longest")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,12 +53,14 @@ class LongestGroupFirst(LoadScopeScheduling):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only `--all` runs, and sort the groups; the order within a group stays."""
+    """Leave out what only `--all` runs, and sort the groups. The order within a group stays."""
     if not config.getoption("--all"):
         moved = [item for item in items if reason_to_move(item.nodeid)]
         if moved:
             config.hook.pytest_deselected(items=moved)
             items[:] = [item for item in items if not reason_to_move(item.nodeid)]
+    if not config.getoption("--longest-first"):
+        return
     measured: dict[str, float] = json.loads(DURATIONS.read_text())
     seconds = group_seconds([item.nodeid for item in items], measured)
     items.sort(key=lambda item: -seconds[group_of(item.nodeid)])

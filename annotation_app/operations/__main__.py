@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annotation_app.operations import demo
+from annotation_app.operations.affected.command import print_affected, run_affected
 from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.checks import chosen_tests, frontend_tests, unit_tests
 from annotation_app.operations.console import Console
@@ -92,6 +93,10 @@ def _check(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
 
 
 def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    if arguments.changed is not None:
+        return _test_changed(arguments, rest, console)
+    if arguments.dry_run:
+        raise OperationsError("--dry-run belongs to --changed.")
     ensure_setup(Purpose.DEVELOP, console)
     node = ensure_frontend_packages(console, LOG)
     if rest:
@@ -108,6 +113,19 @@ def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 
 def _status(run: Run) -> int:
     return int(run.results.failed > 0)
+
+
+def _test_changed(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    if rest:
+        raise OperationsError(f"With --changed, pytest arguments are not passed on: {' '.join(rest)}")
+    if arguments.dry_run:
+        ensure_python_packages(Purpose.DEVELOP, console)
+        print_affected(arguments.changed, console, quick=arguments.quick)
+        return 0
+    ensure_setup(Purpose.DEVELOP, console)
+    node = ensure_frontend_packages(console, LOG)
+    run = run_affected(arguments.changed, console, node, ensure_trainer(console), quick=arguments.quick)
+    return _status(run) if run else 0
 
 
 def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -188,6 +206,16 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument("--quick", action="store_true", help="only what needs no servers")
     test.add_argument("--all", action="store_true", help="also the tests that tests/moved_to_all.toml names")
     test.add_argument("--save-durations", action="store_true", help="keep how long each group of tests took")
+    test.add_argument(
+        "--changed",
+        nargs="?",
+        const="",
+        metavar="COMMIT",
+        help="only what the changes since a commit can affect (main)",
+    )
+    test.add_argument(
+        "--dry-run", action="store_true", help="with --changed: list the files of tests and why, run none"
+    )
     add("setup", _setup, "install what running and developing need")
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")

@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ from annotation_app.operations.stack import ROOT
 REPORTS = ROOT / "test-results"
 WORKERS = 3
 """Tests that run at a time: they wait half of their time, and there is a lane beside them."""
-PARALLEL = ("-n", str(WORKERS), "--dist", "loadscope")
+PARALLEL = ("-n", str(WORKERS), "--dist", "loadscope", "--longest-first")
 LOW_PRIORITY = ("nice", "-n", "5")
 OUTPUT_LINES = 400
 """How much of the output of a check that failed is shown; the whole is in its log."""
@@ -94,10 +94,19 @@ def unit_tests() -> tuple[Check, ...]:
     return (_pytest("unit", "tests/unit", *PARALLEL),)
 
 
-def trainer_tests(python: Path) -> tuple[Check, ...]:
-    """What needs torch, by the interpreter of the trainer's environment."""
+def trainer_tests(python: Path, *paths: str) -> tuple[Check, ...]:
+    """What needs torch, by the interpreter of the trainer's environment; of these files, or all."""
     report = REPORTS / "trainer.xml"
-    words = ("tests/trainer", "-q", "-c", os.devnull, "--rootdir=.", "--confcutdir=tests/trainer", "-W", "error")
+    words = (
+        *(paths or ["tests/trainer"]),
+        "-q",
+        "-c",
+        os.devnull,
+        "--rootdir=.",
+        "--confcutdir=tests/trainer",
+        "-W",
+        "error",
+    )
     words += ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function", f"--junitxml={report}")
     words += ("-p", "tests.timing", f"--timing={_timing('trainer')}")
     words += tuple(word for name in TRAINER_PLUGINS for word in ("-p", f"no:{name}"))
@@ -115,6 +124,33 @@ def platform_tests(*, everything: bool = False) -> tuple[Check, ...]:
 def chosen_tests(arguments: Iterable[str]) -> tuple[Check, ...]:
     """Those that these pytest arguments name."""
     return (_pytest("chosen", *arguments, live=True),)
+
+
+def affected_lanes(
+    node: Node,
+    trainer: Path,
+    stages: Mapping[str, Sequence[str]],
+    *,
+    python: bool,
+    frontend: bool,
+    pages: bool,
+) -> tuple[Sequence[Check], ...]:
+    """Checks of the code that changed beside files of tests by stage, with what failed last time first.
+
+    Args:
+        stages: Paths of files of tests by stage, in the order in which they run; `trainer` runs in the trainer's
+            environment.
+        python: Whether Python or its settings changed.
+        frontend: Whether the front-end changed.
+        pages: Whether the front-end's own tests run.
+    """
+    static = (check for check in static_checks(node) if (frontend if check.folder == FOLDER else python or frontend))
+    workers = ("-n", str(WORKERS), "--dist", "loadscope", "--failed-first")
+    tests = [
+        _pytest(name, *paths, *workers, live=True) for name, paths in stages.items() if paths and name != "trainer"
+    ]
+    own = frontend_tests(node) if pages else ()
+    return tests, (*static, *own, *(trainer_tests(trainer, *paths) if (paths := stages.get("trainer")) else ()))
 
 
 def run_checks(lanes: Iterable[Sequence[Check]], console: Console) -> tuple[Outcome, ...]:

@@ -1,1 +1,1 @@
-"""Tests that need torch; tests/integration/trainer runs them in the trainer's own environment."""
+"""Tests that need torch: `./pilothouse test` runs them in the trainer's own environment."""
