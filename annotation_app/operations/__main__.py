@@ -1,7 +1,6 @@
 """The command line behind `./pilothouse`."""
 
 import argparse
-import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -14,11 +13,12 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend_packages
 from annotation_app.operations.generated import check_types, write_types
-from annotation_app.operations.locks import data_lock, start_lock
+from annotation_app.operations.locks import data_lock
 from annotation_app.operations.note import note_of
 from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
 from annotation_app.operations.packages import ensure_packages
+from annotation_app.operations.ports import PortAllocator
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
 from annotation_app.operations.stack import LOOPBACK, ROOT
 from annotation_app.operations.trainer import ensure_trainer
@@ -65,17 +65,15 @@ def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 
 def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """The demo without its set-up: what tests start."""
-    with data_lock(arguments.data), contextlib.ExitStack() as starting:
+    with data_lock(arguments.data), PortAllocator() as allocator:
         if arguments.reset:
             demo.reset(arguments.data, console, sure=arguments.yes)
-        if arguments.port != demo.ANY_PORT:
-            starting.enter_context(start_lock())
         trainer = ensure_trainer(console) if arguments.nano else None
         stack = demo.stack_of(
-            arguments.data, host=arguments.host, port=arguments.port, console=console, trainer=trainer
-        )
-        demo.run_until_stopped(stack, console, storage_only=arguments.storage_only, started=starting.close)
-    return 0
+            arguments.data, host=arguments.host, port=arguments.port, allocator=allocator, console=console,
+            trainer=trainer,
+        )  # fmt: skip
+        return demo.run_until_stopped(stack, console, storage_only=arguments.storage_only)
 
 
 def _setup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
