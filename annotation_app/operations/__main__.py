@@ -1,6 +1,7 @@
 """The command line behind `./pilothouse`."""
 
 import argparse
+import enum
 import os
 import sys
 from collections.abc import Callable
@@ -31,9 +32,25 @@ Command = Callable[[argparse.Namespace, list[str], Console], int]
 HELP = {"-h", "--help"}
 
 
+class Environment(enum.Enum):
+    """What a command needs of the Python environment `.venv`."""
+
+    MADE = enum.auto()
+    """It installs what is missing, the environment too."""
+    PRESENT = enum.auto()
+    """Its programs need packages, and it installs none."""
+    ANY = enum.auto()
+    """The standard library is enough."""
+
+
 def main(words: list[str] | None = None) -> int:
     """Run one sub-command; gives the exit status."""
-    words = words or sys.argv[1:] or ["--help"]
+    return execute(*parse(sys.argv[1:] if words is None else words))
+
+
+def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
+    words = words or ["--help"]
     helped = [word for word in words if word in HELP and words[0] == "manage"]
     arguments, rest = _parser().parse_known_args([word for word in words if word not in helped])
     if helped and not rest:  # else it is asked of a command of Django's
@@ -41,6 +58,11 @@ def main(words: list[str] | None = None) -> int:
     rest += helped
     if rest and not arguments.takes_rest:
         _parser().error(f"unknown: {' '.join(rest)}")
+    return arguments, rest
+
+
+def execute(arguments: argparse.Namespace, rest: list[str]) -> int:
+    """Run what `parse` has read; gives the exit status."""
     console = Console()
     command: Command = arguments.command
     try:
@@ -160,13 +182,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def add(name: str, command: Command, about: str, *, takes_rest: bool = False) -> argparse.ArgumentParser:
+    def add(
+        name: str,
+        command: Command,
+        about: str,
+        *,
+        takes_rest: bool = False,
+        environment: Environment = Environment.MADE,
+    ) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=about, description=about)
-        added.set_defaults(command=command, takes_rest=takes_rest)
+        added.set_defaults(command=command, takes_rest=takes_rest, environment=environment)
         return added
 
     demo_parser = add("demo", _demo, "install what is missing, start everything, until Ctrl-C")
-    for each in (demo_parser, add("serve", _serve, "start everything without installing anything")):
+    serve_parser = add("serve", _serve, "start everything without installing anything", environment=Environment.PRESENT)
+    for each in (demo_parser, serve_parser):
         each.add_argument("--data", type=Path, default=DATA, help="where everything is kept (.data)")
         each.add_argument("--host", default=LOOPBACK, help="address browsers reach (127.0.0.1)")
         each.add_argument("--port", type=int, help="port of the web pages (8000 or the next free one); 0: any, for all")
@@ -180,13 +210,16 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
-    manage = add("manage", _manage, "a Django management command on the running demo", takes_rest=True)
+    manage = add(
+        "manage", _manage, "a Django management command on the running demo",
+        takes_rest=True, environment=Environment.PRESENT,
+    )  # fmt: skip
     manage.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data)")
     for name, command, about in (
         ("backup", _backup, "copy an installation, running or not, to a folder"),
         ("restore", _restore, "make an installation of a backup, in an empty folder"),
     ):
-        each = add(name, command, about)
+        each = add(name, command, about, environment=Environment.ANY)
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
     wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge")

@@ -9,6 +9,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
+from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 
 FOLDER = ROOT / ".data" / "venvs" / "ray"
 LOCK = ROOT / ".data" / "ray.lock"
@@ -19,15 +20,14 @@ HINT = "Is a package index reachable? `pip config list` shows the one in use."
 
 def ensure_ray(console: Console, *, folder: Path = FOLDER) -> Path:
     """The interpreter of Ray's environment, made whole if it is not; it sees the platform's packages behind its own.
-    CommandFailed when it cannot be made."""
-    python, done = folder / "bin" / "python", folder / "requirements.stamp"
+    OperationsError when it cannot be made."""
+    python, done = python_of(folder), folder / "requirements.stamp"
     platform = sysconfig.get_paths()["purelib"]
     digest = digest_of([REQUIREMENTS], salt=f"{sys.version} {platform}")
     with setup_lock(LOCK, console):
-        if is_fresh(done, digest):
+        if is_fresh(done, digest) and runs(python):
             return python
-        run("Making Ray's environment", [sys.executable, "-m", "venv", "--clear", str(folder)],
-            console=console, log=LOG)  # fmt: skip
+        remake_environment(folder, what="Making Ray's environment", console=console, log=LOG)
         run("Installing Ray (70 MB)",
             [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--requirement", str(REQUIREMENTS)],
             console=console, log=LOG, hint=HINT)  # fmt: skip

@@ -9,6 +9,7 @@ from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 from annotation_app.operations.trainer import install_torch
+from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 
 FOLDER = ROOT / ".data" / "venvs" / "osworld"
 LOCK = ROOT / ".data" / "osworld.lock"
@@ -21,12 +22,12 @@ HINT = "Is a package index reachable? `pip config list` shows the one in use."
 
 def ensure_osworld(console: Console, *, ocr: bool = False, folder: Path = FOLDER) -> Path:
     """The interpreter of that environment, made whole if it is not; with `ocr` it reads text in pictures too.
-    CommandFailed when it cannot be."""
-    python = folder / "bin" / "python"
+    OperationsError when it cannot be."""
+    python = python_of(folder)
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
     with setup_lock(LOCK, console):
         done, digest = folder / "requirements.stamp", digest_of([REQUIREMENTS], salt=sys.version)
-        if not is_fresh(done, digest):
+        if not is_fresh(done, digest) or not runs(python):
             _make(folder, pip, console)
             stamp(done, digest)
         done, digest = folder / "ocr.stamp", digest_of([OCR], salt=sys.version)
@@ -41,8 +42,7 @@ def ensure_osworld(console: Console, *, ocr: bool = False, folder: Path = FOLDER
 
 def _make(folder: Path, pip: list[str], console: Console) -> None:
     """The package without what it asks for, and what its judging half imports."""
-    run("Making the environment of OSWorld's package", [sys.executable, "-m", "venv", "--clear", str(folder)],
-        console=console, log=LOG)  # fmt: skip
+    remake_environment(folder, what="Making the environment of OSWorld's package", console=console, log=LOG)
     packages = folder / "requirements.txt"
     packages.write_text(_packages())
     run("Installing what it imports (1.3 GB on disk, one or two minutes)", [*pip, "--requirement", str(packages)],

@@ -10,6 +10,7 @@ from annotation_app.operations.errors import CommandFailed
 from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
+from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 
 FOLDER = ROOT / ".data" / "venvs" / "trainer"
 LOCK = ROOT / ".data" / "trainer.lock"
@@ -19,15 +20,14 @@ HINT = "Is a package index reachable? `pip config list` shows the one in use."
 
 
 def ensure_trainer(console: Console, *, folder: Path = FOLDER) -> Path:
-    """The interpreter of the trainer's environment, made whole if it is not. CommandFailed when it cannot be."""
-    python = folder / "bin" / "python"
+    """The interpreter of the trainer's environment, made whole if it is not. OperationsError when it cannot be."""
+    python = python_of(folder)
     done = folder / "requirements.stamp"
     digest = digest_of([REQUIREMENTS], salt=sys.version)
     with setup_lock(LOCK, console):
-        if is_fresh(done, digest):
+        if is_fresh(done, digest) and runs(python):
             return python
-        run("Making the trainer's environment", [sys.executable, "-m", "venv", "--clear", str(folder)],
-            console=console, log=LOG)  # fmt: skip
+        remake_environment(folder, what="Making the trainer's environment", console=console, log=LOG)
         # What is imported is compiled then; to compile all of it takes longer than to unpack it.
         pip = [str(python), "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
         torch = install_torch(pip, console)

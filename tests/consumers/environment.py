@@ -5,7 +5,6 @@ harbor asks for Python 3.12 for its servers; its validator, which is all that is
 LLaMA-Factory imports torchaudio, of which no picture needs anything: an empty module stands for it.
 """
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 from annotation_app.operations.trainer import ensure_trainer
+from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 
 FOLDER = ROOT / ".data" / "venvs" / "consumers"
 LOCK = ROOT / ".data" / "consumers.lock"
@@ -26,16 +26,14 @@ LIBRARY = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
 
 
 def ensure_consumers(console: Console, *, folder: Path = FOLDER) -> Path:
-    """The interpreter of the consumers' environment, made whole if it is not. CommandFailed when it cannot be."""
+    """The interpreter of the consumers' environment, made whole if it is not. OperationsError when it cannot be."""
     trainer = ensure_trainer(console)
-    python, done = folder / "bin" / "python", folder / "requirements.stamp"
+    python, done = python_of(folder), folder / "requirements.stamp"
     digest = digest_of([REQUIREMENTS, Path(__file__)], salt=sys.version)
     with setup_lock(LOCK, console):
-        if is_fresh(done, digest):
+        if is_fresh(done, digest) and runs(python):
             return python
-        shutil.rmtree(folder, ignore_errors=True)
-        run("Making the environment of the exports' consumers", [sys.executable, "-m", "venv", str(folder)],
-            console=console, log=LOG)  # fmt: skip
+        remake_environment(folder, what="Making the environment of the exports' consumers", console=console, log=LOG)
         pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
         run("Installing what reads exports (about a minute)",
             [*pip, "--no-deps", "--ignore-requires-python", "--requirement", str(REQUIREMENTS)],

