@@ -29,30 +29,37 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 
 def stack_of(
-    data: Path, *, host: str, port: int | None, allocator: PortAllocator, console: Console, trainer: Path | None = None
+    data: Path,
+    *,
+    host: str,
+    port: int | None,
+    allocator: PortAllocator,
+    console: Console,
+    trainer: Path | None = None,
+    preferred: Ports = Ports(),  # noqa: B008 - it is frozen
 ) -> Stack:
     """The stack of this folder; `trainer` is the interpreter that serves the bundled policy. `port` is the web's: None
-    takes the first free one from 8000 on, 0 takes any free ports for all programs (tests), another number that one or
-    nothing (OperationsError). The ports are reserved for as long as `allocator` is open."""
+    takes the first free one from the `preferred` on, 0 takes any free ports for all programs (tests), another number
+    that one or nothing (OperationsError). The ports are reserved for as long as `allocator` is open."""
     if host in EVERYWHERE:
         raise OperationsError(f"{host} is no address a browser can open.", hint="Name the one that people will use.")
     data.mkdir(parents=True, exist_ok=True)
     return Stack(
         data=data,
         host=host,
-        ports=_ports(port, allocator, console),
+        ports=_ports(port, preferred, allocator, console),
         secrets=Secrets.kept_in(data / "secrets.json"),
         trainer=trainer,
     )
 
 
-def _ports(web: int | None, allocator: PortAllocator, console: Console) -> Ports:
+def _ports(web: int | None, preferred: Ports, allocator: PortAllocator, console: Console) -> Ports:
     chosen = {"web": allocator.exact("web", web)} if web else {}
     for field in fields(Ports):
         if web == ANY_PORT:
             chosen[field.name] = allocator.any_free()
         elif field.name not in chosen:
-            chosen[field.name] = allocator.first_free(field.name, field.default, console)
+            chosen[field.name] = allocator.first_free(field.name, getattr(preferred, field.name), console)
     return Ports(**chosen)
 
 
