@@ -176,6 +176,12 @@ def _restore(arguments: argparse.Namespace, rest: list[str], console: Console) -
     return 0
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./pilothouse", description="Set up, run and check Pilothouse on this machine."
@@ -224,7 +230,7 @@ def _parser() -> argparse.ArgumentParser:
         each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
     wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge")
     wheel.add_argument("wheel", nargs="?", default="main", help="which one of the running demo (main)")
-    wheel.add_argument("--turns", type=int, default=1, help="how many (1); one that broke off is the first of them")
+    wheel.add_argument("--turns", type=_count, default=1, help="how many (1); one that broke off is the first of them")
     how = wheel.add_mutually_exclusive_group()
     how.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
     how.add_argument("--resume", action="store_true", help="begin with the last turn, which failed or was cancelled")

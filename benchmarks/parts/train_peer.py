@@ -19,7 +19,11 @@ WITHIN = 420.0
 
 
 class PeerUnavailable(Exception):
-    """TRL cannot be installed or does not run here."""
+    """TRL cannot be installed here."""
+
+
+class MeasurementFailed(Exception):
+    """A program that measures failed, or did not end in time; the message has the end of what it said."""
 
 
 def ensure_trl(console: Console, trainer: Path) -> Path:
@@ -41,7 +45,7 @@ def ensure_trl(console: Console, trainer: Path) -> Path:
 
 
 def measured(python: Path, module: str, folder: Path) -> dict[str, Any]:
-    """What a program prints as its last line. Raises PeerUnavailable where it fails."""
+    """What a program prints as its last line. Raises MeasurementFailed."""
     try:
         done = subprocess.run(
             [python, "-m", module, folder],
@@ -53,8 +57,8 @@ def measured(python: Path, module: str, folder: Path) -> dict[str, Any]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise PeerUnavailable(f"{module} did not end within {WITHIN:g} s") from None
+        raise MeasurementFailed(f"{module} did not end within {WITHIN:g} s") from None
     if done.returncode:
-        raise PeerUnavailable(f"{module}: {done.stderr[-2000:]}")
+        raise MeasurementFailed(f"{module}: {done.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

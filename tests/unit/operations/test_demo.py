@@ -1,13 +1,17 @@
 """Choosing ports, and wiping the data only when that is what is wanted."""
 
+import asyncio
 import io
+import os
+import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, fields
 from pathlib import Path
 
 import pytest
 
+from annotation_app.operations import demo
 from annotation_app.operations.console import Console
 from annotation_app.operations.demo import reset, stack_of
 from annotation_app.operations.errors import OperationsError
@@ -49,8 +53,12 @@ def test_everything_goes_but_the_lock(data: Path, monkeypatch: pytest.MonkeyPatc
             pytest.fail("the lock was lost")
 
 
-def stack(data: Path, allocator: PortAllocator, *, port: int | None = 0, host: str = HERE) -> Stack:
-    return stack_of(data, host=host, port=port, allocator=allocator, console=Console(io.StringIO()))
+def stack(
+    data: Path, allocator: PortAllocator, *, port: int | None = 0, host: str = HERE, preferred: Ports | None = None
+) -> Stack:
+    return stack_of(
+        data, host=host, port=port, allocator=allocator, console=Console(io.StringIO()), preferred=preferred or Ports()
+    )
 
 
 def test_a_stack_on_any_ports_has_different_ones(tmp_path: Path, allocator: PortAllocator) -> None:
@@ -58,19 +66,16 @@ def test_a_stack_on_any_ports_has_different_ones(tmp_path: Path, allocator: Port
     assert len(set(ports)) == len(ports)
 
 
-def test_a_taken_first_choice_does_not_give_two_programs_one_port(
-    tmp_path: Path, allocator: PortAllocator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = free_block(len(fields(Ports)) + 1)
-    choices = {field.name: first + place for place, field in enumerate(fields(Ports))}
-    for field in fields(Ports):
-        monkeypatch.setattr(field, "default", choices[field.name])
+def test_a_taken_first_choice_does_not_give_two_programs_one_port(tmp_path: Path, allocator: PortAllocator) -> None:
+    count = len(fields(Ports))
+    first = free_block(count + 1)
+    preferred = Ports(*range(first, first + count))
     with socket.socket() as taken:
-        taken.bind((HERE, choices["bridge"]))
+        taken.bind((HERE, preferred.bridge))
         taken.listen()
-        ports = astuple(stack(tmp_path, allocator, port=None).ports)
+        ports = astuple(stack(tmp_path, allocator, port=None, preferred=preferred).ports)
     assert len(set(ports)) == len(ports)
-    assert choices["bridge"] not in ports
+    assert preferred.bridge not in ports
 
 
 def test_a_web_port_that_is_anothers_first_choice_is_the_webs(tmp_path: Path, allocator: PortAllocator) -> None:
@@ -120,3 +125,18 @@ def test_the_programs_get_secrets_and_addresses_that_match(tmp_path: Path, alloc
     assert environment["PILOTHOUSE_BRIDGE_URL"].endswith(f":{made.ports.bridge}")
     assert environment["PILOTHOUSE_BRIDGE_BIND"] == f"{HERE}:{made.ports.bridge}"
     assert f"http://localhost:{made.ports.web}" in environment["PILOTHOUSE_WEB_ORIGINS"].split(",")
+
+
+@pytest.mark.parametrize(("ready", "status"), [(True, 0), (False, 128 + signal.SIGTERM)])
+def test_a_start_that_is_stopped_before_all_is_ready_has_failed(
+    tmp_path: Path, allocator: PortAllocator, monkeypatch: pytest.MonkeyPatch, ready: bool, status: int
+) -> None:
+    async def serve(made: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
+        if ready:
+            started()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(demo, "serve", serve)
+    said = Console(io.StringIO())
+    assert demo.run_until_stopped(stack(tmp_path, allocator), said, storage_only=True) == status
