@@ -4,18 +4,18 @@ Leases and chaos are of simulated machines, everything else of real desktops. On
 docs/bridge.md says what its keys mean.
 """
 
-import json
+import sys
 import tempfile
 from pathlib import Path
 
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts import chaos, desktops, leases, streaming
-from benchmarks.parts.figures import machine, say
+from benchmarks.parts.figures import print_figures, say
 
 KEEP = ROOT / ".data"
 
 
-def main() -> None:
+def main() -> int:
     figures: dict[str, object] = {}
     peers: dict[str, object] = {}
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
@@ -29,8 +29,8 @@ def main() -> None:
         measured = part.measure(KEEP)
         peers |= measured.pop("peer")
         figures |= measured
-    print(json.dumps({"benchmark": "bridge", **figures, "peer": peers, "machine": machine()}))
+    return print_figures("bridge", {**figures, "peer": peers})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

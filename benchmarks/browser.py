@@ -5,19 +5,19 @@ One JSON object is the last line; docs/benchmarks.md says what its keys mean.
 """
 
 import asyncio
-import json
+import sys
 import tempfile
 from pathlib import Path
 
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts import browser_peers, browser_speed, browser_steps, browser_tasks
-from benchmarks.parts.figures import machine, say
+from benchmarks.parts.figures import print_figures, say
 from vm_bridge.suites.miniwob.pages import home
 
 KEEP = ROOT / ".data"
 
 
-def main() -> None:
+def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         scratch = Path(folder)
         say("acts, crashes and ways back")
@@ -28,8 +28,8 @@ def main() -> None:
         figures |= browser_peers.measure(KEEP, home())
         say("every task")
         figures |= asyncio.run(browser_tasks.measure(scratch / "tasks"))
-    print(json.dumps({"benchmark": "browser", **figures, "machine": machine()}))
+    return print_figures("browser", figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -19,7 +19,7 @@ from typing import Any
 
 from annotation_app.operations.running import running
 from annotation_app.operations.stack import ROOT
-from benchmarks.parts.figures import machine, say
+from benchmarks.parts.figures import print_figures, say
 from vocabulary.formats.registry import FORMATS
 
 STEPS = 1_000_000
@@ -30,7 +30,7 @@ MORE_STEPS = 10 * PART_STEPS
 SECONDS = 600
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(prog="./pilothouse bench data")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"in the database, at least {MORE_STEPS}")
     steps = max(MORE_STEPS, parser.parse_args().steps)
@@ -38,7 +38,7 @@ def main() -> None:
         data = Path(folder)
         with running(data / "storage", storage_only=True) as storage:
             environment = {**os.environ, **storage.environment, "PILOTHOUSE_DATA": str(data / "data")}
-            print(json.dumps({"benchmark": "data", **measure(environment, data, steps), "machine": machine()}))
+            return print_figures("data", measure(environment, data, steps))
 
 
 def measure(environment: dict[str, str], data: Path, steps: int) -> dict[str, Any]:
@@ -93,4 +93,4 @@ def _exports(done: Callable[..., dict[str, Any]], target: Path) -> dict[str, Any
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,19 +4,19 @@ Observations are JPEG quality 90, 4:4:4 (the peer's are PNG, as OSWorld takes th
 """
 
 import asyncio
-import json
+import sys
 import tempfile
 from pathlib import Path
 
 from annotation_app.operations.running import running
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts import browser, peer, sandbox, settle
-from benchmarks.parts.figures import machine, say
+from benchmarks.parts.figures import print_figures, say
 
 KEEP = ROOT / ".data"
 
 
-def main() -> None:
+def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         data = Path(folder)
         say("desktops from nothing")
@@ -28,8 +28,8 @@ def main() -> None:
         say("the desk in a browser")
         with running(data / "platform") as platform:
             figures |= browser.measure(platform)
-    print(json.dumps({"benchmark": "desk", **figures, "machine": machine()}))
+    return print_figures("desk", figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,13 +3,15 @@
 One JSON object is the last line; docs/scaling.md says what its keys mean. What this machine cannot run is null.
 """
 
-import json
+import sys
 import tempfile
 from pathlib import Path
 
+from annotation_app.operations.cluster import ensure_ray
+from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from benchmarks.parts import containers, failover, osworld, ray_hosts, virtual
-from benchmarks.parts.figures import machine, say
+from benchmarks.parts.figures import print_figures, say
 
 NOT_MEASURED = (
     "qemu_loadvm_ms",
@@ -24,7 +26,7 @@ NOT_MEASURED = (
 """Every figure, until something below measures it."""
 
 
-def main() -> None:
+def main() -> int:
     figures: dict[str, object] = dict.fromkeys(NOT_MEASURED)
     if failover.NGINX is None:
         say("nginx is not installed: the failover of web processes is not measured")
@@ -35,9 +37,11 @@ def main() -> None:
     say("a node of a Ray cluster killed, another frozen")
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         try:
-            figures |= ray_hosts.measure(Path(folder))
+            ensure_ray(Console(sys.stderr))
         except OperationsError as error:
             say(f"Ray could not be installed, so nothing is measured of it: {error}")
+        else:
+            figures |= ray_hosts.measure(Path(folder))
     missing = virtual.missing()
     if missing is not None:
         say(f"{missing}: no virtual machine is measured")
@@ -55,8 +59,8 @@ def main() -> None:
     say("a task file of OSWorld's form played on a simulated guest")
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         figures |= osworld.measure(Path(folder))
-    print(json.dumps({"benchmark": "hosts", **figures, "machine": machine()}))
+    return print_figures("hosts", figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

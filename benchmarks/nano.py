@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts import nano_tasks, nano_trials
-from benchmarks.parts.figures import machine, percentile, say
+from benchmarks.parts.figures import percentile, print_figures, say
 from benchmarks.parts.servers.starting import trainer_server
 
 BUNDLED = ROOT / "trainer" / "nano" / "checkpoint"
@@ -33,18 +34,14 @@ OWN = (
 )
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(prog="./pilothouse bench nano", description=__doc__)
-    parser.add_argument(
-        "--checkpoint", type=Path, default=BUNDLED, help="default: the bundled policy, where there is one"
-    )
+    parser.add_argument("--checkpoint", type=Path, default=BUNDLED, help="default: the bundled policy")
     checkpoint: Path = parser.parse_args().checkpoint
-    figures: dict[str, object] = dict.fromkeys((*TASKS, *OWN))
-    if checkpoint.is_dir():
-        figures |= measured(checkpoint, ensure_trainer(Console()))
-    else:
-        say(f"there is no policy in {checkpoint.name}: nothing is measured")
-    print(json.dumps({"benchmark": "nano", **figures, "machine": machine()}))
+    if not checkpoint.is_dir():
+        parser.error(f"there is no policy in {checkpoint}")
+    figures = dict.fromkeys((*TASKS, *OWN)) | measured(checkpoint, ensure_trainer(Console()))
+    return print_figures("nano", figures)
 
 
 def measured(checkpoint: Path, python: Path) -> dict[str, object]:
@@ -88,4 +85,4 @@ def _served(checkpoint: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

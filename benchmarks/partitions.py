@@ -7,9 +7,9 @@ The last line is one JSON object.
 """
 
 import argparse
-import json
 import random
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from typing import Any, cast
 import psycopg
 
 from annotation_app.operations.running import running
-from benchmarks.parts.figures import machine, percentile, say
+from benchmarks.parts.figures import percentile, print_figures, say
 from benchmarks.parts.step_tables import EPISODE, LAYOUTS, Layout, episode_of, moment_of, row_of
 
 STEPS = 2_000_000
@@ -30,7 +30,7 @@ TOGETHER = 50
 """Episodes whose steps an export fetches at a time."""
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(prog="./pilothouse bench partitions")
     parser.add_argument("--steps", type=int, default=STEPS)
     steps = parser.parse_args().steps
@@ -41,7 +41,7 @@ def main() -> None:
         say("an empty database")
         storage.manage("migrate", "-v0")
         figures = measure(storage.environment["PILOTHOUSE_DATABASE_URL"], steps)
-    print(json.dumps({"benchmark": "partitions", "steps": steps, **figures, "machine": machine()}))
+    return print_figures("partitions", {"steps": steps, **figures})
 
 
 def measure(address: str, steps: int) -> dict[str, Any]:
@@ -177,4 +177,4 @@ QUESTIONS: dict[str, Callable[[Layout, random.Random, int], Statement]] = {
 }
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,25 +4,25 @@ A random checkpoint of ten million parameters stands in for a trained one. One J
 """
 
 import asyncio
-import json
+import sys
 import tempfile
 from pathlib import Path
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts import policy_overhead, policy_parsing, policy_servers
-from benchmarks.parts.figures import machine, say
+from benchmarks.parts.figures import print_figures, say
 
 
-def main() -> None:
+def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
         say("reading what models might say")
         figures = policy_parsing.measure()
         say("the runner's share")
         figures |= asyncio.run(policy_overhead.measure())
         figures |= policy_servers.measure(Path(folder), ensure_trainer(Console()))
-    print(json.dumps({"benchmark": "policy", **figures, "machine": machine()}))
+    return print_figures("policy", figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,17 +4,17 @@ A random Qwen2.5-VL of 0.7 million weights is fine-tuned by both on the same sam
 the last line.
 """
 
-import json
+import sys
 import tempfile
 from pathlib import Path
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
-from benchmarks.parts.figures import machine, say
+from benchmarks.parts.figures import print_figures, say
 from benchmarks.parts.train_peer import PeerUnavailable, ensure_trl, measured
 
 
-def main() -> None:
+def main() -> int:
     console = Console()
     python = ensure_trainer(console)
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as name:
@@ -23,16 +23,17 @@ def main() -> None:
         figures = measured(python, "benchmarks.parts.train_ours", folder)
         try:
             peer = ensure_trl(console, python)
-            say("the same samples with TRL's SFTTrainer, its batch sizes one after another")
-            figures |= measured(peer, "benchmarks.parts.train_trl", folder)
         except PeerUnavailable as error:
             say(f"no TRL here: {error}")
             figures |= {"trl_sft_tokens_per_s": None, "trl_sft_peak_mb": None}
+        else:
+            say("the same samples with TRL's SFTTrainer, its batch sizes one after another")
+            figures |= measured(peer, "benchmarks.parts.train_trl", folder)
     ours, theirs = figures["sft_tokens_per_s"], figures["trl_sft_tokens_per_s"]
     if ours and theirs:
         figures["sft_speed_up"] = round(ours / theirs, 2)
-    print(json.dumps({"benchmark": "train", **figures, "machine": machine()}))
+    return print_figures("train", figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

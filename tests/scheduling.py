@@ -44,7 +44,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "LongestGrou
     return LongestGroupFirst(config, log)
 
 
-class LongestGroupFirst(LoadScopeScheduling):
+class LongestGroupFirst(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Hands out whole groups, in the order of the collection."""
 
     def _split_scope(self, nodeid: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from annotation_app.flywheel.programs import ProgramFailed, Programs, platform_python, trainer_python
 from annotation_app.flywheel.recipe import Serving
 from annotation_app.operations.model_server import NotServing, serve_command, until_serving
-from annotation_app.operations.ports import free_port
+from annotation_app.operations.ports import PortAllocator
 
 WITHIN = 600
 """Seconds that a server may take for one call: to end what it was asked, or to read weights of many gigabytes."""
@@ -68,16 +68,17 @@ def served(
         weights_give(programs, serving.url, checkpoint, version, log=log)
         yield Answering(f"{_root(serving.url)}/v1", serving.model)
         return
-    port = free_port()
-    more = ("--threads", str(threads), "--weight-version", version, *(("--dev",) if changes else ()))
-    command = serve_command(trainer_python(), checkpoint, name=name, port=port, more=more)
-    with programs.beside(command, log=log) as process:
-        try:
-            address = until_serving(process, port)
-        except NotServing as error:
-            said = log.read_text(errors="replace")[-2000:]
-            raise ProgramFailed(f"The candidate's server did not begin, {error}: {said}") from None
-        yield Answering(f"{address}/v1", name)
+    with PortAllocator() as allocator:  # the server binds its port only when it has read the weights
+        port = allocator.any_free()
+        more = ("--threads", str(threads), "--weight-version", version, *(("--dev",) if changes else ()))
+        command = serve_command(trainer_python(), checkpoint, name=name, port=port, more=more)
+        with programs.beside(command, log=log) as process:
+            try:
+                address = until_serving(process, port)
+            except NotServing as error:
+                said = log.read_text(errors="replace")[-2000:]
+                raise ProgramFailed(f"The candidate's server did not begin, {error}: {said}") from None
+            yield Answering(f"{address}/v1", name)
 
 
 def weights_give(programs: Programs, url: str, checkpoint: Path, version: str, *, log: Path) -> None:

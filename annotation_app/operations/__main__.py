@@ -1,7 +1,7 @@
 """The command line behind `./pilothouse`."""
 
 import argparse
-import contextlib
+import enum
 import os
 import sys
 from collections.abc import Callable
@@ -15,11 +15,12 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend_packages
 from annotation_app.operations.generated import check_types, write_types
-from annotation_app.operations.locks import data_lock, start_lock
+from annotation_app.operations.locks import data_lock
 from annotation_app.operations.note import note_of
 from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
 from annotation_app.operations.packages import ensure_packages
+from annotation_app.operations.ports import PortAllocator
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
 from annotation_app.operations.stack import LOOPBACK, ROOT
 from annotation_app.operations.testing import Run, check_lanes, durations_save, run_and_report, test_lanes
@@ -33,9 +34,25 @@ Command = Callable[[argparse.Namespace, list[str], Console], int]
 HELP = {"-h", "--help"}
 
 
+class Environment(enum.Enum):
+    """What a command needs of the Python environment `.venv`."""
+
+    MADE = enum.auto()
+    """It installs what is missing, the environment too."""
+    PRESENT = enum.auto()
+    """Its programs need packages, and it installs none."""
+    ANY = enum.auto()
+    """The standard library is enough."""
+
+
 def main(words: list[str] | None = None) -> int:
     """Run one sub-command; gives the exit status."""
-    words = words or sys.argv[1:] or ["--help"]
+    return execute(*parse(sys.argv[1:] if words is None else words))
+
+
+def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
+    words = words or ["--help"]
     helped = [word for word in words if word in HELP and words[0] == "manage"]
     arguments, rest = _parser().parse_known_args([word for word in words if word not in helped])
     if helped and not rest:  # else it is asked of a command of Django's
@@ -43,6 +60,11 @@ def main(words: list[str] | None = None) -> int:
     rest += helped
     if rest and not arguments.takes_rest:
         _parser().error(f"unknown: {' '.join(rest)}")
+    return arguments, rest
+
+
+def execute(arguments: argparse.Namespace, rest: list[str]) -> int:
+    """Run what `parse` has read; gives the exit status."""
     console = Console()
     command: Command = arguments.command
     try:
@@ -67,17 +89,15 @@ def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 
 def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """The demo without its set-up: what tests start."""
-    with data_lock(arguments.data), contextlib.ExitStack() as starting:
+    with data_lock(arguments.data), PortAllocator() as allocator:
         if arguments.reset:
             demo.reset(arguments.data, console, sure=arguments.yes)
-        if arguments.port != demo.ANY_PORT:
-            starting.enter_context(start_lock())
         trainer = ensure_trainer(console) if arguments.nano else None
         stack = demo.stack_of(
-            arguments.data, host=arguments.host, port=arguments.port, console=console, trainer=trainer
-        )
-        demo.run_until_stopped(stack, console, storage_only=arguments.storage_only, started=starting.close)
-    return 0
+            arguments.data, host=arguments.host, port=arguments.port, allocator=allocator, console=console,
+            trainer=trainer,
+        )  # fmt: skip
+        return demo.run_until_stopped(stack, console, storage_only=arguments.storage_only)
 
 
 def _setup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -182,19 +202,33 @@ def _restore(arguments: argparse.Namespace, rest: list[str], console: Console) -
     return 0
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./pilothouse", description="Set up, run and check Pilothouse on this machine."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def add(name: str, command: Command, about: str, *, takes_rest: bool = False) -> argparse.ArgumentParser:
+    def add(
+        name: str,
+        command: Command,
+        about: str,
+        *,
+        takes_rest: bool = False,
+        environment: Environment = Environment.MADE,
+    ) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=about, description=about)
-        added.set_defaults(command=command, takes_rest=takes_rest)
+        added.set_defaults(command=command, takes_rest=takes_rest, environment=environment)
         return added
 
     demo_parser = add("demo", _demo, "install what is missing, start everything, until Ctrl-C")
-    for each in (demo_parser, add("serve", _serve, "start everything without installing anything")):
+    serve_parser = add("serve", _serve, "start everything without installing anything", environment=Environment.PRESENT)
+    for each in (demo_parser, serve_parser):
         each.add_argument("--data", type=Path, default=DATA, help="where everything is kept (.data)")
         each.add_argument("--host", default=LOOPBACK, help="address browsers reach (127.0.0.1)")
         each.add_argument("--port", type=int, help="port of the web pages (8000 or the next free one); 0: any, for all")
@@ -220,18 +254,21 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
-    manage = add("manage", _manage, "a Django management command on the running demo", takes_rest=True)
+    manage = add(
+        "manage", _manage, "a Django management command on the running demo",
+        takes_rest=True, environment=Environment.PRESENT,
+    )  # fmt: skip
     manage.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data)")
     for name, command, about in (
         ("backup", _backup, "copy an installation, running or not, to a folder"),
         ("restore", _restore, "make an installation of a backup, in an empty folder"),
     ):
-        each = add(name, command, about)
+        each = add(name, command, about, environment=Environment.ANY)
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DATA, help="the installation (.data)")
     wheel = add("wheel", _wheel, "turn the flywheel: learn from what was done, and let the gate judge")
     wheel.add_argument("wheel", nargs="?", default="main", help="which one of the running demo (main)")
-    wheel.add_argument("--turns", type=int, default=1, help="how many (1); one that broke off is the first of them")
+    wheel.add_argument("--turns", type=_count, default=1, help="how many (1); one that broke off is the first of them")
     how = wheel.add_mutually_exclusive_group()
     how.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
     how.add_argument("--resume", action="store_true", help="begin with the last turn, which failed or was cancelled")

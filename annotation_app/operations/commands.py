@@ -26,16 +26,20 @@ def run(
     hint: str = "",
 ) -> None:
     """Run `command` in `folder`, showing `what` it is for and the seconds it takes; its output is added to `log`.
-    CommandFailed, with its last lines and `hint`, when it ends with an error or not within so many seconds."""
+    CommandFailed, with its last lines and `hint`, when it cannot be started, ends with an error
+    or not within so many seconds."""
     log.parent.mkdir(parents=True, exist_ok=True)
     console.step(f"{what} …")
     began = time.monotonic()
     with log.open("ab") as out:
         start = out.tell()
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=folder,
-            env={**os.environ, **(environment or {})},
-        )  # fmt: skip
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=folder,
+                env={**os.environ, **(environment or {})},
+            )  # fmt: skip
+        except OSError as error:
+            raise CommandFailed(f"{what}: `{command[0]}` cannot be started: {error.strerror}.", hint=hint) from error
         try:
             status = _wait(process, what, console, began, within)
         finally:

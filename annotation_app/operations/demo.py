@@ -1,11 +1,11 @@
 """The platform on one machine, from nothing to an address in the terminal, until Ctrl-C."""
 
 import asyncio
-import contextlib
 import os
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import fields
@@ -16,7 +16,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.locks import LOCK_NAME
 from annotation_app.operations.note import Note, noted
-from annotation_app.operations.ports import exact_port, first_free_port, free_ports
+from annotation_app.operations.ports import PortAllocator
 from annotation_app.operations.secrets import Secrets
 from annotation_app.operations.stack import LOOPBACK, ROOT, Ports, Stack
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
@@ -28,30 +28,44 @@ ANY_PORT = 0
 EVERYWHERE = ("0.0.0.0", "::")
 
 
-def stack_of(data: Path, *, host: str, port: int | None, console: Console, trainer: Path | None = None) -> Stack:
+def stack_of(
+    data: Path,
+    *,
+    host: str,
+    port: int | None,
+    allocator: PortAllocator,
+    console: Console,
+    trainer: Path | None = None,
+    preferred: Ports = Ports(),  # noqa: B008 - it is frozen
+) -> Stack:
     """The stack of this folder; `trainer` is the interpreter that serves the bundled policy. `port` is the web's: None
-    takes the first free one from 8000 on, 0 takes any free ports for all programs (tests), another number that one or
-    nothing (OperationsError)."""
+    takes the first free one from the `preferred` on, 0 takes any free ports for all programs (tests), another number
+    that one or nothing (OperationsError). The ports are reserved for as long as `allocator` is open."""
     if host in EVERYWHERE:
         raise OperationsError(f"{host} is no address a browser can open.", hint="Name the one that people will use.")
     data.mkdir(parents=True, exist_ok=True)
-    first = Ports()
-    names = [field.name for field in fields(Ports)]
-    if port == ANY_PORT:
-        chosen = dict(zip(names, free_ports(len(names)), strict=True))
-    else:
-        chosen = {
-            name: first_free_port(name, getattr(first, name), console) for name in names if name != "web" or not port
-        }
-        if port:
-            chosen["web"] = exact_port("web", port)
     return Stack(
-        data=data, host=host, ports=Ports(**chosen), secrets=Secrets.kept_in(data / "secrets.json"), trainer=trainer
+        data=data,
+        host=host,
+        ports=_ports(port, preferred, allocator, console),
+        secrets=Secrets.kept_in(data / "secrets.json"),
+        trainer=trainer,
     )
 
 
+def _ports(web: int | None, preferred: Ports, allocator: PortAllocator, console: Console) -> Ports:
+    chosen = {"web": allocator.exact("web", web)} if web else {}
+    for field in fields(Ports):
+        if web == ANY_PORT:
+            chosen[field.name] = allocator.any_free()
+        elif field.name not in chosen:
+            chosen[field.name] = allocator.first_free(field.name, getattr(preferred, field.name), console)
+    return Ports(**chosen)
+
+
 async def serve(stack: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
-    """Run until cancelled; tells when all have `started`. Meanwhile `run/platform.json` says where everything is."""
+    """Run until cancelled; calls `started` when all programs are ready. Meanwhile `run/platform.json` says where
+    everything is."""
     began = time.monotonic()
     async with Supervisor(stack.data, console) as supervisor:
         await supervisor.start(*stack.storage())
@@ -95,19 +109,34 @@ def _welcome(stack: Stack, console: Console, *, seconds: float) -> None:
     console.say()
 
 
-def run_until_stopped(stack: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
-    """Serve until Ctrl-C, SIGTERM or a closed terminal; then stop everything, in reverse order."""
+def run_until_stopped(stack: Stack, console: Console, *, storage_only: bool) -> int:
+    """Serve until Ctrl-C, SIGTERM or a closed terminal; then stop everything, in reverse order.
+
+    Returns:
+        The exit status: 0, or 128 and the signal's number when it came before all programs were ready.
+    """
+    received: list[signal.Signals] = []
+    started = threading.Event()
 
     async def main() -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task
+
+        def stop(number: signal.Signals) -> None:
+            received.append(number)
+            task.cancel()
+
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, task.cancel)
-        with contextlib.suppress(asyncio.CancelledError):
-            await serve(stack, console, storage_only=storage_only, started=started)
+            loop.add_signal_handler(number, stop, number)
+        try:
+            await serve(stack, console, storage_only=storage_only, started=started.set)
+        except asyncio.CancelledError:
+            if not received:
+                raise
         console.step("Stopped.")
 
     asyncio.run(main())
+    return 0 if started.is_set() else 128 + received[0]
 
 
 def reset(data: Path, console: Console, *, sure: bool) -> None:

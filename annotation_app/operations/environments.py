@@ -10,6 +10,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.locks import setup_lock
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
+from annotation_app.operations.virtual_environments import python_of, runs
 from vm_bridge.python_packages import Command, create_environment, pip_install
 
 HINT = "Is a package index reachable? `pip config list` shows the one in use."
@@ -28,16 +29,16 @@ class Environment:
     @property
     def python(self) -> Path:
         """Its interpreter."""
-        return self.folder / "bin" / "python"
+        return python_of(self.folder)
 
     def ensure(self, sources: Iterable[Path], fill: Fill, *, salt: str = "") -> Path:
-        """Make it unless it was made from these `sources` by this Python; `fill` installs what belongs in it.
+        """Make it unless it was made from these `sources` by this Python and runs; `fill` installs what belongs in it.
 
         Returns its interpreter. Raises CommandFailed, and OperationsError when another set-up does not end.
         """
         done, digest = self.folder / "requirements.stamp", digest_of(sources, salt=f"{sys.version} {salt}")
         with setup_lock(self.folder.with_suffix(".lock"), self.console):
-            if not is_fresh(done, digest):
+            if not (is_fresh(done, digest) and runs(self.python)):
                 self.run(f"Making the environment of {self.name}", create_environment(self.folder))
                 fill(self)
                 stamp(done, digest)

@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import os
-import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +13,6 @@ from annotation_app.operations.errors import OperationsError
 LOCK_NAME = "lock"
 POLL_SECONDS = 0.1
 SETUP_SECONDS = 1800.0
-START_SECONDS = 120.0
-START_NAME = "\0pilothouse-start"
 
 
 @contextlib.contextmanager
@@ -51,15 +48,6 @@ def setup_lock(file: Path, console: Console) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def start_lock() -> Iterator[None]:
-    """Choosing ports until the programs have them; machine-wide, as ports are: an abstract socket's name is the lock.
-    Waits for another start, OperationsError when that takes two minutes."""
-    with socket.socket(socket.AF_UNIX) as name:
-        _until(lambda: _named(name), START_SECONDS, "Another start on this machine does not end.")
-        yield
-
-
-@contextlib.contextmanager
 def _open(file: Path) -> Iterator[int]:
     file.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -73,14 +61,6 @@ def _taken(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
-    return True
-
-
-def _named(name: socket.socket) -> bool:
-    try:
-        name.bind(START_NAME)
-    except OSError:
         return False
     return True
 

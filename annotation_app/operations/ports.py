@@ -1,9 +1,11 @@
-"""Free TCP ports with stable first choices, and who holds one that is taken."""
+"""TCP ports: reserved for the programs of one installation, or merely free now; and who holds one that is taken."""
 
 import contextlib
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
@@ -11,10 +13,81 @@ from annotation_app.operations.errors import OperationsError
 ANY_ADDRESS = ""
 TRIES = 50
 LISTENING = "0A"
+RESERVATION = "pilothouse-port-{}"
+"""The abstract Unix socket of a reserved port."""
+
+
+class PortAllocator:
+    """Reserves ports for the programs of one installation until it is closed or its process ends.
+
+    Two sockets hold each port. An abstract Unix socket with the port in its name tells other installations on the
+    machine, of any user, that it is taken. A TCP socket that is bound and does not listen keeps the kernel from giving
+    the port to others; Linux still lets a program that sets SO_REUSEADDR bind and listen there. So a port stays
+    reserved before its program starts, while it runs and between two runs of it.
+    """
+
+    def __init__(self) -> None:
+        self._reservations = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release all ports; programs that listen on them go on."""
+        self._reservations.close()
+
+    def first_free(self, name: str, preferred: int, console: Console) -> int:
+        """`preferred` or the next free port after it, with a warning that names the holder of the first choice.
+        Raises OperationsError after fifty tries."""
+        for port in range(preferred, preferred + TRIES):
+            if self._reserve(port):
+                if port != preferred:
+                    console.warn(f"Port {preferred} is taken by {holder(preferred)}: {name} uses {port}.")
+                return port
+        raise OperationsError(
+            f"No free port for {name} from {preferred} to {preferred + TRIES - 1}.",
+            hint=f"Stop what holds them; {preferred} is held by {holder(preferred)}.",
+        )
+
+    def exact(self, name: str, port: int) -> int:
+        """This very port, which a person asked for. Raises OperationsError naming its holder when it is taken."""
+        if not self._reserve(port):
+            raise OperationsError(
+                f"Port {port}, asked for {name}, is taken by {holder(port)}.",
+                hint="Stop that program, or name another port.",
+            )
+        return port
+
+    def any_free(self) -> int:
+        """A port of the kernel's choice. Raises OperationsError after fifty tries."""
+        for _ in range(TRIES):
+            port = free_port()
+            if self._reserve(port):
+                return port
+        raise OperationsError("No port is free on this machine.", hint="Stop programs that hold many ports.")
+
+    def _reserve(self, port: int) -> bool:
+        with contextlib.ExitStack() as held:
+            name = held.enter_context(socket.socket(socket.AF_UNIX))
+            bound = held.enter_context(socket.socket())
+            # Without it, closed connections of a program that ended a moment ago would count as a holder.
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                name.bind(f"\0{RESERVATION.format(port)}")
+                bound.bind((ANY_ADDRESS, port))
+            except OSError:
+                return False
+            self._reservations.enter_context(held.pop_all())
+        return True
 
 
 def free_ports(count: int) -> list[int]:
-    """So many different ports that nobody listens on, at any address, at this moment."""
+    """So many different ports that are free, at any address, at this moment; nothing keeps them free."""
     with contextlib.ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:
@@ -23,36 +96,13 @@ def free_ports(count: int) -> list[int]:
 
 
 def free_port() -> int:
-    """One of these."""
+    """One such port."""
     return free_ports(1)[0]
 
 
-def first_free_port(name: str, preferred: int, console: Console) -> int:
-    """`preferred`, or the next free one after it, saying who holds the first; OperationsError after fifty tries."""
-    for port in range(preferred, preferred + TRIES):
-        if _is_free(port):
-            if port != preferred:
-                console.warn(f"Port {preferred} is taken by {holder(preferred)}: {name} uses {port}.")
-            return port
-    raise OperationsError(
-        f"No free port for {name} from {preferred} to {preferred + TRIES - 1}.",
-        hint=f"Stop what holds them; {preferred} is held by {holder(preferred)}.",
-    )
-
-
-def exact_port(name: str, port: int) -> int:
-    """This very port, asked for by a person; OperationsError naming its holder when it is taken."""
-    if not _is_free(port):
-        raise OperationsError(
-            f"Port {port}, asked for {name}, is taken by {holder(port)}.",
-            hint="Stop that program, or name another port.",
-        )
-    return port
-
-
 def holder(port: int) -> str:
-    """The program that listens on a port, as `name (process 123)`; another user's is not visible."""
-    wanted = set(_listening_inodes(port))
+    """The program that listens on a port or reserves it, as `name (process 123)`; another user's is not visible."""
+    wanted = {*_listening_inodes(port), *_reserving_inodes(port)}
     for process in Path("/proc").glob("[0-9]*"):
         if wanted & set(_sockets_of(process)):
             return f"{(process / 'comm').read_text().strip()} (process {process.name})"
@@ -75,11 +125,9 @@ def _listening_inodes(port: int) -> Iterator[str]:
                     yield f"socket:[{fields[9]}]"
 
 
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((ANY_ADDRESS, port))
-        except OSError:
-            return False
-        return True
+def _reserving_inodes(port: int) -> Iterator[str]:
+    with contextlib.suppress(FileNotFoundError):
+        for line in Path("/proc/net/unix").read_text(errors="replace").splitlines()[1:]:
+            fields = line.split()
+            if fields[-1] == f"@{RESERVATION.format(port)}":
+                yield f"socket:[{fields[6]}]"

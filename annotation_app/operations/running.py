@@ -45,14 +45,19 @@ class Running(Note):
 
 
 @contextlib.contextmanager
-def running(data: Path, *, storage_only: bool = False, nano: bool = False) -> Iterator[Running]:
-    """The whole platform, with the bundled policy (`nano`) or without, or only its PostgreSQL and Redis, in `data` and
-    on free ports; stopped on leaving. StartFailed with its last lines when it does not come up."""
+def running(
+    data: Path, *, port: int | None = ANY_PORT, storage_only: bool = False, nano: bool = False
+) -> Iterator[Running]:
+    """The whole platform, with the bundled policy (`nano`) or without, or only its PostgreSQL and Redis, in `data`;
+    stopped on leaving. It has any free ports, or with `port` None the demo's. StartFailed with its last lines when it
+    does not come up."""
     data.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "annotation_app.operations", "serve", "--data", str(data), "--port", str(ANY_PORT)]
-    only = [*(["--storage-only"] if storage_only else []), *(["--nano"] if nano else [])]
+    command = [sys.executable, "-m", "annotation_app.operations", "serve", "--data", str(data)]
+    options = [*(["--storage-only"] if storage_only else []), *(["--nano"] if nano else [])]
+    if port is not None:
+        options += ["--port", str(port)]
     with (data / "platform.log").open("wb") as log:
-        process = subprocess.Popen([*command, *only], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process = subprocess.Popen([*command, *options], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         yield _await_note(data, process)
     finally:

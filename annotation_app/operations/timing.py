@@ -46,11 +46,11 @@ class Timing:
 
     def slowest(self, count: int = SLOWEST) -> list[tuple[str, float]]:
         """The tests with the longest calls, without the set-up of their fixtures; seconds."""
-        calls: Counter[str] = Counter()
+        calls: defaultdict[str, float] = defaultdict(float)
         for row in self.rows:
             if row["phase"] == "call":
                 calls[row["test"]] += row["seconds"]
-        return calls.most_common(count)
+        return sorted(calls.items(), key=lambda item: -item[1])[:count]
 
     def fixtures(self, count: int = SLOWEST) -> list[tuple[str, float, int]]:
         """The fixtures whose set-up took most: name and scope, seconds in all, how often."""

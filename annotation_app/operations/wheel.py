@@ -12,7 +12,7 @@ from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import CommandFailed
 from annotation_app.operations.model_server import NotServing, serve_command, until_serving
-from annotation_app.operations.ports import free_port
+from annotation_app.operations.ports import PortAllocator
 from annotation_app.operations.running import Running, running
 from annotation_app.operations.stack import ROOT
 
@@ -41,7 +41,10 @@ def small_turn(data: Path, *, turns: int, python: Path, console: Console) -> Non
             environment=storage.environment,
         )
         standing = _standing(storage, start)
-        with _serving(python, standing, log=data / "logs" / "model.log") as server:
+        with (
+            PortAllocator() as allocator,
+            _serving(python, standing, allocator, log=data / "logs" / "model.log") as server,
+        ):
             ended = standing["ended"] + turns
             while (standing := _standing(storage, start))["ended"] < ended:
                 if not standing["running"]:
@@ -72,12 +75,12 @@ def _standing(storage: Running, start: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _serving(python: Path, standing: Mapping[str, Any], *, log: Path) -> Iterator[str]:
+def _serving(python: Path, standing: Mapping[str, Any], allocator: PortAllocator, *, log: Path) -> Iterator[str]:
     """The policy's server, with the weights of who proposes; the turn gives it newer ones. Its address."""
     kept = log.parent.parent / "model.port"
-    if not kept.exists():
-        kept.write_text(str(free_port()))
-    port = int(kept.read_text())  # a turn that goes on gives its weights to the address it began with
+    # A turn that goes on gives its weights to the address it began with.
+    port = allocator.exact("the policy", int(kept.read_text())) if kept.exists() else allocator.any_free()
+    kept.write_text(str(port))
     command = serve_command(python, standing["checkpoint"], name=POLICY, port=port, more=("--dev",))
     log.parent.mkdir(parents=True, exist_ok=True)
     with (

@@ -5,13 +5,15 @@ import os
 import subprocess
 import sys
 import threading
-import venv
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from annotation_app.operations.console import Console
+from annotation_app.operations.stack import ROOT
+from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 from benchmarks.parts.figures import percentile, say
 
 TASKS = ("click-test-2", "click-button", "click-link", "click-checkboxes")
@@ -24,6 +26,7 @@ SHELL = Path("/usr/bin/chromium-headless-shell")
 REVISION = "chromium-1117"
 """Where Playwright 1.44 looks for its browser."""
 HERE = Path(__file__).parent
+LOG = ROOT / ".data" / "logs" / "browsergym-setup.log"
 
 
 def measure(data: Path, pages: Path) -> dict[str, object]:
@@ -112,10 +115,11 @@ def _started(command: list[str], more: dict[str, str]) -> Iterator["subprocess.P
 
 def environment(folder: Path) -> Path:
     """A Python with BrowserGym, which finds the system's headless Chromium where it looks for its own."""
-    python, stamp = folder / "bin" / "python", folder / "complete"
-    if not stamp.exists():
+    python, stamp = python_of(folder), folder / "complete"
+    if not stamp.exists() or not runs(python):
         say("installing BrowserGym (about two minutes, once)")
-        venv.create(folder, with_pip=True, clear=True)
+        what = "Making BrowserGym's environment"
+        remake_environment(folder, what=what, console=Console(sys.stderr), log=LOG)
         subprocess.run([python, "-m", "pip", "install", "-q", *REQUIREMENTS], check=True)
         program = folder / "browsers" / REVISION / "chrome-linux" / "chrome"
         program.parent.mkdir(parents=True)

@@ -44,6 +44,7 @@ def _rage(running: Fleet, folder: Path, seconds: float) -> int:
         while time.monotonic() < end:
             time.sleep(random.random() * 2 * PAUSE)
             managers = _children(running.manager)
+            _raise_if_ended(clients, folder)
             if random.random() < 0.5 or not managers:  # the last one killed is not there again yet
                 victim = clients.pop(random.randrange(len(clients)))
                 victim.kill()
@@ -52,7 +53,16 @@ def _rage(running: Fleet, folder: Path, seconds: float) -> int:
             else:
                 os.kill(random.choice(managers), signal.SIGKILL)
             kills += 1
+        _raise_if_ended(clients, folder)
     return kills
+
+
+def _raise_if_ended(clients: "list[subprocess.Popen[bytes]]", folder: Path) -> None:
+    """Clients end only when they are killed. Raises RuntimeError: of one that fell over no lease is counted."""
+    for client in clients:
+        if client.poll() is not None:
+            log = (folder / "holders.log").read_text(errors="replace")
+            raise RuntimeError(f"a client ended with status {client.returncode}: {log[-2_000:]}")
 
 
 @contextmanager

@@ -1,11 +1,23 @@
-"""Percentiles, the machine's description, and progress lines."""
+"""Percentiles, the machine's description, progress lines, and the last line with its exit status."""
 
+import json
 import os
 import platform
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+GUARANTEES: Mapping[str, object] = {
+    "double_leases": 0,
+    "lost_machines": 0,
+    "double_assignments": 0,
+    "ray_node_loss_double_leases": 0,
+    "web_failover_lost_steps": 0,
+    "web_failover_doubled_steps": 0,
+    "osworld_task_ok": True,
+}
+"""Figures with only one right value; None: not measured."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -39,3 +51,12 @@ def machine() -> dict[str, object]:
 def say(text: str) -> None:
     """A progress line; the last line of standard output is kept for the figures."""
     print(f"▸ {text}", file=sys.stderr, flush=True)
+
+
+def print_figures(benchmark: str, figures: Mapping[str, object]) -> int:
+    """Print a benchmark's last line, one JSON object; gives the exit status: 1 where a guarantee is broken."""
+    print(json.dumps({"benchmark": benchmark, **figures, "machine": machine()}), flush=True)
+    broken = [key for key, right in GUARANTEES.items() if figures.get(key, right) not in (right, None)]
+    for key in broken:
+        print(f"✗ {key} is {figures[key]}, not {GUARANTEES[key]}", file=sys.stderr)
+    return int(bool(broken))

@@ -10,11 +10,13 @@ import os
 import subprocess
 import sys
 import time
-import venv
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from annotation_app.operations.console import Console
+from annotation_app.operations.stack import ROOT
+from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 from benchmarks.parts.figures import percentile, say
 
 ACTS, PAUSED_ACTS, PAUSE = 20, 5, 2.0
@@ -23,6 +25,7 @@ REQUIREMENTS = ("pyautogui==0.9.54", "pillow==13.0.0", "pyscreeze==1.0.1", "pyth
 CODE = "import pyautogui; pyautogui.FAILSAFE = False; pyautogui.click({x}, {y})"
 SERVER = Path(__file__).with_name("peer_server.py")
 START_SECONDS = 30.0
+LOG = ROOT / ".data" / "logs" / "peer-setup.log"
 
 
 def measure(data: Path) -> dict[str, float]:
@@ -60,11 +63,12 @@ def _act(connection: http.client.HTTPConnection, number: int) -> None:
 
 
 def environment(folder: Path) -> Path:
-    python = folder / "bin" / "python"
+    python = python_of(folder)
     stamp = folder / "complete"
-    if not stamp.exists():
+    if not stamp.exists() or not runs(python):
         say("installing the peer's packages")
-        venv.create(folder, with_pip=True, clear=True)
+        what = "Making PyAutoGUI's environment"
+        remake_environment(folder, what=what, console=Console(sys.stderr), log=LOG)
         subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", *REQUIREMENTS], check=True)
         stamp.touch()
     return python

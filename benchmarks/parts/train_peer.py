@@ -3,14 +3,14 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
-from annotation_app.operations.errors import CommandFailed
+from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.stack import ROOT
+from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 
 FOLDER = ROOT / ".data" / "venvs" / "trl"
 LOG = ROOT / ".data" / "logs" / "trl-setup.log"
@@ -19,31 +19,33 @@ WITHIN = 420.0
 
 
 class PeerUnavailable(Exception):
-    """TRL cannot be installed or does not run here."""
+    """TRL cannot be installed here."""
+
+
+class MeasurementFailed(Exception):
+    """A program that measures failed, or did not end in time; the message has the end of what it said."""
 
 
 def ensure_trl(console: Console, trainer: Path) -> Path:
     """The interpreter of TRL's environment, made if it is not there. Raises PeerUnavailable."""
-    python, done = FOLDER / "bin" / "python", FOLDER / "done"
-    if done.exists() and done.read_text() == "\n".join(PINNED):
+    python, done = python_of(FOLDER), FOLDER / "done"
+    if done.exists() and done.read_text() == "\n".join(PINNED) and runs(python):
         return python
     try:
-        run(
-            "Making TRL's environment", [sys.executable, "-m", "venv", "--clear", str(FOLDER)], console=console, log=LOG
-        )
+        remake_environment(FOLDER, what="Making TRL's environment", console=console, log=LOG)
         for packages in (FOLDER / "lib").glob("python3*/site-packages"):
             (packages / "trainer.pth").write_text(f"{next(trainer.parents[1].glob('lib/python3*/site-packages'))}\n")
         constraints = trainer.parents[1] / "constraints.txt"
         install = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--constraint", str(constraints)]
         run("Installing TRL (a minute)", [*install, *PINNED], console=console, log=LOG)
-    except CommandFailed as error:
+    except OperationsError as error:
         raise PeerUnavailable(str(error)) from None
     done.write_text("\n".join(PINNED))
     return python
 
 
 def measured(python: Path, module: str, folder: Path) -> dict[str, Any]:
-    """What a program prints as its last line. Raises PeerUnavailable where it fails."""
+    """What a program prints as its last line. Raises MeasurementFailed."""
     try:
         done = subprocess.run(
             [python, "-m", module, folder],
@@ -55,8 +57,8 @@ def measured(python: Path, module: str, folder: Path) -> dict[str, Any]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise PeerUnavailable(f"{module} did not end within {WITHIN:g} s") from None
+        raise MeasurementFailed(f"{module} did not end within {WITHIN:g} s") from None
     if done.returncode:
-        raise PeerUnavailable(f"{module}: {done.stderr[-2000:]}")
+        raise MeasurementFailed(f"{module}: {done.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

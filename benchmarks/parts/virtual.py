@@ -5,6 +5,7 @@ Alone, with its figures as one JSON object: `python -m benchmarks.parts.virtual`
 
 import asyncio
 import json
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -75,5 +76,7 @@ def _ms(seconds: list[float]) -> float:
 
 
 if __name__ == "__main__":
+    if why := missing():
+        sys.exit(why)
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as scratch:
-        print(missing() or json.dumps(measure(Path(scratch))))
+        print(json.dumps(measure(Path(scratch))))

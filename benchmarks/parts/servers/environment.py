@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from annotation_app.operations.virtual_environments import python_of, runs
 from vm_bridge.python_packages import Command, create_environment, pip_install, pip_uninstall
 
 TORCH = "2.13.0"
@@ -77,20 +78,15 @@ def run(command: Command) -> None:
         raise EnvironmentUnavailable(f"{command.words[0]} failed ({done.returncode}): {done.stdout[-1500:]}")
 
 
-def python_of(folder: Path) -> Path:
-    """The interpreter of an environment."""
-    return folder / "bin" / "python"
-
-
 def site_packages(folder: Path) -> Path:
     """Where its packages lie."""
     return folder / "lib" / f"python{PYTHON[0]}.{PYTHON[1]}" / "site-packages"
 
 
 def whole(folder: Path) -> bool:
-    """Whether an environment of this very recipe stands there."""
+    """Whether an environment of this very recipe stands there and its interpreter runs."""
     stamp = folder / "pilothouse-stamp"
-    return stamp.is_file() and stamp.read_text() == STAMP
+    return stamp.is_file() and stamp.read_text() == STAMP and runs(python_of(folder))
 
 
 def prepare(folder: Path) -> Path:

@@ -32,6 +32,11 @@ def test_a_failure_tells_only_the_last_lines_of_that_command_and_what_to_do(tmp_
     assert failure.value.hint == f"no such package\n(all of it: {log})\nTry that."
 
 
+def test_a_command_that_is_not_there_fails(tmp_path: Path) -> None:
+    with pytest.raises(CommandFailed, match="Failing: `no-such-program` cannot be started"):
+        run("Failing", ["no-such-program"], console=Console(io.StringIO()), log=tmp_path / "log", hint="Try that.")
+
+
 def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     endless = python("import time; time.sleep(600)")
     with pytest.raises(CommandFailed):

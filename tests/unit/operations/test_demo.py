@@ -1,17 +1,31 @@
 """Choosing ports, and wiping the data only when that is what is wanted."""
 
+import asyncio
 import io
+import os
+import signal
 import socket
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, fields
 from pathlib import Path
 
 import pytest
 
+from annotation_app.operations import demo
 from annotation_app.operations.console import Console
 from annotation_app.operations.demo import reset, stack_of
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.locks import data_lock
+from annotation_app.operations.ports import PortAllocator, free_port
+from annotation_app.operations.stack import Ports, Stack
 
 HERE = "127.0.0.1"
+
+
+@pytest.fixture
+def allocator() -> Iterator[PortAllocator]:
+    with PortAllocator() as allocator:
+        yield allocator
 
 
 @pytest.fixture
@@ -39,28 +53,90 @@ def test_everything_goes_but_the_lock(data: Path, monkeypatch: pytest.MonkeyPatc
             pytest.fail("the lock was lost")
 
 
-def test_a_stack_on_any_ports_has_five_different_ones(tmp_path: Path) -> None:
-    ports = stack_of(tmp_path, host=HERE, port=0, console=Console(io.StringIO())).ports
-    assert len({ports.web, ports.bridge, ports.vnc, ports.model, ports.redis}) == 5
+def stack(
+    data: Path, allocator: PortAllocator, *, port: int | None = 0, host: str = HERE, preferred: Ports | None = None
+) -> Stack:
+    return stack_of(
+        data, host=host, port=port, allocator=allocator, console=Console(io.StringIO()), preferred=preferred or Ports()
+    )
 
 
-def test_a_port_that_was_asked_for_and_is_taken_is_refused(tmp_path: Path) -> None:
+def test_a_stack_on_any_ports_has_different_ones(tmp_path: Path, allocator: PortAllocator) -> None:
+    ports = astuple(stack(tmp_path, allocator).ports)
+    assert len(set(ports)) == len(ports)
+
+
+def test_a_taken_first_choice_does_not_give_two_programs_one_port(tmp_path: Path, allocator: PortAllocator) -> None:
+    count = len(fields(Ports))
+    first = free_block(count + 1)
+    preferred = Ports(*range(first, first + count))
+    with socket.socket() as taken:
+        taken.bind((HERE, preferred.bridge))
+        taken.listen()
+        ports = astuple(stack(tmp_path, allocator, port=None, preferred=preferred).ports)
+    assert len(set(ports)) == len(ports)
+    assert preferred.bridge not in ports
+
+
+def test_a_web_port_that_is_anothers_first_choice_is_the_webs(tmp_path: Path, allocator: PortAllocator) -> None:
+    asked = free_port()
+    ports = stack(tmp_path, allocator, port=asked).ports
+    assert ports.web == asked
+    assert len(set(astuple(ports))) == len(fields(Ports))
+
+
+def test_two_installations_that_start_at_once_share_no_port(tmp_path: Path, allocator: PortAllocator) -> None:
+    with PortAllocator() as other:
+        one = stack(tmp_path / "one", allocator, port=None).ports
+        two = stack(tmp_path / "two", other, port=None).ports
+    assert not set(astuple(one)) & set(astuple(two))
+
+
+def free_block(length: int) -> int:
+    """The first of so many successive ports that are free now, below those that the kernel chooses from."""
+    for first in range(20_000, 30_000, length):
+        with PortAllocator() as probe:
+            try:
+                for port in range(first, first + length):
+                    probe.exact("probe", port)
+            except OperationsError:
+                continue
+            return first
+    raise AssertionError("no successive ports are free")
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_refused(tmp_path: Path, allocator: PortAllocator) -> None:
     with socket.socket() as taken:
         taken.bind((HERE, 0))
         taken.listen()
         with pytest.raises(OperationsError, match="asked for web, is taken"):
-            stack_of(tmp_path, host=HERE, port=taken.getsockname()[1], console=Console(io.StringIO()))
+            stack(tmp_path, allocator, port=taken.getsockname()[1])
 
 
-def test_an_address_no_browser_can_open_is_refused(tmp_path: Path) -> None:
+def test_an_address_no_browser_can_open_is_refused(tmp_path: Path, allocator: PortAllocator) -> None:
     with pytest.raises(OperationsError, match=r"0\.0\.0\.0 is no address"):
-        stack_of(tmp_path, host="0.0.0.0", port=0, console=Console(io.StringIO()))
+        stack(tmp_path, allocator, host="0.0.0.0")
 
 
-def test_the_programs_get_secrets_and_addresses_that_match(tmp_path: Path) -> None:
-    stack = stack_of(tmp_path, host=HERE, port=0, console=Console(io.StringIO()))
-    environment = stack.environment()
-    assert environment["PILOTHOUSE_SECRET"] == stack.secrets.bridge
-    assert environment["PILOTHOUSE_BRIDGE_URL"].endswith(f":{stack.ports.bridge}")
-    assert environment["PILOTHOUSE_BRIDGE_BIND"] == f"{HERE}:{stack.ports.bridge}"
-    assert f"http://localhost:{stack.ports.web}" in environment["PILOTHOUSE_WEB_ORIGINS"].split(",")
+def test_the_programs_get_secrets_and_addresses_that_match(tmp_path: Path, allocator: PortAllocator) -> None:
+    made = stack(tmp_path, allocator)
+    environment = made.environment()
+    assert environment["PILOTHOUSE_SECRET"] == made.secrets.bridge
+    assert environment["PILOTHOUSE_BRIDGE_URL"].endswith(f":{made.ports.bridge}")
+    assert environment["PILOTHOUSE_BRIDGE_BIND"] == f"{HERE}:{made.ports.bridge}"
+    assert f"http://localhost:{made.ports.web}" in environment["PILOTHOUSE_WEB_ORIGINS"].split(",")
+
+
+@pytest.mark.parametrize(("ready", "status"), [(True, 0), (False, 128 + signal.SIGTERM)])
+def test_a_start_that_is_stopped_before_all_is_ready_has_failed(
+    tmp_path: Path, allocator: PortAllocator, monkeypatch: pytest.MonkeyPatch, ready: bool, status: int
+) -> None:
+    async def serve(made: Stack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
+        if ready:
+            started()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(demo, "serve", serve)
+    said = Console(io.StringIO())
+    assert demo.run_until_stopped(stack(tmp_path, allocator), said, storage_only=True) == status

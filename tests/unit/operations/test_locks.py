@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations import locks
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.locks import data_lock, setup_lock, start_lock
+from annotation_app.operations.locks import data_lock, setup_lock
 
 BOUND = 10.0
 
@@ -41,12 +40,3 @@ def test_a_set_up_waits_for_another_and_says_so(tmp_path: Path) -> None:
     assert second.wait(BOUND)
     waiting.join(BOUND)
     assert said.getvalue() == "▸ Another set-up is at work here; waiting for it …\n"
-
-
-def test_a_start_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "START_NAME", f"\0pilothouse-test-{os.getpid()}")
-    monkeypatch.setattr(locks, "START_SECONDS", 0.2)
-    with start_lock(), pytest.raises(OperationsError, match="does not end"), start_lock():
-        pytest.fail("two at once")
-    with start_lock():
-        pass

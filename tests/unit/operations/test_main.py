@@ -1,12 +1,16 @@
-"""The command line hands on what others are asked."""
+"""The command line hands on what others are asked, and its exit status says whether that was done."""
 
+import sys
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
 
 from annotation_app.operations import __main__ as operations
+from annotation_app.operations import checks
 from annotation_app.operations.__main__ import main
+from annotation_app.operations.errors import CommandFailed
 
 
 @pytest.fixture
@@ -38,9 +42,58 @@ def test_djangos_commands_are_asked(said: str, heard: str, asked: list[str]) -> 
     assert asked == heard.split()
 
 
-@pytest.mark.parametrize("said", ["manage --help", "wheel --small --resume", "wheel main --tuns 2"])
+@pytest.mark.parametrize("said", ["manage --help", "wheel --small --resume", "wheel main --tuns 2", "wheel --turns 0"])
 def test_what_is_ours_is_answered_here(said: str, asked: list[str], capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main(said.split())
     assert asked == []
     assert "usage: ./pilothouse" in "".join(capsys.readouterr())
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever a command wants installed is there."""
+    for made in ("ensure_setup", "ensure_python_packages", "ensure_frontend_packages", "ensure_packages"):
+        monkeypatch.setattr(operations, made, lambda *given: None)
+    monkeypatch.setattr(operations, "ensure_trainer", lambda *given: Path(sys.executable))
+    monkeypatch.setattr(checks, "REPORTS", tmp_path)
+
+
+def fails(*given: Any, **options: Any) -> None:
+    raise CommandFailed("It failed.", hint="Mend it.")
+
+
+@pytest.mark.parametrize(
+    ("said", "failing"),
+    [
+        ("setup", "ensure_setup"),
+        ("demo", "ensure_setup"),
+        ("serve --nano", "ensure_trainer"),
+        ("check", "ensure_frontend_packages"),
+        ("test", "ensure_frontend_packages"),
+        ("types", "write_types"),
+        ("types --check", "check_types"),
+        ("wheel --small", "small_turn"),
+        ("osworld", "ensure_osworld"),
+        ("bench data", "ensure_packages"),
+        ("bench no-such-benchmark", "ensure_packages"),
+        ("manage check", "note_of"),
+        ("backup copy", "backup"),
+        ("restore copy", "restore"),
+    ],
+)
+@pytest.mark.usefixtures("installed")
+def test_a_command_that_fails_exits_with_an_error(
+    said: str, failing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(operations, failing, fails)
+    words = [*said.split(), *(["--data", str(tmp_path)] if said.split()[0] in ("demo", "serve", "wheel") else [])]
+    assert main(words) == 1
+    assert "✗" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_choice_of_tests_in_which_there_is_none_fails(capfd: Any) -> None:
+    assert main(["test", "-p", "no:cacheprovider", __file__, "-k", "no_such_test"]) == 1
+    assert capfd.readouterr().out.splitlines()[-1] == "0 passed, 1 failed, 0 skipped"

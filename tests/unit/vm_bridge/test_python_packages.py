@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from vm_bridge import python_packages
 from vm_bridge.python_packages import pip_install, pip_uninstall, uv_environment, uv_settings
 
 LISTED = """\

@@ -1,0 +1,57 @@
+"""Start of `./pilothouse`: reads the command line, and makes the environment `.venv` where a command needs it.
+
+Runs in `.venv` when that works, and else in any Python from 3.11 on, with the standard library alone.
+"""
+
+import argparse
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from annotation_app.operations.__main__ import Environment, execute, parse
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError
+from annotation_app.operations.locks import setup_lock
+from annotation_app.operations.setup import LOCK, LOG
+from annotation_app.operations.stack import ROOT
+from annotation_app.operations.virtual_environments import ensure_environment
+
+FOLDER = ROOT / ".venv"
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one sub-command in the environment it needs; gives the exit status."""
+    words = sys.argv[1:] if words is None else words
+    arguments, rest = parse(words)
+    console = Console()
+    try:
+        python = _interpreter(arguments, console)
+    except OperationsError as error:
+        console.problem(error)
+        return 1
+    except KeyboardInterrupt:
+        console.say()
+        return 130
+    if python is None:
+        return execute(arguments, rest)
+    os.execv(python, [str(python), "-m", "annotation_app.operations", *words])
+
+
+def _interpreter(arguments: argparse.Namespace, console: Console) -> Path | None:
+    """The one that the command must be run with; None: this one."""
+    here = FOLDER.exists() and FOLDER.samefile(sys.prefix)
+    match arguments.environment:
+        case Environment.MADE:
+            if here and importlib.util.find_spec("pip"):
+                return None
+            with setup_lock(LOCK, console):
+                return ensure_environment(FOLDER, console=console, log=LOG)
+        case Environment.PRESENT if not here:
+            raise OperationsError(f"There is no working Python environment in {FOLDER}.", hint="./pilothouse setup")
+        case _:
+            return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
