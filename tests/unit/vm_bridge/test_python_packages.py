@@ -46,7 +46,7 @@ def test_a_setting_of_uv_wins_over_pips(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("there", [True, False])
 def test_pip_installs_where_uv_is_missing(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     find_spec = importlib.util.find_spec
-    monkeypatch.setattr(python_packages.importlib.util, "find_spec", lambda name: find_spec("json") if there else None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: find_spec("json") if there else None)
     install, uninstall = pip_install(Path("/other/python"), "--no-deps", "six"), pip_uninstall("/other/python", "six")
     for command in (install, uninstall):
         assert command.words[:3] == (sys.executable, "-m", "uv" if there else "pip")
