@@ -19,7 +19,7 @@ from annotation_app.operations.locks import data_lock
 from annotation_app.operations.note import note_of
 from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
-from annotation_app.operations.packages import ensure_packages
+from annotation_app.operations.packages import DEVELOPMENT, EVERYTHING, ensure_packages
 from annotation_app.operations.ports import PortAllocator
 from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
 from annotation_app.operations.stack import LOOPBACK, ROOT
@@ -117,7 +117,8 @@ def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
         return _test_changed(arguments, rest, console)
     if arguments.dry_run:
         raise OperationsError("--dry-run belongs to --changed.")
-    ensure_setup(Purpose.DEVELOP, console)
+    needs = EVERYTHING if arguments.all else DEVELOPMENT
+    ensure_setup(Purpose.DEVELOP, console, trainer=not arguments.quick, needs=needs)
     node = ensure_frontend_packages(console, LOG)
     if rest:
         run = run_and_report([chosen_tests(rest)], console)

@@ -19,6 +19,9 @@ from annotation_app.operations.stack import ROOT
 
 CLUSTER_FOLDER = Path("/etc/postgresql-common/createcluster.d")
 CLUSTER_NOTE = CLUSTER_FOLDER / "pilothouse.conf"
+SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
+"""A program that Debian asks before a package starts a service; 101 means no."""
+SYSTEMD = Path("/run/systemd/system")
 FONTS = Path("/usr/share/fonts")
 EMBEDDED = (postgres.EMBEDDED, redis.EMBEDDED)
 EMBEDDED_REQUIREMENTS = ROOT / "requirements-embedded.txt"
@@ -27,11 +30,15 @@ QUIET = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_MODE": "l"}
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A package, and how one sees that what it is for is there: any of these programs or path patterns."""
+    """A package, and how one sees that what it is for is there: any of these programs or path patterns.
+
+    A `service` of the system that comes with it is neither started nor enabled.
+    """
 
     package: str
     programs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    service: str = ""
 
     def met(self) -> bool:
         """Whether the machine has it, from this package or from anywhere else."""
@@ -63,6 +70,20 @@ STORAGE = (
     Need("redis-tools", programs=("redis-server", redis.TOOLS)),
 )
 NEEDS = (*DESKTOP, BROWSER, SHELL, PHONE, *STORAGE)
+DEVELOPMENT = (
+    *NEEDS,
+    Need("nginx-light", programs=("nginx",), service="nginx"),
+    Need("coturn", programs=("turnserver",), service="coturn"),
+    Need("pgbouncer", programs=("pgbouncer",), service="pgbouncer"),
+)
+"""What tests start besides: all of it small."""
+EVERYTHING = (
+    *DEVELOPMENT,
+    Need("wine64", files=("/usr/lib/wine/wine64",)),
+    Need("qemu-system-x86", programs=("qemu-system-x86_64",)),
+    Need("qemu-utils", programs=("qemu-img",)),
+)
+"""What `./pilothouse test --all` starts: almost 1 GB more."""
 BENCHMARKS = (
     Need("wrk", programs=("wrk",)),
     Need("scrot", programs=("scrot",)),
@@ -97,7 +118,7 @@ def _install(missing: list[Need], as_root: list[str] | None, console: Console, l
         raise OperationsError("They cannot be installed: this needs apt-get, and root or sudo.", hint=hint)
     apt = [*as_root, "apt-get", "-o", "DPkg::Lock::Timeout=120"]
     run("Reading the package lists", [*apt, "update"], console=console, log=log, environment=QUIET, hint=hint)
-    with _no_system_cluster(as_root):
+    with _no_system_cluster(as_root), _no_services(missing, as_root):
         what = f"Installing {len(names)} system packages (some minutes at most)"
         install = [*apt, "install", "--yes", "--no-install-recommends", *names]
         run(what, install, console=console, log=log, environment=QUIET, hint=hint)
@@ -138,6 +159,28 @@ def _no_system_cluster(as_root: list[str]) -> Iterator[None]:
         yield
     finally:
         subprocess.run([*as_root, "rm", "-f", str(CLUSTER_NOTE)], check=False)
+
+
+@contextlib.contextmanager
+def _no_services(needs: list[Need], as_root: list[str]) -> Iterator[None]:
+    """Keep apt from starting services that come with packages, and the system from starting them later."""
+    services = [need.service for need in needs if need.service]
+    forbid = services and not SERVICE_POLICY.exists()
+    if forbid:
+        subprocess.run(
+            [*as_root, "tee", str(SERVICE_POLICY)],
+            input=b"#!/bin/sh\nexit 101\n",
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        subprocess.run([*as_root, "chmod", "755", str(SERVICE_POLICY)], check=True)
+    try:
+        yield
+    finally:
+        if forbid:
+            subprocess.run([*as_root, "rm", "-f", str(SERVICE_POLICY)], check=False)
+        if services and SYSTEMD.exists():
+            subprocess.run([*as_root, "systemctl", "disable", "--quiet", *services], check=False)
 
 
 def _is_ubuntu() -> bool:

@@ -7,6 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from annotation_app.operations.commands import run
@@ -15,9 +18,10 @@ from annotation_app.operations.environments import HINT
 from annotation_app.operations.errors import CommandFailed, OperationsError
 from annotation_app.operations.frontend import ensure_frontend
 from annotation_app.operations.locks import setup_lock
-from annotation_app.operations.packages import ensure_packages
+from annotation_app.operations.packages import DEVELOPMENT, NEEDS, Need, ensure_packages
 from annotation_app.operations.stack import ROOT, TOOLS
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
+from annotation_app.operations.trainer import ensure_trainer
 from vm_bridge.python_packages import PIP, pip_install
 
 LOG = ROOT / ".data" / "logs" / "setup.log"
@@ -39,13 +43,28 @@ class Purpose(enum.Enum):
     DEVELOP = "requirements-dev.txt"
 
 
-def ensure_setup(purpose: Purpose, console: Console) -> None:
-    """Make the machine ready. OperationsError says what is missing and what to do."""
+def ensure_setup(
+    purpose: Purpose, console: Console, *, trainer: bool = False, needs: Sequence[Need] | None = None
+) -> None:
+    """Make the machine ready. Steps that do not need each other run side by side.
+
+    Args:
+        purpose: Whose Python packages and system packages are needed.
+        trainer: Whether the trainer's environment is.
+        needs: System packages instead of those of the purpose.
+
+    Raises:
+        OperationsError: It says what is missing and what to do.
+    """
     with setup_lock(LOCK, console):
-        ensure_packages(console, LOG)
+        ensure_packages(console, LOG, needs or (DEVELOPMENT if purpose is Purpose.DEVELOP else NEEDS))
         ensure_python_packages(purpose, console)
-        ensure_frontend(console, LOG)
-        ensure_tools(console)
+        steps: list[Callable[[], object]] = [partial(ensure_frontend, console, LOG), partial(ensure_tools, console)]
+        if trainer:
+            steps.append(partial(ensure_trainer, console))
+        with ThreadPoolExecutor(len(steps)) as threads:
+            for step in [threads.submit(step) for step in steps]:
+                step.result()
     ensure_sandboxes()
 
 
