@@ -1,7 +1,7 @@
 """A pytest plugin that records where the time of a run goes: phases, fixtures and waits of every test.
 
-With `--timing=FILE` the process that prints the report writes one JSON object to FILE:
-`rows` (one a phase of a test), `moved` (the tests that only `--all` runs, with the reason).
+With `--timing=FILE` the process that prints the report adds a JSON object a line to FILE, also if the run is then killed:
+one for each phase of a test, and `{"moved": {…}}` with the tests that only `--all` runs and the reason.
 """
 
 import json
@@ -70,11 +70,11 @@ class MovedReporter:
 
 
 class TimingWriter:
-    """Collects the reports of all workers and writes them at the end."""
+    """Writes the reports of all workers as they come."""
 
     def __init__(self, file: Path) -> None:
-        self.file = file
-        self.rows: list[dict[str, object]] = []
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.file = file.open("w", buffering=1)
         self.moved: dict[str, str] = {}
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
@@ -86,22 +86,21 @@ class TimingWriter:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         facts: Any = report
-        self.rows.append(
-            {
-                "test": report.nodeid,
-                "group": group_of(report.nodeid),
-                "phase": report.when,
-                "outcome": report.outcome,
-                "attempt": facts.attempt,
-                "start": report.start,
-                "seconds": round(report.duration, 3),
-                "worker": getattr(report, "worker_id", "main"),
-                "fixtures": facts.fixtures,
-                "waits": facts.waits,
-            }
-        )
+        row = {
+            "test": report.nodeid,
+            "group": group_of(report.nodeid),
+            "phase": report.when,
+            "outcome": report.outcome,
+            "attempt": facts.attempt,
+            "start": report.start,
+            "seconds": round(report.duration, 3),
+            "worker": getattr(report, "worker_id", "main"),
+            "fixtures": facts.fixtures,
+            "waits": facts.waits,
+        }
+        print(json.dumps(row), file=self.file)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(json.dumps({"rows": self.rows, "moved": self.moved}))
+        print(json.dumps({"moved": self.moved}), file=self.file)
+        self.file.close()

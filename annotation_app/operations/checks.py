@@ -26,6 +26,7 @@ REPORTS = ROOT / "test-results"
 WORKERS = 3
 """Tests that run at a time: they wait half of their time, and there is a lane beside them."""
 PARALLEL = ("-n", str(WORKERS), "--dist", "loadscope", "--longest-first")
+ONCE_MORE = ("--reruns", "1", "-rfEsR")
 LOW_PRIORITY = ("nice", "-n", "5")
 OUTPUT_LINES = 400
 """How much of the output of a check that failed is shown; the whole is in its log."""
@@ -118,7 +119,7 @@ def platform_tests(*, everything: bool = False) -> tuple[Check, ...]:
     """Real servers, real desktops, real browsers, with everything that needs none: one run, so that all share them."""
     more = ("--all",) if everything else ()
     folders = ("tests/unit", "tests/contract", "tests/integration", "tests/e2e")
-    return (_pytest("platform", *folders, *PARALLEL, *more, live=True),)
+    return (_pytest("platform", *folders, *PARALLEL, *ONCE_MORE, *more, live=True),)
 
 
 def chosen_tests(arguments: Iterable[str]) -> tuple[Check, ...]:
@@ -225,7 +226,7 @@ def _npm(node: Node, name: str, script: str, *arguments: str, report: Path | Non
 
 
 def _timing(name: str) -> Path:
-    return REPORTS / "timing" / f"{name}.json"
+    return REPORTS / "timing" / f"{name}.jsonl"
 
 
 def _pytest(name: str, *arguments: str, live: bool = False) -> Check:

@@ -92,11 +92,11 @@ def run_and_report(lanes: Sequence[Sequence[Check]], console: Console, *, timed:
 
     The last line counts the tests, in the form that machines read.
     """
-    for file in (REPORTS / "timing").glob("*.json"):
+    for file in (REPORTS / "timing").glob("*.jsonl"):
         file.unlink()
     setup_s, before = since_start(), processor_times()
     outcomes = run_checks(lanes, console)
-    timing = Timing.read(sorted((REPORTS / "timing").glob("*.json")))
+    timing = Timing.read(sorted((REPORTS / "timing").glob("*.jsonl")))
     run = Run(outcomes, timing, setup_s, since_start(), busy_share(before, processor_times()))
     _tell(run, console, timed=timed)
     return run

@@ -4,6 +4,7 @@ import json
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -20,10 +21,15 @@ class Timing:
 
     @classmethod
     def read(cls, files: Iterable[Path]) -> Self:
-        """Everything that these files hold."""
-        found = [json.loads(file.read_text()) for file in files if file.exists()]
-        rows = tuple(row for one in found for row in one["rows"])
-        return cls(rows, {test: why for one in found for test, why in one["moved"].items()})
+        """Everything that these files hold, one JSON object a line. The last line of a killed run may be half of one."""
+        rows, moved = list[dict[str, Any]](), dict[str, str]()
+        for file in files:
+            for line in file.read_text().splitlines():
+                with suppress(json.JSONDecodeError):
+                    found = json.loads(line)
+                    moved |= found.get("moved", {})
+                    rows += [found] if "phase" in found else []
+        return cls(tuple(rows), moved)
 
     @property
     def tests(self) -> int:
