@@ -1,7 +1,7 @@
 """A pytest plugin that records where the time of a run goes: phases, fixtures and waits of every test.
 
-With `--timing=FILE` the process that prints the report adds a JSON object a line to FILE, also if the run is then killed:
-one for each phase of a test, and `{"moved": {…}}` with the tests that only `--all` runs and the reason.
+With `--timing=FILE` the process that prints the report adds one JSON object a line to FILE, as tests end: one for each
+phase of a test, and `{"moved": {…}}` with the tests that only `--all` runs and the reason.
 """
 
 import json

@@ -21,7 +21,7 @@ class Timing:
 
     @classmethod
     def read(cls, files: Iterable[Path]) -> Self:
-        """Everything that these files hold, one JSON object a line. The last line of a killed run may be half of one."""
+        """Everything that these files hold, one JSON object a line. The last line of a killed run may be cut."""
         rows, moved = list[dict[str, Any]](), dict[str, str]()
         for file in files:
             for line in file.read_text().splitlines():
