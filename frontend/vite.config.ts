@@ -28,11 +28,22 @@ export default defineConfig({
     license: { fileName: "licenses.md" },
   },
   test: {
-    environment: "jsdom",
-    setupFiles: ["src/test-setup.ts"],
-    include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
     unstubGlobals: true,
     testTimeout: 30_000,
+    // A document takes a second to make for each file: tests of plain functions (*.test.ts) go without, unless their
+    // first line asks for one.
+    projects: [
+      { extends: true, test: { name: "functions", environment: "node", include: ["src/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "components",
+          environment: "jsdom",
+          include: ["src/**/*.test.tsx"],
+          setupFiles: ["src/test-setup.ts"],
+        },
+      },
+    ],
   },
 });

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 /** What a person typed survives a reload, and a broken storage breaks nothing else. */
 import { beforeEach, describe, expect, it } from "vitest";
 

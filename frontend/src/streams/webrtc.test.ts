@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 /** The WebRTC connector against a peer connection of the test's own: what it offers, shows, measures, and when it ends. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 

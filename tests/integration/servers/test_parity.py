@@ -60,30 +60,54 @@ def asked(client: httpx.Client, images: tuple[str, ...], **given: object) -> dic
     return value
 
 
-def difference(python: Path, checkpoint: Path, answer: dict[str, Any], images: tuple[str, ...]) -> float:
+class Likelihoods:
+    """The trainer's log-probabilities: one process for each checkpoint, since its start takes longest."""
+
+    def __init__(self, python: Path, folder: Path) -> None:
+        self._python, self._folder = python, folder
+        self._processes: dict[Path, subprocess.Popen[str]] = {}
+
+    def of(self, checkpoint: Path, requests: list[dict[str, object]]) -> list[list[float]]:
+        """Those of each reply's tokens. Raises AssertionError where the process ends before its answer."""
+        process = self._processes.get(checkpoint) or self._start(checkpoint)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        found = []
+        for request in requests:
+            print(json.dumps(request), file=process.stdin, flush=True)
+            line = process.stdout.readline()
+            assert line, self._log(checkpoint).read_text()
+            found.append(json.loads(line)["logprobs"])
+        return found
+
+    def close(self) -> None:
+        for process in self._processes.values():
+            process.communicate(timeout=BOUND)
+
+    def _start(self, checkpoint: Path) -> "subprocess.Popen[str]":
+        command = [self._python, "-m", "trainer.likelihood", checkpoint]
+        with self._log(checkpoint).open("w") as log:
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT
+            )
+        self._processes[checkpoint] = process
+        return process
+
+    def _log(self, checkpoint: Path) -> Path:
+        return self._folder / f"{checkpoint.name}.log"
+
+
+@pytest.fixture(scope="session")
+def likelihoods(trainer_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Likelihoods]:
+    made = Likelihoods(trainer_python, tmp_path_factory.mktemp("likelihoods"))
+    yield made
+    made.close()
+
+
+def difference(likelihoods: Likelihoods, checkpoint: Path, answer: dict[str, Any], images: tuple[str, ...]) -> float:
     """The largest between the server's log-probabilities and the trainer's."""
-    lines = [
-        json.dumps(
-            {
-                "prompt_token_ids": answer["prompt_token_ids"],
-                "images": images,
-                "token_ids": choice["token_ids"],
-                "temperature": TEMPERATURE,
-            }
-        )
-        for choice in answer["choices"]
-    ]
-    done = subprocess.run(
-        [python, "-m", "trainer.likelihood", checkpoint],
-        input="\n".join(lines),
-        capture_output=True,
-        text=True,
-        timeout=BOUND,
-        cwd=ROOT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found: list[list[float]] = [json.loads(line)["logprobs"] for line in done.stdout.splitlines()]
+    prompt = {"prompt_token_ids": answer["prompt_token_ids"], "images": images, "temperature": TEMPERATURE}
+    found = likelihoods.of(checkpoint, [{**prompt, "token_ids": choice["token_ids"]} for choice in answer["choices"]])
     said: list[list[float]] = [
         [token["logprob"] for token in choice["logprobs"]["content"]] for choice in answer["choices"]
     ]
@@ -92,26 +116,28 @@ def difference(python: Path, checkpoint: Path, answer: dict[str, Any], images: t
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_logprobs_are_the_trainers(client: httpx.Client, trainer_python: Path, checkpoint: Path, count: int) -> None:
+def test_logprobs_are_the_trainers(
+    client: httpx.Client, likelihoods: Likelihoods, checkpoint: Path, count: int
+) -> None:
     images = tuple(picture(seed) for seed in range(count))
-    assert difference(trainer_python, checkpoint, asked(client, images), images) <= CLOSE
+    assert difference(likelihoods, checkpoint, asked(client, images), images) <= CLOSE
 
 
 @pytest.mark.parametrize("size", [(320, 240), (301, 97), (640, 480), (45, 33)])
 def test_pictures_are_scaled_as_the_trainer_scales_them(
-    client: httpx.Client, trainer_python: Path, checkpoint: Path, size: tuple[int, int]
+    client: httpx.Client, likelihoods: Likelihoods, checkpoint: Path, size: tuple[int, int]
 ) -> None:
     images = (picture(11, size), picture(12, size))
-    assert difference(trainer_python, checkpoint, asked(client, images), images) <= CLOSE
+    assert difference(likelihoods, checkpoint, asked(client, images), images) <= CLOSE
 
 
 def test_a_prompt_that_was_read_before_gives_the_same(
-    client: httpx.Client, trainer_python: Path, checkpoint: Path
+    client: httpx.Client, likelihoods: Likelihoods, checkpoint: Path
 ) -> None:
     images = tuple(picture(seed) for seed in range(3))
     asked(client, images[:2])
     asked(client, images)
-    assert difference(trainer_python, checkpoint, asked(client, images), images) <= CLOSE
+    assert difference(likelihoods, checkpoint, asked(client, images), images) <= CLOSE
 
 
 def reload(server: Server, folder: Path, version: str) -> None:
@@ -120,7 +146,7 @@ def reload(server: Server, folder: Path, version: str) -> None:
 
 
 def test_other_weights_are_loaded_while_it_runs(
-    server: Server, client: httpx.Client, trainer_python: Path, checkpoint: Path, other_checkpoint: Path
+    server: Server, client: httpx.Client, likelihoods: Likelihoods, checkpoint: Path, other_checkpoint: Path
 ) -> None:
     images = (picture(7),)
     before = asked(client, images)
@@ -128,8 +154,8 @@ def test_other_weights_are_loaded_while_it_runs(
     try:
         after = asked(client, images)
         assert client.get("/weight_info").json()["weight_version"] == "two"
-        assert difference(trainer_python, other_checkpoint, after, images) <= CLOSE
-        assert difference(trainer_python, checkpoint, after, images) > 100 * CLOSE, "the weights are others indeed"
+        assert difference(likelihoods, other_checkpoint, after, images) <= CLOSE
+        assert difference(likelihoods, checkpoint, after, images) > 100 * CLOSE, "the weights are others indeed"
     finally:
         reload(server, checkpoint, "one")
     again = asked(client, images)
