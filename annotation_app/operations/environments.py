@@ -44,9 +44,12 @@ class Environment:
                 stamp(done, digest)
         return self.python
 
-    def install(self, what: str, arguments: Sequence[str], *, hint: str = HINT) -> None:
-        """Install packages; `arguments` are those that pip and uv share. Raises CommandFailed."""
-        self.run(f"Installing {what}", pip_install(self.python, *arguments), hint=hint)
+    def install(self, what: str, arguments: Sequence[str], *, compiled: bool = False) -> None:
+        """Install packages; `arguments` are those that pip and uv share. Raises CommandFailed.
+
+        Pass `compiled` where another user, who can write no bytecode, imports them.
+        """
+        self.run(f"Installing {what}", pip_install(self.python, *arguments, compiled=compiled), hint=HINT)
 
     def run(self, what: str, command: Command, *, hint: str = "") -> None:
         """One step, with its progress. Raises CommandFailed."""

@@ -33,9 +33,9 @@ def _fill(environment: Environment) -> None:
     """Install the package without its dependencies, and the ones that its judging half imports."""
     packages = environment.folder / "requirements.txt"
     packages.write_text(_packages())
-    environment.install("what it imports (1.3 GB on disk)", ["--requirement", str(packages)])
+    environment.install("what it imports (1.3 GB on disk)", ["--requirement", str(packages)], compiled=True)
     own = next(line for line in REQUIREMENTS.read_text().splitlines() if line.startswith(PACKAGE))
-    environment.install(own, ["--no-deps", own])
+    environment.install(own, ["--no-deps", own], compiled=True)
 
 
 def _add_ocr(environment: Environment) -> None:
@@ -44,7 +44,7 @@ def _add_ocr(environment: Environment) -> None:
         return
     bounds = environment.folder / "ocr-constraints.txt"
     bounds.write_text(f"{install_torch(environment)}\n{_packages()}")
-    environment.install("EasyOCR (100 MB)", ["--constraint", str(bounds), "--requirement", str(OCR)])
+    environment.install("EasyOCR (100 MB)", ["--constraint", str(bounds), "--requirement", str(OCR)], compiled=True)
     stamp(done, digest)
 
 
