@@ -18,7 +18,6 @@ ALLOWED_HOSTS = ENV.list_of("allowed_hosts")
 CSRF_TRUSTED_ORIGINS = ENV.list_of("web_origins")
 
 INSTALLED_APPS = [
-    "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

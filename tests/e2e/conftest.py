@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from annotation_app.operations.running import Running
@@ -21,12 +22,28 @@ SignIn = Callable[..., Awaitable[Page]]
 Drill = Callable[[Page], Awaitable[Desk]]
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All share one event loop, in which the browser was started."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    """One for all: it takes seconds to start."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def browser(chromium: Browser) -> AsyncIterator[Browser]:
+    """The same, with no page of another test."""
+    yield chromium
+    for context in chromium.contexts:
+        await context.close()
 
 
 @pytest.fixture
