@@ -22,6 +22,9 @@ from vocabulary.tools import Tool
 SCREEN = Screen(width=1280, height=720)
 SCREENS = st.builds(Screen, width=st.integers(100, 4_000), height=st.integers(100, 4_000))
 
+EXAMPLES, ALL_EXAMPLES = 8, 30
+"""Of every kind of action in every dialect, drawn anew in each run; the larger number with `--all`."""
+
 
 class Way(NamedTuple):
     """What differs between dialects: the grid, the calls a prompt offers (with their names), a reply made of one."""
@@ -63,16 +66,17 @@ def _scaled(coordinate: int, cells: int, pixels: int) -> int:
     return min((doubled + cells) // (2 * cells), pixels - 1)
 
 
-def test_what_is_written_is_read_back(name: str, subtests: pytest.Subtests) -> None:
+def test_what_is_written_is_read_back(name: str, subtests: pytest.Subtests, pytestconfig: pytest.Config) -> None:
+    examples = ALL_EXAMPLES if pytestconfig.getoption("--all") else EXAMPLES
     for kind in sorted(dialect_named(name).kinds):
         with subtests.test(kind=kind):
-            _keeps_the_law(name, kind)
+            _keeps_the_law(name, kind, examples)
 
 
-def _keeps_the_law(name: str, kind: str) -> None:
+def _keeps_the_law(name: str, kind: str, examples: int) -> None:
     dialect = dialect_named(name)
 
-    @settings(max_examples=30)  # of every kind in every dialect
+    @settings(max_examples=examples)
     @given(st.data(), SCREENS, thoughts)
     def law(data: st.DataObject, screen: Screen, thought: str) -> None:
         action = data.draw(actions_of(kind, nameable(name, screen)))
