@@ -79,6 +79,13 @@ class Leases:
         assert isinstance(given, Lease), "who holds a machine does not wait for it"
         return given
 
+    async def decline(self, request: str, machine_id: str, token: int) -> None:
+        """End the lease a request was just given and drop its machine, which does not answer. Idempotent.
+
+        The same request may be made again, and gets another machine.
+        """
+        await self._scripts.run("decline", request, machine_id, token)
+
     async def release(self, machine_id: str, token: int) -> None:
         """End a lease; nothing happens when it had ended before."""
         await self._scripts.run("release", machine_id, token)
