@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +22,11 @@ from annotation_app.operations.ports import free_ports
 from annotation_app.operations.proxy import Proxy, nginx_of
 from annotation_app.operations.running import running
 from annotation_app.operations.stack import ROOT
+from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.pilots import Pilot
 from benchmarks.parts.pooler import PGBOUNCER, pooler
+from benchmarks.parts.waiting import until
 from vm_bridge.__main__ import bridge_app
 from vm_bridge.config import Config
 from vm_bridge.drivers.fake import FakeHost
@@ -35,7 +37,11 @@ LOOPBACK = "127.0.0.1"
 READY_SECONDS = 300.0
 STEPS = 3
 """How many each pilot has done before the first death, and between two."""
-POLL = 0.01
+MAX_STEPS = 1000
+"""How many steps an episode may have: the most that a pool allows."""
+TAIL = 2000
+"""How much of a log an error shows (characters)."""
+WATCH_SECONDS = 0.5
 POOL = 4
 """Connections that all web processes share."""
 COUNTS = ("deaths", "steps", "lost_steps", "doubled_steps")
@@ -78,8 +84,9 @@ def deaths(folder: Path, *, hosts: tuple[str, str], rounds: int, pilots: int) ->
     folder.mkdir(parents=True)
     with running(folder / "storage", storage_only=True) as storage:
         seeded = subprocess.run(
-            [sys.executable, "-m", "benchmarks.parts.failover_seed", str(pilots)],
-            cwd=ROOT, env={**os.environ, **storage.environment}, stdout=subprocess.PIPE, text=True, check=True,
+            [sys.executable, "-m", "benchmarks.parts.failover_seed", str(pilots), str(MAX_STEPS)], cwd=ROOT,
+            env={**os.environ, **storage.environment}, stdout=subprocess.PIPE, text=True, check=True,
+            timeout=READY_SECONDS,
         ).stdout  # fmt: skip
         with _pooled(storage.environment) as environment:
             return asyncio.run(_rage(folder, hosts, rounds, json.loads(seeded), environment))
@@ -110,35 +117,53 @@ async def _rage(
             for number, each in enumerate(seeded)
         ]
         with _nginx(folder, at, webs), _running(webs) as processes:
-            await _answers([*(web.port for web in webs), ports[-1]])
             over = asyncio.Event()
-            async with asyncio.TaskGroup() as sky:
+            async with in_background(processes.watch()):
+                await _answers([*(web.port for web in webs), ports[-1]])
+                async with in_background(*(pilot.fly(over) for pilot in flying)) as flights:
+                    for _ in range(rounds):
+                        await _kill_one(environment["PILOTHOUSE_DATABASE_URL"], flying, processes, MAX_STEPS // rounds)
+                        await _answers([web.port for web in webs])
+                    over.set()
+                    await asyncio.wait(flights)
                 for pilot in flying:
-                    sky.create_task(pilot.fly(over))
-                for _ in range(rounds):
-                    await _kill_one(environment["PILOTHOUSE_DATABASE_URL"], flying, processes)
-                    await _answers([web.port for web in webs])
-                over.set()
-            for pilot in flying:
-                await pilot.look()
+                    await pilot.look()
     figures = counted(flying, [machine.acts for machine in host.made])
     say(f"{figures['deaths']:.0f} desks lost their process, {figures['steps']:.0f} steps")
     return figures
 
 
-async def _kill_one(database: str, flying: list[Pilot], processes: "Fleet") -> None:
-    """Kill the process that drives some pilot while an act of it is under way; wait until all act again."""
+async def _kill_one(database: str, flying: list[Pilot], processes: "Fleet", most: int) -> None:
+    """Kill the process that drives some pilot while an act of it is under way; wait until all act again.
+
+    Each pilot sends at most `most` acts meanwhile, however fast the machine is, and then rests.
+    """
     before = [len(pilot.done) for pilot in flying]
-    await _until(lambda: all(len(pilot.done) >= had + STEPS for pilot, had in zip(flying, before, strict=True)))
+    _allow(flying, STEPS)
+    await until(
+        lambda: all(len(pilot.done) >= had + STEPS for pilot, had in zip(flying, before, strict=True)),
+        READY_SECONDS, lambda: f"{STEPS} steps of each pilot; done: {[len(pilot.done) for pilot in flying]}",
+    )  # fmt: skip
+    _allow(flying, most - STEPS - 1)
     victim = flying[secrets.randbelow(len(flying))]
     port = await asyncio.to_thread(processes.port_of, database, victim.episode)
     theirs = [pilot for pilot in flying if await asyncio.to_thread(processes.port_of, database, pilot.episode) == port]
-    await _until(lambda: victim.acting)
+    await until(lambda: victim.acting, READY_SECONDS, f"an act of pilot {victim.number} begins")
     processes.kill(port)
     for pilot in theirs:
         pilot.killed_at = time.monotonic()
-    await _until(lambda: all(pilot.killed_at is None for pilot in flying))
+        pilot.limit = max(pilot.limit, len(pilot.sent) + 1)
+    await until(
+        lambda: all(pilot.killed_at is None for pilot in flying), READY_SECONDS,
+        lambda: f"a step of pilots {[pilot.number for pilot in flying if pilot.killed_at is not None]} after the kill",
+    )  # fmt: skip
     processes.start(port)
+
+
+def _allow(flying: list[Pilot], acts: int) -> None:
+    """Let each pilot send so many acts more."""
+    for pilot in flying:
+        pilot.limit = len(pilot.sent) + acts
 
 
 class Fleet:
@@ -156,15 +181,25 @@ class Fleet:
         pid = int(row[0].rsplit(":", 2)[1])
         return next(port for port, process in self._processes.items() if process.pid == pid)
 
+    async def watch(self) -> None:
+        """Runs for ever. Raises RuntimeError when a process ends that nobody killed."""
+        while True:
+            for port, process in self._processes.items():
+                if process.poll() is not None:
+                    log = self._webs[port].log.read_text(errors="replace")[-TAIL:]
+                    raise RuntimeError(f"the web process at port {port} ended with {process.returncode}: {log}")
+            await asyncio.sleep(WATCH_SECONDS)
+
     def kill(self, port: int) -> None:
-        self._processes[port].kill()
-        self._processes[port].wait()
+        process = self._processes.pop(port)
+        process.kill()
+        process.wait()
 
     def start(self, port: int) -> None:
         self._processes[port] = self._webs[port].start()
 
     def end(self) -> None:
-        for port in self._processes:
+        for port in tuple(self._processes):
             self.kill(port)
 
 
@@ -206,13 +241,15 @@ async def _bridge(folder: Path, host: FakeHost, environment: dict[str, str]) -> 
         data=folder,
     )  # fmt: skip
     server.config.app = bridge_app(config, host)
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        await _until(lambda: server.started or serving.done())
-        yield url
+        async with in_background(server.serve(sockets=[listener])) as serving:
+            await until(lambda: server.started, READY_SECONDS, "the bridge serves")
+            try:
+                yield url
+            finally:
+                server.should_exit = True
+                await asyncio.wait(serving)
     finally:
-        server.should_exit = True
-        await serving
         listener.close()
 
 
@@ -247,11 +284,3 @@ async def _answers(ports: list[int]) -> None:
                 if time.monotonic() > end:
                     raise TimeoutError(f"nothing answers on port {port}")
                 await asyncio.sleep(0.1)
-
-
-async def _until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + READY_SECONDS
-    while not true():
-        if time.monotonic() > end:
-            raise TimeoutError("it did not become true in time")
-        await asyncio.sleep(POLL)
