@@ -15,13 +15,12 @@ from annotation_app.operations.stack import ROOT
 from benchmarks.parts.beliefs import barred, beliefs, fallen, shared
 from benchmarks.parts.figures import say
 from benchmarks.parts.fleet import Fleet, fleet
+from benchmarks.parts.waiting import tail
 from vm_bridge.drivers.fake_journal import entries
 
 MACHINES, MANAGERS, PROCESSES, HOLDERS = 20, 3, 3, 10
 PAUSE = 2.0
 """Between two kills (seconds)."""
-TAIL = 2000
-"""How much of a log an error shows (characters)."""
 REST_SECONDS = 30.0
 """Longest until every machine is free again when nobody claims any more."""
 
@@ -46,7 +45,7 @@ def _rage(running: Fleet, folder: Path, seconds: float) -> int:
         while time.monotonic() < end:
             time.sleep(random.random() * 2 * PAUSE)
             if ended := [client for client in clients if client.poll() is not None]:
-                log = (folder / "holders.log").read_text(errors="replace")[-TAIL:]
+                log = tail(folder / "holders.log")
                 raise RuntimeError(f"clients ended by themselves with {ended[0].returncode}: {log}")
             managers = _children(running.manager)
             if random.random() < 0.5 or not managers:  # the last one killed is not there again yet

@@ -26,7 +26,7 @@ from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.pilots import Pilot
 from benchmarks.parts.pooler import PGBOUNCER, pooler
-from benchmarks.parts.waiting import until
+from benchmarks.parts.waiting import tail, until
 from vm_bridge.__main__ import bridge_app
 from vm_bridge.config import Config
 from vm_bridge.drivers.fake import FakeHost
@@ -39,8 +39,6 @@ STEPS = 3
 """How many each pilot has done before the first death, and between two."""
 MAX_STEPS = 1000
 """How many steps an episode may have: the most that a pool allows."""
-TAIL = 2000
-"""How much of a log an error shows (characters)."""
 WATCH_SECONDS = 0.5
 POOL = 4
 """Connections that all web processes share."""
@@ -186,7 +184,7 @@ class Fleet:
         while True:
             for port, process in self._processes.items():
                 if process.poll() is not None:
-                    log = self._webs[port].log.read_text(errors="replace")[-TAIL:]
+                    log = tail(self._webs[port].log)
                     raise RuntimeError(f"the web process at port {port} ended with {process.returncode}: {log}")
             await asyncio.sleep(WATCH_SECONDS)
 

@@ -19,14 +19,12 @@ from annotation_app.operations.redis import Redis
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts.fleet import Fleet, free, listens, running
 from benchmarks.parts.processes import below
-from benchmarks.parts.waiting import read_line, wait_for
+from benchmarks.parts.waiting import read_line, tail, wait_for
 from vm_bridge.cluster.places import Place
 
 READY_SECONDS = 300.0
 NODES_SECONDS = 900.0
 """Longest until all nodes have started: Ray gives each half a minute, five times."""
-TAIL = 2000
-"""How much of a log an error shows (characters)."""
 STOP_SECONDS = 60.0
 
 
@@ -100,7 +98,7 @@ def cluster(
     }
     with contextlib.ExitStack() as stack:
         store = stack.enter_context(running(redis.program().command, dict(os.environ), folder / "redis.log"))
-        wait_for(lambda: listens(redis_port), READY_SECONDS, "Redis listens", [store])
+        wait_for(lambda: listens(redis_port), READY_SECONDS, "Redis listens", {folder / "redis.log": store})
         # Ray's sockets have long names, and the path of a socket has at most 107 letters.
         short = stack.enter_context(tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True))
         environment["RAY_TMPDIR"] = short
@@ -114,7 +112,7 @@ def cluster(
         wait_for(
             lambda: free(fleet) >= sum(warm.values()) and len(fleet.get("hosts")) == nodes,
             READY_SECONDS, f"{nodes} hosts are placed and {sum(warm.values())} machines are free",
-            [store, process, placing],
+            {folder / "redis.log": store, folder / "manager.log": process, folder / "cluster.log": placing},
         )  # fmt: skip
         yield Cluster(fleet, address, found, environment)
 
@@ -131,7 +129,7 @@ def _nodes(python: str, count: int, environment: Mapping[str, str], log: Path) -
         try:
             told = json.loads(read_line(process, "{", NODES_SECONDS))
         except RuntimeError as error:
-            raise RuntimeError(f"{error}: {log.read_text(errors='replace')[-TAIL:]}") from None
+            raise RuntimeError(f"{error}: {tail(log)}") from None
         yield told["address"], told["nodes"]
     finally:
         try:

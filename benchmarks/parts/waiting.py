@@ -4,27 +4,34 @@ import asyncio
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
 
 PAUSE = 0.1
 POLL = 0.01
 """The pause of `until` (seconds)."""
+TAIL = 2000
+"""How much of a log an error shows (characters)."""
 
 
 def wait_for(
-    true: Callable[[], object], seconds: float, what: str, processes: "Sequence[subprocess.Popen[bytes]]" = ()
+    true: Callable[[], object],
+    seconds: float,
+    what: str,
+    processes: "Mapping[Path, subprocess.Popen[bytes]]" = MappingProxyType({}),
 ) -> None:
-    """Return when `true()` is.
+    """Return when `true()` is. `processes` are those it depends on, by their logs.
 
     Raises:
         TimeoutError: it did not become true within `seconds`.
-        RuntimeError: one of the processes has ended, so it never will.
+        RuntimeError: one of the processes has ended, so it never will; with the end of its log.
     """
     end = time.monotonic() + seconds
     while not true():
-        for process in processes:
+        for log, process in processes.items():
             if process.poll() is not None:
-                raise RuntimeError(f"{process.args!r} ended with {process.returncode} before {what}")
+                raise RuntimeError(f"{process.args!r} ended with {process.returncode} before {what}: {tail(log)}")
         if time.monotonic() > end:
             raise TimeoutError(f"not within {seconds:g} seconds: {what}")
         time.sleep(PAUSE)
@@ -37,6 +44,11 @@ async def until(true: Callable[[], object], seconds: float, what: str | Callable
         if time.monotonic() > end:
             raise TimeoutError(f"not within {seconds:g} seconds: {what if isinstance(what, str) else what()}")
         await asyncio.sleep(POLL)
+
+
+def tail(log: Path) -> str:
+    """The last lines of a log, for an error."""
+    return log.read_text(errors="replace")[-TAIL:]
 
 
 def read_line(process: "subprocess.Popen[str]", begins: str, seconds: float) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -74,10 +75,12 @@ async def test_a_wait_in_a_coroutine_says_how_far_it_came() -> None:
         await until(lambda: False, 0, lambda: "holder-2 holds another machine")
 
 
-def test_a_wait_ends_when_a_process_it_depends_on_ends() -> None:
-    process = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
-    with pytest.raises(RuntimeError, match="ended with 3 before Redis listens"):
-        wait_for(lambda: False, 40, "Redis listens", [process])
+def test_a_wait_ends_when_a_process_it_depends_on_ends(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen([sys.executable, "-c", "print('no room', flush=True); exit(3)"], stdout=output)
+    with pytest.raises(RuntimeError, match="ended with 3 before Redis listens: no room"):
+        wait_for(lambda: False, 40, "Redis listens", {log: process})
 
 
 def read(program: str, seconds: float) -> str:
