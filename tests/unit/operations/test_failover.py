@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -43,6 +46,24 @@ def test_an_act_done_twice_is_doubled() -> None:
 
 def test_a_command_stored_twice_is_doubled() -> None:
     assert counted(flown(("a", 1), ("b", 2), ("b", 3)), 1, 2, 3) == (0, 1)
+
+
+async def test_a_web_process_that_ends_by_itself_is_an_error(tmp_path: Path) -> None:
+    processes = failover.Fleet([ShortLived(port=1, host="web", environment={}, log=tmp_path / "log")])
+    try:
+        async with asyncio.timeout(40):
+            with pytest.raises(RuntimeError, match="port 1 ended with 3: no database"):
+                await processes.watch()
+    finally:
+        processes.end()
+
+
+class ShortLived(failover.Web):
+    """A web process that cannot start."""
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        with self.log.open("ab") as log:
+            return subprocess.Popen([sys.executable, "-c", "print('no database', flush=True); exit(3)"], stdout=log)
 
 
 async def test_a_pilot_rests_at_its_limit_and_ends_where_it_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
