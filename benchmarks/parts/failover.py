@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 import uvicorn
@@ -115,13 +116,13 @@ async def _rage(
             for number, each in enumerate(seeded)
         ]
         with _nginx(folder, at, webs), _running(webs) as processes:
-            over = asyncio.Event()
+            over, logs = asyncio.Event(), {web.port: web.log for web in webs}
             async with in_background(processes.watch()):
-                await _answers([*(web.port for web in webs), ports[-1]])
+                await _answers([*logs, ports[-1]], logs)
                 async with in_background(*(pilot.fly(over) for pilot in flying)) as flights:
                     for _ in range(rounds):
                         await _kill_one(environment["PILOTHOUSE_DATABASE_URL"], flying, processes, MAX_STEPS // rounds)
-                        await _answers([web.port for web in webs])
+                        await _answers([*logs], logs)
                     over.set()
                     await asyncio.wait(flights)
                 for pilot in flying:
@@ -271,14 +272,21 @@ def counted(flying: list[Pilot], acts: Sequence[Sequence[Action]]) -> dict[str, 
     }  # fmt: skip
 
 
-async def _answers(ports: list[int]) -> None:
+async def _answers(ports: list[int], logs: Mapping[int, Path] = MappingProxyType({})) -> None:
+    """Wait until these ports answer with health. Raises TimeoutError, with the last answer and the end of the log."""
     async with httpx.AsyncClient(trust_env=False) as client:
         for port in ports:
-            end = time.monotonic() + READY_SECONDS
+            end, last = time.monotonic() + READY_SECONDS, ""
             while True:
-                with contextlib.suppress(httpx.TransportError):
-                    if (await client.get(f"http://{LOOPBACK}:{port}/api/health")).is_success:
+                try:
+                    answer = await client.get(f"http://{LOOPBACK}:{port}/api/health")
+                except httpx.TransportError as error:
+                    last = f"{type(error).__name__} {error}"
+                else:
+                    if answer.is_success:
                         break
+                    last = f"{answer.status_code} {answer.text}"
                 if time.monotonic() > end:
-                    raise TimeoutError(f"nothing answers on port {port}")
+                    log = tail(logs[port]) if port in logs else ""
+                    raise TimeoutError(f"port {port} is not healthy after {READY_SECONDS:g} s: {last}; {log}")
                 await asyncio.sleep(0.1)
