@@ -1,9 +1,9 @@
-"""The bridge as its callers see it: `BridgeClient` leases machines, `RemoteMachine` drives one."""
+"""The bridge as its callers see it: `BridgeClient` leases machines; `machine_client` drives one."""
 
 import asyncio
 import contextlib
+import time
 import uuid
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -12,56 +12,36 @@ from typing import Self
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
-from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, NoMachine
+from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
 from vm_bridge.fleet import Renewal, Waiting
 from vm_bridge.fleet_client import FleetClient
-from vm_bridge.inside import check_size
-from vm_bridge.inside_client import RemoteFiles, RemoteTerminals
-from vm_bridge.machine import Advice, Capabilities, Lease, Machine, Snapshot, act_bound
+from vm_bridge.machine import Lease, Machine
+from vm_bridge.machine_client import CALL_TIMEOUT, MachineCalls, RemoteMachine, fence
 from vm_bridge.wire import (
-    FENCING_HEADER,
     Allocate,
-    Evaluate,
     Failure,
     Held,
-    Observe,
-    Pace,
-    Perform,
     ProgramLog,
     Recording,
     Renew,
     RenewMany,
     Tasks,
     Warm,
-    answer_unpack,
 )
-from vocabulary.actions import Action
 from vocabulary.base import Frozen
-from vocabulary.blobs import BlobRef
-from vocabulary.observations import Observation, Transition, Verdict
 from vocabulary.tasks import Task, Variant
-from vocabulary.tools import Tool
 
 CONNECT_TIMEOUT = 2.0
-CALL_TIMEOUT = 15.0
-"""Longest silence of an answer, beyond what the call itself may take (seconds)."""
-PREPARE_TIMEOUT = 90.0
-TASK_FILE_TIMEOUT = 1600.0
-"""The same for a task file of OSWorld: a guest is put back and starts, and the file is set up, each slowly."""
-RESTORE_TIMEOUT = 150.0
 PAUSES = (0.05, 0.2, 0.8)
 """Before each further try after a lost connection (seconds)."""
 RECORD_TIMEOUT = 30.0
 """A recording that ends is indexed first (seconds)."""
 REPEATABLE = (httpx.NetworkError, httpx.RemoteProtocolError)
-KEPT_BLOBS = 24
 PLAIN = Variant()
 TASKS = TypeAdapter(tuple[Task, ...])
 REFUSALS: TypeAdapter[tuple[str | None, ...]] = TypeAdapter(tuple[str | None, ...])
-TOOLS = TypeAdapter(tuple[Tool, ...])
 GIVEN: TypeAdapter[Lease | Waiting] = TypeAdapter(Lease | Waiting)
 RENEWALS = TypeAdapter(tuple[Renewal, ...])
-ADVICE: TypeAdapter[Advice | None] = TypeAdapter(Advice | None)
 RECORDED: TypeAdapter[Recording | None] = TypeAdapter(Recording | None)
 
 
@@ -103,18 +83,28 @@ class BridgeClient:
     ) -> Lease:
         """A lease on a machine of `image` for `ttl` seconds, waiting at most `wait`.
 
-        Raises NoMachine. Who comes again soon under the same `request_id` has kept its place in the queue; without one
-        the place is given up.
+        The machine has answered: one that does not, because its host has just died, is declined and another is
+        claimed. Raises NoMachine. Whoever retries soon under the same `request_id` keeps the place in the
+        queue; without one the place is given up.
         """
         request = request_id or uuid.uuid4().hex
         body = Allocate(
             image=image, holder=holder, user=user, pool=pool, session=session, request_id=request, ttl=ttl, wait=wait
         )
+        end = time.monotonic() + wait
         try:
-            given = await self.claim(body)
-            if isinstance(given, Lease):
-                return given
-            raise NoMachine(f"no {image} became free within {wait:g} s; {_place(given)}")
+            while True:
+                given = await self.claim(body)
+                if isinstance(given, Waiting):
+                    raise NoMachine(f"no {image} became free within {wait:g} s; {_place(given)}")
+                unanswered = await self._unanswered(given)
+                if unanswered is None:
+                    return given
+                await self.decline(request, given)
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise NoMachine(f"no {image} answered within {wait:g} s: {unanswered}")
+                body = body.model_copy(update={"wait": left})
         except BaseException:
             if request_id is None:
                 await self._give_up(request)
@@ -132,6 +122,18 @@ class BridgeClient:
     async def give_up(self, request_id: str) -> None:
         """Give a request up, whether it waits or has its machine. Idempotent."""
         await self.call("DELETE", f"{self._base_url}/v1/claims/{request_id}")
+
+    async def decline(self, request_id: str, lease: Lease) -> None:
+        """Have the machine dropped that a request was just given, because it does not answer. Idempotent.
+
+        The same request then gets another machine.
+        """
+        held = Held(machine_id=lease.machine_id, fencing_token=lease.fencing_token)
+        await self.call("POST", f"{self._base_url}/v1/claims/{request_id}/decline", held)
+
+    async def check(self, lease: Lease) -> None:
+        """Raises StaleLease or MachineGone with the reason when the lease has ended."""
+        await self.call("GET", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fence(lease))
 
     async def renew(self, lease: Lease, *, ttl: float = 60) -> Lease:
         """The same lease with a later end. Raises StaleLease or MachineGone with the reason when it has ended."""
@@ -164,13 +166,15 @@ class BridgeClient:
 
     async def record_start(self, lease: Lease) -> Recording:
         """Record a machine until its lease ends; what runs already goes on. Raises UnsupportedAction."""
-        url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}/recording"
-        return Recording.model_validate_json(await self.call("POST", url, headers=fence(lease)))
+        calls = MachineCalls(self, lease)
+        return Recording.model_validate_json(await calls.call("POST", f"{calls.url}/recording", headers=fence(lease)))
 
     async def record_stop(self, lease: Lease) -> Recording | None:
         """End the recording of a machine, if one runs. Idempotent."""
-        url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}/recording"
-        return RECORDED.validate_json(await self.call("DELETE", url, headers=fence(lease), patience=RECORD_TIMEOUT))
+        calls = MachineCalls(self, lease)
+        return RECORDED.validate_json(
+            await calls.call("DELETE", f"{calls.url}/recording", headers=fence(lease), patience=RECORD_TIMEOUT)
+        )
 
     async def recording(self, host_url: str, key: str) -> Recording:
         """What the host of a machine knows of a recording. Raises UnknownRecording."""
@@ -198,6 +202,14 @@ class BridgeClient:
     def machine(self, lease: Lease) -> Machine:
         """The machine a lease holds."""
         return RemoteMachine(self, lease)
+
+    async def _unanswered(self, lease: Lease) -> BridgeError | None:
+        """Why the machine of a new lease does not answer; None when it does."""
+        try:
+            await self.machine(lease).hurry()
+        except (BridgeUnavailable, MachineGone, StaleLease) as error:
+            return error
+        return None
 
     async def _give_up(self, request: str) -> None:
         """Nobody waits any more; where that cannot be said, the place is lost by itself soon."""
@@ -246,104 +258,6 @@ class BridgeClient:
                 yield response.aiter_lines()
         except httpx.TransportError as error:
             raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
-
-
-class RemoteMachine:
-    """A leased machine behind the bridge; see `Machine`."""
-
-    def __init__(self, client: BridgeClient, lease: Lease) -> None:
-        self._client = client
-        self._lease = lease
-        self._url = f"{lease.host_url.rstrip('/')}/v1/machines/{lease.machine_id}"
-        self._blobs: OrderedDict[str, bytes] = OrderedDict()
-        self._patience = PREPARE_TIMEOUT
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._lease.capabilities
-
-    async def prepare(self, task: Task) -> Observation:
-        self._patience = TASK_FILE_TIMEOUT if "osworld" in task.parameters else PREPARE_TIMEOUT
-        return Observation.model_validate_json(await self._look("prepare", task, patience=self._patience))
-
-    async def observe(self, *, settle: bool = False) -> Observation:
-        return Observation.model_validate_json(await self._look("observe", Observe(settle=settle)))
-
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-        body = Perform(command_id=command_id, action=action, settle=settle)
-        answer = await self._look("perform", body, patience=CALL_TIMEOUT + act_bound(action))
-        return Transition.model_validate_json(answer)
-
-    async def screenshot(self, *, since: str | None = None) -> bytes | None:
-        """The present picture; None when it is still the one with the sha256 `since`."""
-        name = "screenshot" if since is None else f"screenshot?since={since}"
-        return await self._call("GET", name) or None
-
-    async def snapshot(self) -> Snapshot:
-        return Snapshot.model_validate_json(await self._call("POST", "snapshot"))
-
-    async def restore(self, snapshot: Snapshot) -> Observation:
-        return Observation.model_validate_json(await self._look("restore", snapshot, patience=RESTORE_TIMEOUT))
-
-    async def hurry(self) -> None:
-        await self._call("POST", "hurry")
-
-    async def evaluate(self, *, answer: str = "") -> Verdict:
-        return Verdict.model_validate_json(
-            await self._call("POST", "evaluate", Evaluate(answer=answer), patience=self._patience)
-        )
-
-    async def advise(self) -> Advice | None:
-        return ADVICE.validate_json(await self._call("POST", "advise"))
-
-    async def pace(self, rate: float) -> None:
-        await self._call("PUT", "pace", Pace(rate=rate))
-
-    async def blob(self, ref: BlobRef) -> bytes:
-        kept = self._blobs.get(ref.sha256)
-        return kept if kept is not None else await self._call("GET", f"blobs/{ref.sha256}")
-
-    @property
-    def files(self) -> RemoteFiles:
-        return RemoteFiles(self._client, self._url, fence(self._lease))
-
-    @property
-    def terminals(self) -> RemoteTerminals:
-        return RemoteTerminals(self._client, self._url, fence(self._lease))
-
-    async def tools(self) -> tuple[Tool, ...]:
-        return TOOLS.validate_json(await self._call("GET", "tools", patience=PREPARE_TIMEOUT))
-
-    async def stage(self, data: bytes, media_type: str) -> BlobRef:
-        check_size(data)
-        headers = {**fence(self._lease), "Content-Type": media_type}
-        return BlobRef.model_validate_json(
-            await self._client.call("POST", f"{self._url}/stage", data, headers=headers, patience=PREPARE_TIMEOUT)
-        )
-
-    async def close(self) -> None:
-        self._blobs.clear()
-
-    async def _look(self, name: str, body: Frozen, *, patience: float = CALL_TIMEOUT) -> str:
-        text, blobs = answer_unpack(await self._call("POST", name, body, patience=patience))
-        for sha256, data in blobs.items():
-            self._blobs[sha256] = data
-            self._blobs.move_to_end(sha256)
-        while len(self._blobs) > KEPT_BLOBS:
-            self._blobs.popitem(last=False)
-        return text
-
-    async def _call(
-        self, method: str, name: str, body: Frozen | None = None, *, patience: float = CALL_TIMEOUT
-    ) -> bytes:
-        return await self._client.call(
-            method, f"{self._url}/{name}", body, headers=fence(self._lease), patience=patience
-        )
-
-
-def fence(lease: Lease) -> dict[str, str]:
-    """The header that says under which lease a call is made."""
-    return {FENCING_HEADER: str(lease.fencing_token)}
 
 
 def _place(waiting: Waiting) -> str:

@@ -15,6 +15,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 from benchmarks.parts.figures import percentile, say
+from benchmarks.parts.waiting import read_line
 
 TASKS = ("click-test-2", "click-button", "click-link", "click-checkboxes")
 """One a process; every one may be clicked at for long without coming to its end."""
@@ -77,9 +78,7 @@ def _together(command: Sequence[str], delays: str, more: dict[str, str]) -> tupl
     with ExitStack() as stack:
         peers = [stack.enter_context(_started([*command, task, delays, str(SECONDS)], more)) for task in TASKS]
         for peer in peers:
-            assert peer.stdout is not None
-            ready = next((line for line in peer.stdout if line.strip() == "ready"), None)
-            assert ready, f"{command[1]} did not start"
+            read_line(peer, "ready", READY_SECONDS)
         told = []
         for peer in peers:
             assert peer.stdin is not None

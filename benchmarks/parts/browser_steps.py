@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.parts.browser_peers import TASKS
+from benchmarks.parts.concurrency import run_together
 from benchmarks.parts.figures import percentile, say
 from vm_bridge.browser import Session
 from vm_bridge.hosts.browser import IMAGE, BrowserHost, BrowserSandbox
@@ -25,6 +26,8 @@ SECONDS = 8.0
 SCREEN, REACH = (1280, 720), (160, 210)
 TIMES, ACTS = 7, 5
 GAME = "2048"
+CRASH_SECONDS = 60.0
+"""Longest until a killed browser is replaced."""
 
 
 async def measure(folder: Path) -> dict[str, object]:
@@ -59,9 +62,9 @@ async def _rate(sandboxes: Sequence[BrowserSandbox], resets: list[float]) -> flo
     """Steps a second of all together, the time of resets left out, as with the peers."""
     views = [sandbox.bind(1) for sandbox in sandboxes]
     names = [TASKS[number % len(TASKS)] for number in range(len(views))]
-    await asyncio.gather(*(_reset(view, name, 0) for view, name in zip(views, names, strict=True)))
+    await run_together(*(_reset(view, name, 0) for view, name in zip(views, names, strict=True)))
     until = time.monotonic() + SECONDS
-    told = await asyncio.gather(
+    told = await run_together(
         *(_clicks(view, name, until, Random(7), resets) for view, name in zip(views, names, strict=True))
     )
     return sum(steps / spent for steps, spent in told)
@@ -133,8 +136,9 @@ async def _crash(sandbox: BrowserSandbox, view: Machine) -> float:
     pid = await sandbox.browser.read(1, _process)
     began = time.monotonic()
     os.kill(pid, signal.SIGKILL)
-    while await sandbox.browser.read(1, _process) == pid:
-        continue
+    async with asyncio.timeout(CRASH_SECONDS):
+        while await sandbox.browser.read(1, _process) == pid:
+            continue
     after = (await view.observe()).screenshot
     took = 1000 * (time.monotonic() - began)
     assert after == before, "the episode came out differently"

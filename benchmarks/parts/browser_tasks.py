@@ -1,6 +1,5 @@
 """The bundled browser tasks: the same pictures in two processes, what their experts and chance earn, what loads."""
 
-import asyncio
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -8,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from benchmarks.parts.concurrency import run_together
 from benchmarks.parts.figures import say
 from vm_bridge.browser import BrowserFailed, Engine
 from vm_bridge.suites.bundled import WEB_SUITES
@@ -135,7 +135,7 @@ async def _spread(
                 say(f"{job}: {type(failure).__name__}: {failure}"[:300])
 
     pairs = [engines, (engines[1], engines[0])] * AT_ONCE
-    await asyncio.gather(*(work(engine, other) for engine, other in pairs))
+    await run_together(*(work(engine, other) for engine, other in pairs))
 
 
 def _mean(values: Sequence[float]) -> float:

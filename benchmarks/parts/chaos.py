@@ -15,6 +15,7 @@ from annotation_app.operations.stack import ROOT
 from benchmarks.parts.beliefs import barred, beliefs, fallen, shared
 from benchmarks.parts.figures import say
 from benchmarks.parts.fleet import Fleet, fleet
+from benchmarks.parts.waiting import tail
 from vm_bridge.drivers.fake_journal import entries
 
 MACHINES, MANAGERS, PROCESSES, HOLDERS = 20, 3, 3, 10
@@ -43,6 +44,9 @@ def _rage(running: Fleet, folder: Path, seconds: float) -> int:
         end, kills = time.monotonic() + seconds, 0
         while time.monotonic() < end:
             time.sleep(random.random() * 2 * PAUSE)
+            if ended := [client for client in clients if client.poll() is not None]:
+                log = tail(folder / "holders.log")
+                raise RuntimeError(f"clients ended by themselves with {ended[0].returncode}: {log}")
             managers = _children(running.manager)
             _raise_if_ended(clients, folder)
             if random.random() < 0.5 or not managers:  # the last one killed is not there again yet

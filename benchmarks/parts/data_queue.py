@@ -26,6 +26,7 @@ import django
 
 from annotation_app.operations.ports import free_ports
 from annotation_app.operations.stack import ROOT
+from benchmarks.parts.concurrency import run_together
 from benchmarks.parts.figures import percentile, say
 
 ANNOTATORS = 200
@@ -40,6 +41,9 @@ THINKING = 20.0
 HOST = "127.0.0.1"
 CSRF = "c" * 32
 START_SECONDS = 120.0
+CLAIM_SECONDS = 120.0
+"""Longest that one claim may take."""
+STOP_SECONDS = 30.0
 
 
 class Person(NamedTuple):
@@ -92,7 +96,11 @@ def web_processes(count: int) -> Iterator[list[int]]:
         for process in processes:
             process.terminate()
         for process in processes:
-            process.wait()
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _await(url: str) -> None:
@@ -129,8 +137,9 @@ class Desk:
             f"Cookie: sessionid={self.person.session}; csrftoken={CSRF}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
         )
-        head = (await self._reader.readuntil(b"\r\n\r\n")).lower()
-        told = await self._reader.readexactly(int(head.split(b"content-length:")[1].split(b"\r\n")[0]))
+        async with asyncio.timeout(CLAIM_SECONDS):
+            head = (await self._reader.readuntil(b"\r\n\r\n")).lower()
+            told = await self._reader.readexactly(int(head.split(b"content-length:")[1].split(b"\r\n")[0]))
         self.took.append((time.perf_counter() - begun) * 1_000)
         assert head.startswith(b"http/1.1 200"), told
         self.open = json.loads(told)["episode_id"]
@@ -170,15 +179,15 @@ async def measure(people: list[Person], warm: list[Person], pools: list[int], se
         for desk in desks:
             await desk.__aenter__()
         until = loop.time() + seconds
-        await asyncio.gather(*(work(desk, until) for desk in desks))
+        await run_together(*(work(desk, until) for desk in desks))
         steady = [each for desk in desks for each in desk.took]
-        await asyncio.gather(*map(end, desks))
+        await run_together(*map(end, desks))
         for desk in desks:
             desk.took.clear()
         begun = time.perf_counter()
-        await asyncio.gather(*(desk.claim() for desk in desks))
+        await run_together(*(desk.claim() for desk in desks))
         burst = time.perf_counter() - begun
-        await asyncio.gather(*map(end, desks))
+        await run_together(*map(end, desks))
         for desk in desks:
             await desk.__aexit__()
     together = [each for desk in desks for each in desk.took]

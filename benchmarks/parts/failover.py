@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 import uvicorn
@@ -22,9 +23,11 @@ from annotation_app.operations.ports import free_ports
 from annotation_app.operations.proxy import Proxy, nginx_of
 from annotation_app.operations.running import running
 from annotation_app.operations.stack import ROOT
+from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.pilots import Pilot
 from benchmarks.parts.pooler import PGBOUNCER, pooler
+from benchmarks.parts.waiting import tail, until
 from vm_bridge.__main__ import bridge_app
 from vm_bridge.config import Config
 from vm_bridge.drivers.fake import FakeHost
@@ -33,9 +36,13 @@ from vocabulary.actions import Action, Click
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 LOOPBACK = "127.0.0.1"
 READY_SECONDS = 300.0
+SEED_SECONDS = 900.0
+"""Longest until the database has its tables and its people: minutes on a busy machine."""
 STEPS = 3
 """How many each pilot has done before the first death, and between two."""
-POLL = 0.01
+MAX_STEPS = 1000
+"""How many steps an episode may have: the most that a pool allows."""
+WATCH_SECONDS = 0.5
 POOL = 4
 """Connections that all web processes share."""
 COUNTS = ("deaths", "steps", "lost_steps", "doubled_steps")
@@ -78,8 +85,9 @@ def deaths(folder: Path, *, hosts: tuple[str, str], rounds: int, pilots: int) ->
     folder.mkdir(parents=True)
     with running(folder / "storage", storage_only=True) as storage:
         seeded = subprocess.run(
-            [sys.executable, "-m", "benchmarks.parts.failover_seed", str(pilots)],
-            cwd=ROOT, env={**os.environ, **storage.environment}, stdout=subprocess.PIPE, text=True, check=True,
+            [sys.executable, "-m", "benchmarks.parts.failover_seed", str(pilots), str(MAX_STEPS)], cwd=ROOT,
+            env={**os.environ, **storage.environment}, stdout=subprocess.PIPE, text=True, check=True,
+            timeout=SEED_SECONDS,
         ).stdout  # fmt: skip
         with _pooled(storage.environment) as environment:
             return asyncio.run(_rage(folder, hosts, rounds, json.loads(seeded), environment))
@@ -110,35 +118,53 @@ async def _rage(
             for number, each in enumerate(seeded)
         ]
         with _nginx(folder, at, webs), _running(webs) as processes:
-            await _answers([*(web.port for web in webs), ports[-1]])
-            over = asyncio.Event()
-            async with asyncio.TaskGroup() as sky:
+            over, logs = asyncio.Event(), {web.port: web.log for web in webs}
+            async with in_background(processes.watch()):
+                await _answers([*logs, ports[-1]], logs)
+                async with in_background(*(pilot.fly(over) for pilot in flying)) as flights:
+                    for _ in range(rounds):
+                        await _kill_one(environment["PILOTHOUSE_DATABASE_URL"], flying, processes, MAX_STEPS // rounds)
+                        await _answers([*logs], logs)
+                    over.set()
+                    await asyncio.wait(flights)
                 for pilot in flying:
-                    sky.create_task(pilot.fly(over))
-                for _ in range(rounds):
-                    await _kill_one(environment["PILOTHOUSE_DATABASE_URL"], flying, processes)
-                    await _answers([web.port for web in webs])
-                over.set()
-            for pilot in flying:
-                await pilot.look()
+                    await pilot.look()
     figures = counted(flying, [machine.acts for machine in host.made])
     say(f"{figures['deaths']:.0f} desks lost their process, {figures['steps']:.0f} steps")
     return figures
 
 
-async def _kill_one(database: str, flying: list[Pilot], processes: "Fleet") -> None:
-    """Kill the process that drives some pilot while an act of it is under way; wait until all act again."""
+async def _kill_one(database: str, flying: list[Pilot], processes: "Fleet", most: int) -> None:
+    """Kill the process that drives some pilot while an act of it is under way; wait until all act again.
+
+    Each pilot sends at most `most` acts meanwhile, however fast the machine is, and then rests.
+    """
     before = [len(pilot.done) for pilot in flying]
-    await _until(lambda: all(len(pilot.done) >= had + STEPS for pilot, had in zip(flying, before, strict=True)))
+    _allow(flying, STEPS)
+    await until(
+        lambda: all(len(pilot.done) >= had + STEPS for pilot, had in zip(flying, before, strict=True)),
+        READY_SECONDS, lambda: f"{STEPS} steps of each pilot; done: {[len(pilot.done) for pilot in flying]}",
+    )  # fmt: skip
+    _allow(flying, most - STEPS - 1)
     victim = flying[secrets.randbelow(len(flying))]
     port = await asyncio.to_thread(processes.port_of, database, victim.episode)
     theirs = [pilot for pilot in flying if await asyncio.to_thread(processes.port_of, database, pilot.episode) == port]
-    await _until(lambda: victim.acting)
+    await until(lambda: victim.acting, READY_SECONDS, f"an act of pilot {victim.number} begins")
     processes.kill(port)
     for pilot in theirs:
         pilot.killed_at = time.monotonic()
-    await _until(lambda: all(pilot.killed_at is None for pilot in flying))
+        pilot.limit = max(pilot.limit, len(pilot.sent) + 1)
+    await until(
+        lambda: all(pilot.killed_at is None for pilot in flying), READY_SECONDS,
+        lambda: f"a step of pilots {[pilot.number for pilot in flying if pilot.killed_at is not None]} after the kill",
+    )  # fmt: skip
     processes.start(port)
+
+
+def _allow(flying: list[Pilot], acts: int) -> None:
+    """Let each pilot send so many acts more."""
+    for pilot in flying:
+        pilot.limit = len(pilot.sent) + acts
 
 
 class Fleet:
@@ -156,15 +182,25 @@ class Fleet:
         pid = int(row[0].rsplit(":", 2)[1])
         return next(port for port, process in self._processes.items() if process.pid == pid)
 
+    async def watch(self) -> None:
+        """Runs for ever. Raises RuntimeError when a process ends that nobody killed."""
+        while True:
+            for port, process in self._processes.items():
+                if process.poll() is not None:
+                    log = tail(self._webs[port].log)
+                    raise RuntimeError(f"the web process at port {port} ended with {process.returncode}: {log}")
+            await asyncio.sleep(WATCH_SECONDS)
+
     def kill(self, port: int) -> None:
-        self._processes[port].kill()
-        self._processes[port].wait()
+        process = self._processes.pop(port)
+        process.kill()
+        process.wait()
 
     def start(self, port: int) -> None:
         self._processes[port] = self._webs[port].start()
 
     def end(self) -> None:
-        for port in self._processes:
+        for port in tuple(self._processes):
             self.kill(port)
 
 
@@ -206,13 +242,15 @@ async def _bridge(folder: Path, host: FakeHost, environment: dict[str, str]) -> 
         data=folder,
     )  # fmt: skip
     server.config.app = bridge_app(config, host)
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        await _until(lambda: server.started or serving.done())
-        yield url
+        async with in_background(server.serve(sockets=[listener])) as serving:
+            await until(lambda: server.started, READY_SECONDS, "the bridge serves")
+            try:
+                yield url
+            finally:
+                server.should_exit = True
+                await asyncio.wait(serving)
     finally:
-        server.should_exit = True
-        await serving
         listener.close()
 
 
@@ -236,22 +274,21 @@ def counted(flying: list[Pilot], acts: Sequence[Sequence[Action]]) -> dict[str, 
     }  # fmt: skip
 
 
-async def _answers(ports: list[int]) -> None:
+async def _answers(ports: list[int], logs: Mapping[int, Path] = MappingProxyType({})) -> None:
+    """Wait until these ports answer with health. Raises TimeoutError, with the last answer and the end of the log."""
     async with httpx.AsyncClient(trust_env=False) as client:
         for port in ports:
-            end = time.monotonic() + READY_SECONDS
+            end, last = time.monotonic() + READY_SECONDS, ""
             while True:
-                with contextlib.suppress(httpx.TransportError):
-                    if (await client.get(f"http://{LOOPBACK}:{port}/api/health")).is_success:
+                try:
+                    answer = await client.get(f"http://{LOOPBACK}:{port}/api/health")
+                except httpx.TransportError as error:
+                    last = f"{type(error).__name__} {error}"
+                else:
+                    if answer.is_success:
                         break
+                    last = f"{answer.status_code} {answer.text}"
                 if time.monotonic() > end:
-                    raise TimeoutError(f"nothing answers on port {port}")
+                    log = tail(logs[port]) if port in logs else ""
+                    raise TimeoutError(f"port {port} is not healthy after {READY_SECONDS:g} s: {last}; {log}")
                 await asyncio.sleep(0.1)
-
-
-async def _until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + READY_SECONDS
-    while not true():
-        if time.monotonic() > end:
-            raise TimeoutError("it did not become true in time")
-        await asyncio.sleep(POLL)

@@ -1,4 +1,7 @@
-"""People with an episode each, in an empty database: prints every episode with its annotator's session, as JSON."""
+"""People with an episode each, in an empty database: prints every episode with its annotator's session, as JSON.
+
+`python -m benchmarks.parts.failover_seed PEOPLE STEPS`: how many people, and how many steps an episode may have.
+"""
 
 import json
 import sys
@@ -21,7 +24,9 @@ def main() -> None:
         user_ensure(username=f"pilot{number}", password="", name="", roles=["annotator"])
         for number in range(int(sys.argv[1]))
     ]
-    pool = pool_ensure(name="failover", members=people)
+    steps = int(sys.argv[2])
+    # Of the limits of a task and of its pool the lower one counts.
+    pool = pool_ensure(name="failover", members=people, max_steps=steps)
     tasks = [
         Task(
             id=f"task-{name}",
@@ -29,7 +34,7 @@ def main() -> None:
             suite="fake",
             name="type",
             parameters={"text": name},
-            max_steps=1000,
+            max_steps=steps,
         )
         for name in map(str, range(len(people)))
     ]

@@ -71,14 +71,17 @@ def fleet(folder: Path, *, machines: int, workers: int) -> Iterator[Fleet]:
         "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{manager_port}",
     }
     with contextlib.ExitStack() as stack:
-        stack.enter_context(running(redis.program().command, dict(os.environ), folder / "redis.log"))
+        store = stack.enter_context(running(redis.program().command, dict(os.environ), folder / "redis.log"))
         bridge = (sys.executable, "-m", "vm_bridge")
-        wait_for(lambda: listens(redis_port), READY_SECONDS)
-        stack.enter_context(running(bridge, {**common, **host}, folder / "host.log"))
+        wait_for(lambda: listens(redis_port), READY_SECONDS, "Redis listens", {folder / "redis.log": store})
+        making = stack.enter_context(running(bridge, {**common, **host}, folder / "host.log"))
         process = stack.enter_context(running(bridge, {**common, **manager}, folder / "manager.log"))
         url = f"http://127.0.0.1:{manager_port}"
         made = Fleet(url, secret, redis.url, journal, process.pid)
-        wait_for(lambda: free(made) >= machines, READY_SECONDS)
+        wait_for(
+            lambda: free(made) >= machines, READY_SECONDS, f"{machines} machines are free",
+            {folder / "redis.log": store, folder / "host.log": making, folder / "manager.log": process},
+        )  # fmt: skip
         yield made
 
 

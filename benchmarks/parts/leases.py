@@ -16,6 +16,8 @@ from vm_bridge.drivers.fake_journal import entries
 MACHINES, FEW = 5_000, 500
 SCRIPT = Path(__file__).with_name("leases.lua")
 SECONDS, CONNECTIONS = 10, 16
+MORE_SECONDS = 60
+"""How much longer than its load the load generator may take."""
 BATCH = 100
 """Leases in one renewal."""
 CLAIMS, RECLAIMS = 300, 300
@@ -104,7 +106,8 @@ def _post(of: Fleet, name: str, body: dict[str, object]) -> dict[str, object]:
 def _load(of: Fleet, mix: str, renewals: Path) -> dict[str, float]:
     """What wrk counted. Raises RuntimeError when anything was refused."""
     command = ("wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "-s", str(SCRIPT), of.url, "--")
-    done = subprocess.run((*command, mix, of.secret, str(renewals)), capture_output=True, text=True)
+    words = (*command, mix, of.secret, str(renewals))
+    done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS + MORE_SECONDS)
     if done.returncode:
         raise RuntimeError(f"wrk: {done.stdout}{done.stderr}")
     counted: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

@@ -3,7 +3,6 @@
 Nothing of a page but its picture and its instruction is shown to it.
 """
 
-import asyncio
 import io
 import time
 import uuid
@@ -21,6 +20,7 @@ from PIL import Image
 from agent_backend.policy.completions import Waits
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy
 from benchmarks.parts.browser_steps import machines
+from benchmarks.parts.concurrency import run_together
 from benchmarks.parts.figures import say
 from benchmarks.parts.nano_trials import FEW, MINIWOB, Beside, Trial, counted, trials
 from vm_bridge.errors import MachineGone
@@ -164,7 +164,7 @@ async def _played(
             into, decide, seed = todo.popleft()
             into.append(await _opened(sandbox, decide, trial, seed))
 
-    await asyncio.gather(*map(play, sandboxes))
+    await run_together(*map(play, sandboxes))
 
 
 async def _opened(sandbox: BrowserSandbox, decide: Decide, trial: Trial, seed: int) -> bool:

@@ -7,8 +7,8 @@ rebuilt here over the same X server, window manager and screen size as ours. The
 import http.client
 import json
 import os
+import select
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +18,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.virtual_environments import python_of, remake_environment, runs
 from benchmarks.parts.figures import percentile, say
+from benchmarks.parts.waiting import read_line
 
 ACTS, PAUSED_ACTS, PAUSE = 20, 5, 2.0
 REQUIREMENTS = ("pyautogui==0.9.54", "pillow==13.0.0", "pyscreeze==1.0.1", "python3-xlib==0.15", "pytweening==1.2.0")
@@ -88,7 +89,12 @@ def screen(size: str) -> Iterator[str]:
     )
     os.close(writer)
     with os.fdopen(reader) as told:
-        display = f":{told.readline().strip()}"
+        number = told.readline().strip() if select.select([told], [], [], START_SECONDS)[0] else ""
+    if not number:
+        server.kill()
+        server.wait()
+        raise RuntimeError(f"Xtigervnc gave no display within {START_SECONDS:g} seconds")
+    display = f":{number}"
     programs = [
         subprocess.Popen(argv, env={**os.environ, "DISPLAY": display}, stderr=subprocess.DEVNULL)
         for argv in (["openbox"], ["xterm", "-geometry", "100x30+200+100"])
@@ -106,12 +112,8 @@ def server(python: Path, display: str) -> Iterator[int]:
     variables = {**os.environ, "DISPLAY": display, "PATH": f"{python.parent}:{os.environ['PATH']}"}
     process = subprocess.Popen([python, SERVER], env=variables, stdout=subprocess.PIPE, text=True)
     try:
-        assert process.stdout is not None
         # python-xlib prints its warnings first.
-        port = next((line.split()[1] for line in process.stdout if line.startswith("port ")), None)
-        if port is None:
-            sys.exit("the peer's server did not start")
-        yield int(port)
+        yield int(read_line(process, "port ", START_SECONDS).split()[1])
     finally:
         process.terminate()
         process.wait(10)

@@ -27,6 +27,8 @@ class Pilot:
     number: int
     at: str
     """`host:port` of the proxy."""
+    limit: int = 0
+    """How many acts it may send in all; then it rests until this is raised."""
     sent: list[tuple[int, int]] = field(default_factory=list)
     """Where each act clicks, in order; every act of every pilot has a place of its own."""
     done: list[str] = field(default_factory=list)
@@ -45,7 +47,10 @@ class Pilot:
     """The same until its next step was there."""
 
     async def fly(self, over: asyncio.Event) -> None:
-        """Act until `over`, whatever dies meanwhile; TimeoutError when nothing comes any more."""
+        """Act until `over`, up to `limit` acts, and reconnect whenever the connection is lost.
+
+        Raises TimeoutError when nothing comes any more, RuntimeError when the platform rejects an act.
+        """
         while not over.is_set():
             try:
                 async with self._connect() as socket:
@@ -77,6 +82,8 @@ class Pilot:
         while not over.is_set():
             if len(self.done) == len(self.sent):
                 await asyncio.sleep(THOUGHT)
+                if len(self.sent) >= self.limit:
+                    continue
                 self.sent.append((10 + len(self.sent), 10 + self.number))
             # After a reconnection this is the same command once more: it is done once.
             name = self._name(len(self.sent) - 1)
@@ -89,12 +96,19 @@ class Pilot:
                 self.killed_at = None
 
     async def _until(self, socket: ClientConnection, true: Any) -> None:
-        async with asyncio.timeout(SILENCE):
-            while True:
-                event = json.loads(await socket.recv())
-                self._hear(event)
-                if true(event):
-                    return
+        end = time.monotonic() + SILENCE
+        while True:
+            try:
+                async with asyncio.timeout(end - time.monotonic()):
+                    event = json.loads(await socket.recv())
+            except TimeoutError:
+                acts = f"{len(self.done)} of {len(self.sent)} acts are done"
+                raise TimeoutError(
+                    f"pilot {self.number} heard nothing it waits for within {SILENCE:g} seconds; {acts}"
+                ) from None
+            self._hear(event)
+            if true(event):
+                return
 
     def _hear(self, event: dict[str, Any]) -> None:
         match event["type"]:
@@ -113,7 +127,7 @@ class Pilot:
             case "step.added":
                 self._done(event["step"])
             case "rejected":
-                raise RuntimeError(f"refused: {event['code']} {event['message']}")
+                raise RuntimeError(f"pilot {self.number} is rejected: {event['code']} {event['message']}")
 
     def _done(self, step: dict[str, Any]) -> None:
         self.acting = False

@@ -12,6 +12,7 @@ import httpx
 from agent_backend.memory_store import MemoryStore
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
 from agent_backend.runner import EpisodeRunner, Limits
+from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile
 from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.drivers.fake_machine import FakeMachine
@@ -74,11 +75,10 @@ async def measure() -> dict[str, object]:
         transport=transport,
     )
     runner = EpisodeRunner(MemoryStore(beginning(), hear), opening(times), lambda: policy, hear, Limits())
-    running = asyncio.create_task(runner.run())
     found: list[float] = []
     worked: list[float] = []
     try:
-        async with asyncio.timeout(BOUND):
+        async with in_background(runner.run()), asyncio.timeout(BOUND):
             await ready.wait()
             for number in range(DECISIONS):
                 ready.clear()
@@ -87,9 +87,8 @@ async def measure() -> dict[str, object]:
                 await ready.wait()
                 found.append(times.overhead_ms)
                 worked.append(times.overhead_cpu_ms)
+            runner.stop()
     finally:
-        runner.stop()
-        await running
         await policy.aclose()
     return {
         "service_overhead_ms": percentile(found, 0.5),

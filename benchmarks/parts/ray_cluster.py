@@ -19,10 +19,12 @@ from annotation_app.operations.redis import Redis
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts.fleet import Fleet, free, listens, running
 from benchmarks.parts.processes import below
-from benchmarks.parts.waiting import wait_for
+from benchmarks.parts.waiting import read_line, tail, wait_for
 from vm_bridge.cluster.places import Place
 
 READY_SECONDS = 300.0
+NODES_SECONDS = 900.0
+"""Longest until all nodes have started: Ray gives each half a minute, five times."""
 STOP_SECONDS = 60.0
 
 
@@ -95,8 +97,8 @@ def cluster(
         "PILOTHOUSE_BRIDGE_BIND": f"127.0.0.1:{manager_port}",
     }
     with contextlib.ExitStack() as stack:
-        stack.enter_context(running(redis.program().command, dict(os.environ), folder / "redis.log"))
-        wait_for(lambda: listens(redis_port), READY_SECONDS)
+        store = stack.enter_context(running(redis.program().command, dict(os.environ), folder / "redis.log"))
+        wait_for(lambda: listens(redis_port), READY_SECONDS, "Redis listens", {folder / "redis.log": store})
         # Ray's sockets have long names, and the path of a socket has at most 107 letters.
         short = stack.enter_context(tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True))
         environment["RAY_TMPDIR"] = short
@@ -104,10 +106,14 @@ def cluster(
         process = stack.enter_context(running(bridge, manager, folder / "manager.log"))
         address, found = stack.enter_context(_nodes(python, nodes, environment, folder / "nodes.log"))
         place = (python, "-m", "vm_bridge.cluster", "--ray", address, "--hosts", str(nodes), "--cpus", "1")
-        stack.enter_context(running(place, environment, folder / "cluster.log"))
+        placing = stack.enter_context(running(place, environment, folder / "cluster.log"))
         url = f"http://127.0.0.1:{manager_port}"
         fleet = Fleet(url, secret, redis.url, journal, process.pid)
-        wait_for(lambda: free(fleet) >= sum(warm.values()) and len(fleet.get("hosts")) == nodes, READY_SECONDS)
+        wait_for(
+            lambda: free(fleet) >= sum(warm.values()) and len(fleet.get("hosts")) == nodes,
+            READY_SECONDS, f"{nodes} hosts are placed and {sum(warm.values())} machines are free",
+            {folder / "redis.log": store, folder / "manager.log": process, folder / "cluster.log": placing},
+        )  # fmt: skip
         yield Cluster(fleet, address, found, environment)
 
 
@@ -117,17 +123,20 @@ def _nodes(python: str, count: int, environment: Mapping[str, str], log: Path) -
     command = (python, "-m", "benchmarks.parts.ray_nodes", str(count))
     with log.open("wb") as errors:
         process = subprocess.Popen(
-            command, env=environment, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+            command, env=environment, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
         )
     try:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        if not said:
-            raise RuntimeError(f"the cluster did not start; {log} says why")
-        told = json.loads(said)
+        try:
+            told = json.loads(read_line(process, "{", NODES_SECONDS))
+        except RuntimeError as error:
+            raise RuntimeError(f"{error}: {tail(log)}") from None
         yield told["address"], told["nodes"]
     finally:
-        process.communicate(timeout=STOP_SECONDS)
+        try:
+            process.communicate(timeout=STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            _signal([*below(process.pid), process.pid], signal.SIGKILL)
+            process.wait()
 
 
 def _signal(processes: list[int], number: signal.Signals) -> None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.parts.beliefs import Belief, barred, beliefs, fallen, shared
+from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.ray_cluster import Cluster, cluster
+from benchmarks.parts.waiting import until
 from vm_bridge.client import BridgeClient
 from vm_bridge.drivers.fake_journal import entries
 from vm_bridge.errors import BridgeError, MachineGone
@@ -85,9 +87,7 @@ class Holder:
 
 async def claimed(client: BridgeClient, name: str) -> Lease:
     """A machine that answers."""
-    lease = await client.allocate(image="desktop", holder=name, ttl=TTL, wait=LOSS_SECONDS)
-    await client.machine(lease).hurry()
-    return lease
+    return await client.allocate(image="desktop", holder=name, ttl=TTL, wait=LOSS_SECONDS)
 
 
 async def _measured(placed: Cluster, folder: Path) -> tuple[list[float], list[float], list[float]]:
@@ -100,20 +100,18 @@ async def _measured(placed: Cluster, folder: Path) -> tuple[list[float], list[fl
             lease = await claimed(client, f"holder-{number}")
             holders.append(Holder(client, f"holder-{number}", folder / f"ray-believed-{number}", lease))
             holders[-1].believe(lease.expires_at.timestamp())
-        holding = [asyncio.create_task(holder.hold()) for holder in holders]
-        try:
+        async with in_background(*(holder.hold() for holder in holders)):
             await asyncio.sleep(BREATH)
             killed, heard = await _ended(client, placed, holders, freeze=False)
             frozen, _ = await _ended(client, placed, holders, freeze=True)
             await asyncio.sleep(BREATH)
-        finally:
-            for task in holding:
-                task.cancel()
-            ended = await asyncio.gather(*holding, return_exceptions=True)
-    if failed := [error for error in ended if not isinstance(error, asyncio.CancelledError)]:
-        raise RuntimeError(f"holders fell over: {failed}")
     say(f"a frozen node's machines were replaced after {max(frozen) / 1000:.1f} s")
     return claims, killed, heard
+
+
+def _waiting(lost: list[Holder]) -> list[str]:
+    """Those who have not replaced the machine they lost."""
+    return [holder.name for holder in lost if not holder.replaced.is_set()]
 
 
 async def _claim(client: BridgeClient) -> float:
@@ -142,8 +140,7 @@ async def _ended(
     with placed.frozen(node) if freeze else contextlib.nullcontext():
         if not freeze:
             placed.kill(node)
-        async with asyncio.timeout(LOSS_SECONDS):
-            await asyncio.gather(*(holder.replaced.wait() for holder in lost))
+        await until(lambda: not _waiting(lost), LOSS_SECONDS, lambda: f"{_waiting(lost)} hold another machine")
     for holder, lease in late:  # whoever wakes there must let nobody in
         with contextlib.suppress(BridgeError):
             await holder.client.machine(lease).hurry()

@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from benchmarks.parts.browser import FLAGS
 from benchmarks.parts.browser import SCRIPT as GLASS_SCRIPT
 from benchmarks.parts.figures import say
-from benchmarks.parts.waiting import wait_for
+from benchmarks.parts.waiting import read_line, wait_for
 
 WATCH_SCRIPT = Path(__file__).with_name("streaming.js").read_text()
 CPU_SECONDS, GLASS_SECONDS, WARM_SECONDS = 6.0, 8.0, 1.5
@@ -31,25 +31,25 @@ def program(*argv: str, display: str | None = None) -> Iterator["subprocess.Pope
         yield process
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 @contextmanager
 def server(module: str, *arguments: str, display: str | None = None) -> Iterator[tuple[int, str]]:
     """A module that prints its port: its process and its address."""
     with program(sys.executable, "-m", module, *arguments, display=display) as process:
-        assert process.stdout is not None
-        words = next((line.split() for line in process.stdout if line.startswith("port ")), None)
-        if words is None:
-            sys.exit(f"{module} did not start")
-        url = f"http://127.0.0.1:{words[1]}"
+        url = f"http://127.0.0.1:{read_line(process, 'port ', START_SECONDS).split()[1]}"
         until_answers(url)
         yield process.pid, url
 
 
 def until_answers(url: str) -> None:
     """Wait for a server. Raises TimeoutError."""
-    wait_for(lambda: _answers(url), START_SECONDS)
+    wait_for(lambda: _answers(url), START_SECONDS, f"{url} answers")
 
 
 def _answers(url: str) -> bool:

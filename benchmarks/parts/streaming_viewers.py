@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription, rtcrtpreceiver
 
+from benchmarks.parts.concurrency import run_together
+
 CONNECT_SECONDS = 20.0
 
 
@@ -30,7 +32,7 @@ async def viewers(url: str, numbers: list[int]) -> AsyncIterator[type[Frames]]:
     rtcrtpreceiver.decoder_worker = _take  # type: ignore[assignment]
     peers = [RTCPeerConnection(RTCConfiguration(iceServers=[])) for _ in numbers]
     try:
-        await asyncio.gather(*(_connect(peer, f"{url}/offer/{n}") for peer, n in zip(peers, numbers, strict=True)))
+        await run_together(*(_connect(peer, f"{url}/offer/{n}") for peer, n in zip(peers, numbers, strict=True)))
         yield Frames
     finally:
         await asyncio.gather(*(peer.close() for peer in peers))

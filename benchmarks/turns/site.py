@@ -17,6 +17,7 @@ from annotation_app.operations.running import Running, running
 from annotation_app.operations.stack import ROOT
 
 PATIENCE = 60.0
+STOP_SECONDS = 60.0
 NOBODY = "http://127.0.0.1:9/v1"
 """The address of a policy that no desk asks."""
 DIALECT, POLICY = "ui_tars_1_5", "nano"
@@ -105,7 +106,7 @@ def platform_up(data: Path) -> Iterator[Running]:
         finally:
             standing.stdin.write(f"- {platform.supervisor}\n")
             standing.stdin.close()
-            standing.wait()
+            standing.wait(STOP_SECONDS)
 
 
 @contextmanager

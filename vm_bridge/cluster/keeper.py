@@ -12,7 +12,6 @@ from redis.exceptions import RedisError
 from vm_bridge.cluster.placed import STOP_SECONDS, PlacedHost
 from vm_bridge.cluster.places import NODE_DIGITS, gone
 from vm_bridge.ledger.overview import Overview
-from vm_bridge.ledger.scripts import Scripts
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ class Keeper:
     """Keeps nothing in mind: hosts live on in the cluster without it, and it may be started again or run twice."""
 
     def __init__(self, redis: Redis, needs: Needs) -> None:
-        self._overview, self._scripts = Overview(redis), Scripts(redis)
+        self._overview = Overview(redis)
         self._needs = needs
         self._actors: list[Any] = []
 
@@ -80,9 +79,11 @@ class Keeper:
     async def _look(self) -> None:
         hosts = await self._overview.hosts()
         nodes = await asyncio.to_thread(nodes_known)
-        for host, reason in gone(hosts, nodes):
+        lost = gone(hosts, nodes)
+        for host, reason in lost:
             logger.warning("%s is lost: %s", host, reason)
-            await self._scripts.run("quit", host, reason)
+        if lost:
+            await self._overview.hosts_lost(lost)
 
 
 def nodes_known() -> dict[str, bool]:

@@ -1,7 +1,7 @@
 """Who gets which machine, until when: claims, places in the queue, renewals and ends of leases."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
 
@@ -62,7 +62,9 @@ class Leases:
 
     async def renew(self, leases: Sequence[tuple[str, int]], *, ttl: float) -> tuple[Renewal, ...]:
         """Put the ends of leases (machine, token) off to `ttl` seconds from now; what became of each."""
-        end, refusals = await self._renew(leases, ttl)
+        text = " ".join([f"{machine_id} {token}" for machine_id, token in leases])
+        end, *refused = await self._scripts.run("renew", int(ttl * 1000), text)
+        refusals: dict[int, str] = dict(zip(refused[::2], refused[1::2], strict=True))
         expires_at = moment(end)
         return tuple(
             Renewal(machine_id=machine_id, fencing_token=token, expires_at=expires_at)
@@ -73,19 +75,16 @@ class Leases:
 
     async def extend(self, machine_id: str, token: int, *, ttl: float) -> Lease:
         """The same for one, as a lease. Raises StaleLease or MachineGone with the reason when it has ended."""
-        end, refusals = await self._renew([(machine_id, token)], ttl)
-        if refusals:
-            raise error_of(refusals[0])
-        known = await self._redis.hmget(
-            f"{PREFIX}machine:{machine_id}", ["holder", "image", "url", "capabilities", "host"]
-        )
-        return _lease(machine_id, str(token), end, *cast("list[str]", known))
+        given = _given(await self._scripts.run("extend", machine_id, token, int(ttl * 1000)))
+        assert isinstance(given, Lease), "who holds a machine does not wait for it"
+        return given
 
-    async def _renew(self, leases: Sequence[tuple[str, int]], ttl: float) -> tuple[str, dict[int, str]]:
-        """The new end, and by its place the refusal of each lease that has none."""
-        text = " ".join([f"{machine_id} {token}" for machine_id, token in leases])
-        end, *refused = await self._scripts.run("renew", int(ttl * 1000), text)
-        return end, dict(zip(refused[::2], refused[1::2], strict=True))
+    async def decline(self, request: str, machine_id: str, token: int) -> None:
+        """End the lease a request was just given and drop its machine, which does not answer. Idempotent.
+
+        The same request may be made again, and gets another machine.
+        """
+        await self._scripts.run("decline", request, machine_id, token)
 
     async def release(self, machine_id: str, token: int) -> None:
         """End a lease; nothing happens when it had ended before."""

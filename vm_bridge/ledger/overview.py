@@ -1,5 +1,6 @@
 """What an operator reads of the whole fleet, and sets."""
 
+import itertools
 import json
 from collections.abc import Iterable
 from typing import Any, cast
@@ -114,6 +115,13 @@ class Overview:
     async def drain(self, host: str, draining: bool) -> bool:
         """Empty a host, or let it be filled again; False when there is no such host."""
         return bool(await self._scripts.run("drain", host, int(draining)))
+
+    async def hosts_lost(self, lost: Iterable[tuple[str, str]]) -> None:
+        """End hosts (id, what the holders of its machines are told), all at once.
+
+        A holder told of one host cannot be given a machine of another in the same call.
+        """
+        await self._scripts.run("quit", *itertools.chain.from_iterable(lost))
 
     async def _host_names(self) -> list[str]:
         return cast("list[str]", await self._redis.zrange(f"{PREFIX}hosts", 0, -1))

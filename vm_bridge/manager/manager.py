@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from vm_bridge.fleet import Quota, Waiting
+from vm_bridge.ledger import Ledger
 from vm_bridge.ledger.leases import Ask, Leases
 from vm_bridge.ledger.overview import Overview
 from vm_bridge.machine import Lease
@@ -29,6 +30,7 @@ class Manager:
     """Serves claims while `running`."""
 
     def __init__(self, redis: Redis) -> None:
+        self.ledger = Ledger(redis)
         self.leases = Leases(redis)
         self.overview = Overview(redis)
         self._told: dict[str, asyncio.Event] = {}

@@ -16,6 +16,7 @@ from vm_bridge.wire import (
     FENCING_HEADER,
     Allocate,
     Drain,
+    Held,
     Name,
     Reclaim,
     Renew,
@@ -77,6 +78,12 @@ async def renew(manager: Managed, machine_id: Name, token: Token, body: Renew) -
     return await manager.leases.extend(machine_id, token, ttl=body.ttl)
 
 
+@routes.get("/leases/{machine_id}", status_code=204)
+async def check(manager: Managed, machine_id: Name, token: Token) -> None:
+    """Whether a lease holds its machine now; says why where it has ended."""
+    await manager.ledger.check(machine_id, token)
+
+
 @routes.delete("/leases/{machine_id}", status_code=204)
 async def release(manager: Managed, machine_id: Name, token: Token) -> Response:
     """End a lease; idempotent."""
@@ -94,6 +101,12 @@ async def claim(manager: Managed, request_id: RequestId) -> Response:
 async def cancel(manager: Managed, request_id: RequestId) -> None:
     """Give a request up, whether it waits or has its machine; idempotent."""
     await manager.leases.cancel(request_id)
+
+
+@routes.post("/claims/{request_id}/decline", status_code=204)
+async def decline(manager: Managed, request_id: RequestId, body: Held) -> None:
+    """Have a machine dropped that did not answer; the same request then gets another. Idempotent."""
+    await manager.leases.decline(request_id, body.machine_id, body.fencing_token)
 
 
 def _given(answer: Lease | Waiting) -> Response:

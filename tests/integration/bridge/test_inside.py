@@ -12,10 +12,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.integration.bridge.conftest import SECRET, RunningBridge
 from tests.waiting import LIMIT
-from vm_bridge.client import BridgeClient, fence
+from vm_bridge.client import BridgeClient
 from vm_bridge.errors import InvalidAction, StaleLease
 from vm_bridge.inside import FileChange
 from vm_bridge.machine import Lease, Machine
+from vm_bridge.machine_client import fence
 from vm_bridge.tickets import TicketClaim, mint
 from vocabulary.actions import MAX_FILE, DownloadFile, UploadFile
 from vocabulary.blobs import BlobRef

@@ -1,7 +1,19 @@
-"""How lost and doubled steps are counted where a web process died."""
+"""How lost and doubled steps are counted where a web process died, and how many acts a pilot sends."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+from websockets.asyncio.client import ClientConnection
 
 from benchmarks.parts import failover
+from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.pilots import Pilot
+from benchmarks.parts.waiting import until
 from vocabulary.actions import Click
 
 
@@ -34,3 +46,62 @@ def test_an_act_done_twice_is_doubled() -> None:
 
 def test_a_command_stored_twice_is_doubled() -> None:
     assert counted(flown(("a", 1), ("b", 2), ("b", 3)), 1, 2, 3) == (0, 1)
+
+
+async def test_a_web_process_that_ends_by_itself_is_an_error(tmp_path: Path) -> None:
+    processes = failover.Fleet([ShortLived(port=1, host="web", environment={}, log=tmp_path / "log")])
+    try:
+        async with asyncio.timeout(40):
+            with pytest.raises(RuntimeError, match="port 1 ended with 3: no database"):
+                await processes.watch()
+    finally:
+        processes.end()
+
+
+class ShortLived(failover.Web):
+    """A web process that cannot start."""
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        with self.log.open("ab") as log:
+            return subprocess.Popen([sys.executable, "-c", "print('no database', flush=True); exit(3)"], stdout=log)
+
+
+async def test_a_pilot_rests_at_its_limit_and_ends_where_it_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.parts.pilots.THOUGHT", 0)
+    pilot = Pilot(episode="e", session="s", number=1, at="h:1", limit=2)
+    over, platform = asyncio.Event(), Platform()
+    socket = cast(ClientConnection, platform)
+    async with in_background(pilot._sit(socket, over)):
+        await until(lambda: len(pilot.done) == 2, 40, "two steps")
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert len(pilot.sent) == 2
+        pilot.limit = 3
+        await until(lambda: len(pilot.done) == 3, 40, "a third step")
+    pilot.limit, platform.most = 4, 3
+    with pytest.raises(RuntimeError, match="pilot 1 is rejected: step_limit"):
+        await pilot._sit(socket, over)
+
+
+class Platform:
+    """The socket of an episode that allows so many steps."""
+
+    most = 1000
+
+    def __init__(self) -> None:
+        self._said = asyncio.Queue[dict[str, object]]()
+        self._steps = list[dict[str, object]]()
+
+    async def send(self, text: str) -> None:
+        act = json.loads(text)
+        if len(self._steps) >= self.most:
+            self._said.put_nowait({"type": "rejected", "code": "step_limit", "message": "no more"})
+            return
+        self._steps.append({"command_id": act["command_id"], "action": act["action"]})
+        self._said.put_nowait({"type": "step.added", "step": self._steps[-1]})
+
+    async def recv(self) -> str:
+        if self._said.empty():
+            state = {"steps": self._steps, "status": "running"}
+            return json.dumps({"type": "snapshot", "control": "mine", "state": state})
+        return json.dumps(await self._said.get())

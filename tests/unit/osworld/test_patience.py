@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from vm_bridge.client import PREPARE_TIMEOUT, BridgeClient, RemoteMachine
+from vm_bridge.client import BridgeClient
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.command import REVERT_SECONDS
 from vm_bridge.hosts.osworld import GuestSandbox
@@ -13,6 +13,7 @@ from vm_bridge.hosts.osworld_referee import SECONDS
 from vm_bridge.hosts.supplied import BOOT_SECONDS
 from vm_bridge.hosts.windows import WindowsSandbox
 from vm_bridge.machine import Capabilities, Lease
+from vm_bridge.machine_client import PREPARE_TIMEOUT, RemoteMachine
 from vocabulary.tasks import Task
 
 

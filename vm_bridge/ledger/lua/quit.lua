@@ -1,3 +1,5 @@
--- A host ends with all its machines: host, what holders are told.
-for _, id in ipairs(redis.call('SMEMBERS', key('machines', ARGV[1]))) do lose(id, ARGV[2]) end
-forget_host(ARGV[1])
+-- Hosts end with all their machines: host, what holders are told, and so on for each. All end before anybody can claim.
+for i = 1, #ARGV, 2 do
+    for _, id in ipairs(redis.call('SMEMBERS', key('machines', ARGV[i]))) do lose(id, ARGV[i + 1]) end
+    forget_host(ARGV[i])
+end
