@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from annotation_app.operations import checks
 from annotation_app.operations.checks import (
-    REPORTS,
     Check,
     Outcome,
     frontend_tests,
@@ -27,7 +27,7 @@ from annotation_app.operations.timing import Timing, budgets_read, busy_share, p
 
 BUDGETS = ROOT / "tests" / "budgets.toml"
 DURATIONS = ROOT / "tests" / "durations.json"
-SUMMARY = REPORTS / "summary.json"
+SUMMARY = "summary.json"
 UNIT, INTEGRATION, E2E = ("tests/unit", "tests/contract"), ("tests/integration",), ("tests/e2e",)
 
 
@@ -92,11 +92,11 @@ def run_and_report(lanes: Sequence[Sequence[Check]], console: Console, *, timed:
 
     The last line counts the tests, in the form that machines read.
     """
-    for file in (REPORTS / "timing").glob("*.jsonl"):
+    for file in (checks.REPORTS / "timing").glob("*.jsonl"):
         file.unlink()
     setup_s, before = since_start(), processor_times()
     outcomes = run_checks(lanes, console)
-    timing = Timing.read(sorted((REPORTS / "timing").glob("*.jsonl")))
+    timing = Timing.read(sorted((checks.REPORTS / "timing").glob("*.jsonl")))
     run = Run(outcomes, timing, setup_s, since_start(), busy_share(before, processor_times()))
     _tell(run, console, timed=timed)
     return run
@@ -118,7 +118,7 @@ def _tell(run: Run, console: Console, *, timed: bool) -> None:
         for line in run.timing.lines(budgets_read(BUDGETS)):
             console.say(line)
         console.say(f"the processors were busy {run.busy:.0%} of the time; {run.total_s:.0f} s in all")
-        SUMMARY.write_text(json.dumps(summary))
+        (checks.REPORTS / SUMMARY).write_text(json.dumps(summary))
         console.say(json.dumps(summary))
     console.say(results.line())
 
@@ -134,5 +134,5 @@ def since_start() -> float:
     return float(Path("/proc/uptime").read_text().split()[0]) - started
 
 
-def _split(checks: Sequence[Check], name: str) -> tuple[list[Check], list[Check]]:
-    return [each for each in checks if each.name == name], [each for each in checks if each.name != name]
+def _split(found: Sequence[Check], name: str) -> tuple[list[Check], list[Check]]:
+    return [each for each in found if each.name == name], [each for each in found if each.name != name]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.operations import checks, testing
+from annotation_app.operations import checks
 from annotation_app.operations.checks import Check, run_checks
 from annotation_app.operations.console import Console
 from annotation_app.operations.results import Results
@@ -24,9 +24,7 @@ AGAIN = '<t><testcase name="a"><properties><property name="rerun" value="too lat
 def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Reports of these runs stay apart from those of the run that runs these tests."""
     folder = tmp_path / "reports"
-    for module in (checks, testing):
-        monkeypatch.setattr(module, "REPORTS", folder)
-    monkeypatch.setattr(testing, "SUMMARY", folder / "summary.json")
+    monkeypatch.setattr(checks, "REPORTS", folder)
     return folder
 
 

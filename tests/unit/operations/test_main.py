@@ -54,7 +54,7 @@ def test_what_is_ours_is_answered_here(said: str, asked: list[str], capsys: Any)
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever a command wants installed is there."""
     for made in ("ensure_setup", "ensure_python_packages", "ensure_frontend_packages", "ensure_packages"):
-        monkeypatch.setattr(operations, made, lambda *given: None)
+        monkeypatch.setattr(operations, made, lambda *given, **options: None)
     monkeypatch.setattr(operations, "ensure_trainer", lambda *given: Path(sys.executable))
     monkeypatch.setattr(checks, "REPORTS", tmp_path)
 
