@@ -44,6 +44,9 @@ def clone(tmp_path: Path) -> Path:
     shutil.copytree(
         ROOT / "annotation_app" / "operations", package / "operations", ignore=shutil.ignore_patterns("__pycache__")
     )
+    (tmp_path / "vm_bridge").mkdir()
+    for name in ("__init__.py", "python_packages.py"):
+        shutil.copy(ROOT / "vm_bridge" / name, tmp_path / "vm_bridge")
     return tmp_path
 
 
