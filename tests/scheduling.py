@@ -18,7 +18,10 @@ DURATIONS = HERE / "durations.json"
 MOVED = HERE / "moved_to_all.toml"
 UNKNOWN_SECONDS = 30.0
 """What a file is taken for that has never been measured: it begins early, in case it is long."""
+MACHINES = ("browser", "phone", "preview", "recording", "simulated", "streams", "tools")
+"""End-to-end tests that are about machines. They have a platform of their own: one group of all would last longest."""
 SHARED = (
+    *((f"tests/e2e/test_{name}.py", "platform of machines") for name in MACHINES),
     ("tests/e2e/", "platform"),
     ("tests/integration/servers/", "model servers"),
     ("tests/integration/cluster/", "Ray cluster"),
