@@ -30,20 +30,12 @@ REPLIES = (
     *KEYS,
 )
 MARK = "\N{REPLACEMENT CHARACTER}"
-TURNS = tuple(f"<turn>{turn}" for turn in range(16))
 TEMPLATE = (
-    "{% macro told(message) %}<|im_start|>{{ message['role'] }}\n"
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
     "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}"
     "{% if part['type'] == 'text' %}{{ part['text'] }}{% else %}<|vision_start|><|image_pad|><|vision_end|>{% endif %}"
-    "{% endfor %}{% endif %}<|im_end|>\n{% endmacro %}"
-    "{% for message in messages[1:-1] %}{{ told(message) }}{% endfor %}"
-    f"<turn>{{{{ [[messages | length - 2, 0] | max, {len(TURNS) - 1}] | min }}}}{{{{ told(messages[0]) }}}}"
-    "{% if messages | length > 1 %}{{ told(messages[-1]) }}{% endif %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-"""What was asked first stands last but one, after all that was done and the number of these turns, and before the
-present screen: what comes later is not known to what stands before it, and which of an instruction's names is due
-follows from what was done. The loop over `messages` tells servers that contents come in parts."""
 
 
 def tokenizer_make() -> Qwen2TokenizerFast:
@@ -64,7 +56,7 @@ def tokenizer_make() -> Qwen2TokenizerFast:
 def phrases() -> tuple[str, ...]:
     """What is one token each, in a fixed order."""
     points = (*(f"<point>{x}" for x in range(ACROSS)), *(f" {y}</point>" for y in range(ACROSS)))
-    known = ("user\n", "assistant\n", *_prompt_pieces(), *REPLIES, *PLACES, *DOING.values(), *points, *TURNS)
+    known = ("user\n", "assistant\n", *_prompt_pieces(), *REPLIES, *PLACES, *DOING.values(), *points)
     return tuple(dict.fromkeys(known))
 
 

@@ -6,11 +6,9 @@ from random import Random
 from trainer.checkpoints import Checkpoint
 from trainer.nano import clicking
 from trainer.nano.asked import ACTS_TOLD, NAMES, Speller, batch_of, decision_draw, decision_of
-from trainer.nano.asking import conversation, steps_of
 from trainer.nano.orders import BACKWARDS, named_once, order_draw
 from trainer.nano.screens import PAGES, Screen, screen_draw
 from trainer.nano.targets import NOWHERE
-from vocabulary.actions import Click
 
 WIDE = PAGES[0]
 
@@ -78,19 +76,6 @@ def test_letters_are_asked_for_their_name_what_was_done_and_whether_they_are_due
     assert all(heads[name].weight.grad.abs().sum() > 0 for name in ("name", "done", "due"))
     assert {"name_right", "done_right", "due_right"} <= figures.keys()
     nano.model.zero_grad()
-
-
-def test_what_was_done_stands_before_what_is_asked_for_and_the_screen_last(nano: Checkpoint) -> None:
-    speller = Speller(nano.tokenizer)
-    done = tuple(Click(x=number, y=7) for number in (11, 22, 33))
-    said = [
-        nano.tokenizer.decode(speller.around(conversation("Save it.", (336, 252), steps=steps_of(acts, (336, 252))))[0])
-        for acts in (done[:0], done)
-    ]
-    assert said[1].endswith(said[0]), "what stands next to the screen is the same at every step"
-    places = [said[1].index(f"<point>{one.x} 7") for one in done]
-    assert places == sorted(places)
-    assert places[-1] < said[1].index("Save it.")
 
 
 def test_more_names_than_there_are_numbers_have_the_last(nano: Checkpoint) -> None:
