@@ -84,7 +84,14 @@ def group_seconds(nodeids: list[str], measured: dict[str, float]) -> dict[str, f
 
 def reason_to_move(nodeid: str) -> str | None:
     """Why a test runs only with `--all`; None where it always runs."""
-    return next((one["reason"] for one in MOVED_TESTS if nodeid.startswith(one["tests"])), None)
+    return next(
+        (
+            one["reason"]
+            for one in MOVED_TESTS
+            if nodeid.startswith(one["tests"]) and one.get("parameter", "") in nodeid
+        ),
+        None,
+    )
 
 
 MOVED_TESTS: list[dict[str, str]] = tomllib.loads(MOVED.read_text())["moved"]

@@ -30,7 +30,8 @@ def test_what_is_moved_is_there_and_says_why() -> None:
     for one in MOVED_TESTS:
         assert (ROOT / one["tests"].partition("::")[0]).exists()
         assert one["reason"]
-        assert reason_to_move(f"{one['tests']}::test_a") == one["reason"]
+        assert reason_to_move(f"{one['tests']}::test_a{one.get('parameter', '')}") == one["reason"]
+    assert reason_to_move("tests/contract/test_machine.py::test_a[fake]") is None
     assert reason_to_move("tests/unit/network/test_mount.py::test_a") is None
 
 

@@ -12,7 +12,6 @@ from vm_bridge.streams import webrtc as module
 from vm_bridge.streams.broadcast import Broadcasts
 from vm_bridge.streams.webrtc import MAX_CANDIDATES, MAX_OFFER, NOWHERE, WebRtc, _reachable
 
-
 VIEWER_CANDIDATES = 4
 
 
