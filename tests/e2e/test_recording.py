@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from annotation_app.operations.running import Running
@@ -24,7 +25,7 @@ Pool.objects.filter(name={POOL!r}).update(record=True)
 """
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def replay(sign_in: SignIn, platform: Running) -> Page:
     """The replay of a recorded episode of two steps, its video shown."""
     platform.manage("shell", "-c", LOAD)

@@ -9,6 +9,7 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts.servers.environment import EnvironmentUnavailable
 from benchmarks.parts.servers.starting import Server, checkpoint_write, trainer_server, vllm_server
+from tests.integration.servers.likelihoods import Likelihoods
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -36,6 +37,13 @@ def checkpoint(trainer_python: Path, tmp_path_factory: pytest.TempPathFactory) -
 def other_checkpoint(trainer_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same model with other weights."""
     return checkpoint_write(trainer_python, tmp_path_factory.mktemp("model") / "other", "--seed", "1")
+
+
+@pytest.fixture(scope="session")
+def likelihoods(trainer_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Likelihoods]:
+    made = Likelihoods(trainer_python, tmp_path_factory.mktemp("likelihoods"))
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session", params=[pytest.param("trainer"), pytest.param("vllm", marks=pytest.mark.vllm)])

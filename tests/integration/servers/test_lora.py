@@ -10,7 +10,8 @@ import pytest
 from agent_backend.policy.reload import main
 from benchmarks.parts.servers.environment import EnvironmentUnavailable
 from benchmarks.parts.servers.starting import vllm_server
-from tests.integration.servers.test_parity import asked, difference, picture
+from tests.integration.servers.likelihoods import Likelihoods, difference
+from tests.integration.servers.test_parity import asked, picture
 
 CLOSE = 1e-4
 """Largest difference of a log-probability in single precision: an adapter adds beside the weights, not into them."""
@@ -48,7 +49,12 @@ def adapt(client: httpx.Client, adapter: Path, name: str) -> int:
 
 
 def test_adapters_are_swapped_while_it_runs(
-    client: httpx.Client, trainer_python: Path, checkpoint: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    client: httpx.Client,
+    trainer_python: Path,
+    likelihoods: Likelihoods,
+    checkpoint: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     images = (picture(7),)
     before = asked(client, images)
@@ -57,8 +63,8 @@ def test_adapters_are_swapped_while_it_runs(
         assert adapt(client, adapter, "r12") == 0, capfd.readouterr().err
         assert {card["id"] for card in client.get("/v1/models").json()["data"]} == {"tiny", "r12"}
         answer = asked(client, images, model="r12")
-        assert difference(trainer_python, folded, answer, images) <= CLOSE
-        assert difference(trainer_python, checkpoint, answer, images) > 100 * CLOSE, "it is another model indeed"
+        assert difference(likelihoods, folded, answer, images) <= CLOSE
+        assert difference(likelihoods, checkpoint, answer, images) > 100 * CLOSE, "it is another model indeed"
     again = asked(client, images)
     assert [c["token_ids"] for c in again["choices"]] == [c["token_ids"] for c in before["choices"]], "the base stays"
     assert adapt(client, tmp_path / "nowhere", "r13") == 1

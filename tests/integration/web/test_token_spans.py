@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from annotation_app.operations.trainer import ensure_trainer
 from benchmarks.parts.servers.checkpoint import token_id
 from benchmarks.parts.servers.starting import checkpoint_write, trainer_server
 from tests.contract.test_store import step
+from tests.integration.servers.likelihoods import TEMPERATURE, Likelihoods, difference
 from tests.integration.servers.test_openai_policy import KINDS, PICTURES, TASK, endpoint, seen
-from tests.integration.servers.test_parity import CLOSE, TEMPERATURE, difference
+from tests.integration.servers.test_parity import CLOSE
 from tests.integration.web.conftest import World
 from trainer.samples import Sampled, sampled_of
 from trainer.trajectories import folder_open
@@ -116,7 +118,8 @@ def test_each_token_is_known_by_the_weights_that_drew_it(committed: World, tmp_p
         said = [{"logprob": value} for value in sampled.logprobs[begin:end]]
         choice = {"token_ids": sampled.completion_token_ids[begin:end], "logprobs": {"content": said}}
         read = (*sampled.prompt_token_ids, *sampled.completion_token_ids[:begin])
-        return difference(python, weights, {"prompt_token_ids": read, "choices": [choice]}, (image,))
+        return difference(likelihoods, weights, {"prompt_token_ids": read, "choices": [choice]}, (image,))
 
-    assert apart(one, 0, first.tokens) <= CLOSE
-    assert apart(two, first.tokens, len(sampled.completion_token_ids)) <= CLOSE
+    with closing(Likelihoods(python, tmp_path)) as likelihoods:
+        assert apart(one, 0, first.tokens) <= CLOSE
+        assert apart(two, first.tokens, len(sampled.completion_token_ids)) <= CLOSE
