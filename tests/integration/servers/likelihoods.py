@@ -36,7 +36,7 @@ class Likelihoods:
             process.communicate(timeout=ANSWER_TIMEOUT_SECONDS)
 
     def _start(self, checkpoint: Path) -> "subprocess.Popen[str]":
-        command = [self._python, "-m", "trainer.likelihood", checkpoint]
+        command: list[str | Path] = [self._python, "-m", "trainer.likelihood", checkpoint]
         with self._log(checkpoint).open("w") as log:
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT
