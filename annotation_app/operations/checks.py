@@ -1,7 +1,7 @@
 """The checks and tests of the project, as a table; `./pilothouse check` and `./pilothouse test` run parts of it.
 
-Checks are arranged in lanes that run side by side. What only computes waits for a processor in a lane of its own, at a
-lower priority, beside the tests that mostly wait for other programs: so both processors are busy to the end.
+Checks are arranged in lanes that run side by side. What only computes has a lane of its own beside the tests that also
+wait for other programs: so the processors are busy to the end.
 """
 
 import os
@@ -27,7 +27,6 @@ WORKERS = 3
 """Tests that run at a time: they wait half of their time, and there is a lane beside them."""
 PARALLEL = ("-n", str(WORKERS), "--dist", "loadscope", "--longest-first")
 ONCE_MORE = ("--reruns", "1", "-rfEsR")
-LOW_PRIORITY = ("nice", "-n", "5")
 OUTPUT_LINES = 400
 """How much of the output of a check that failed is shown; the whole is in its log."""
 TRAINER_PLUGINS = ("django", "xdist", "xdist.looponfail", "playwright", "rerunfailures", "cacheprovider")
@@ -198,9 +197,8 @@ def _run(check: Check) -> Outcome:
     else:
         check.log.parent.mkdir(parents=True, exist_ok=True)
         with check.log.open("wb") as log:
-            command = (*LOW_PRIORITY, *check.command)
             status = subprocess.run(
-                command, cwd=check.folder, env=environment, stdout=log, stderr=log, check=False
+                check.command, cwd=check.folder, env=environment, stdout=log, stderr=log, check=False
             ).returncode
     return Outcome(check, _counted(check, status), began, time.time())
 
