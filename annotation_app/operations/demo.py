@@ -89,7 +89,13 @@ def _load(stack: Stack, console: Console) -> None:
         return
     manage = (sys.executable, str(ROOT / "manage.py"))
     environment, log = stack.environment(), stack.data / "logs" / "setup.log"
-    run("Making the database tables", (*manage, "migrate"), console=console, log=log, environment=environment)
+    run(
+        "Making the database tables",
+        (*manage, "migrate", "--skip-checks"),
+        console=console,
+        log=log,
+        environment=environment,
+    )
     sign_ins = stack.data / SIGN_INS
     sign_ins.unlink(missing_ok=True)
     sign_ins.touch(mode=0o600)

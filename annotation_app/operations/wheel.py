@@ -35,7 +35,7 @@ def small_turn(data: Path, *, turns: int, python: Path, console: Console) -> Non
     with running(data, storage_only=True) as storage:
         run(
             "Making the database tables",
-            (*MANAGE, "migrate"),
+            (*MANAGE, "migrate", "--skip-checks"),
             console=console,
             log=log,
             environment=storage.environment,

@@ -7,6 +7,8 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+from annotation_app.migration_operations import OperationBatch
+
 
 class Migration(migrations.Migration):
 
@@ -18,88 +20,83 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.CreateModel(
-            name='Node',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('importance', models.FloatField(default=1, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(10.0)])),
-                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='children', to='design.node')),
-            ],
-            options={
-                'ordering': ('name',),
-            },
-        ),
-        migrations.CreateModel(
-            name='Placement',
-            fields=[
-                ('task', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='placement', serialize=False, to='tasks.task')),
-                ('rubric', models.TextField()),
-                ('level', models.PositiveSmallIntegerField()),
-                ('guessed', models.BooleanField(default=True)),
-                ('node', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='placements', to='design.node')),
-                ('variant_of', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='variants', to='tasks.task')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Writer',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=64)),
-                ('revision', models.CharField(max_length=64)),
-                ('base_url', models.URLField(help_text='Root of the OpenAI-compatible API, ending in /v1', max_length=500)),
-                ('model', models.CharField(help_text='Name the server knows the model by', max_length=200)),
-                ('temperature', models.FloatField(default=0.9, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(2)])),
-                ('max_tokens', models.PositiveIntegerField(default=1024, validators=[django.core.validators.MinValueValidator(16), django.core.validators.MaxValueValidator(16384)])),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-            ],
-            options={
-                'ordering': ('-id',),
-                'constraints': [models.UniqueConstraint(fields=('name', 'revision'), name='writer_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Writing',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('count', models.PositiveSmallIntegerField()),
-                ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('cancelled', 'Cancelled'), ('failed', 'Failed')], default='queued', max_length=9)),
-                ('error', models.TextField(blank=True)),
-                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How often a worker began it')),
-                ('heard_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('requested_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='writings', to='tasks.task')),
-                ('writer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='writings', to='design.writer')),
-            ],
-            options={
-                'ordering': ('-created_at',),
-            },
-        ),
-        migrations.CreateModel(
-            name='Suggestion',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField(help_text='As the model said it')),
-                ('decided_at', models.DateTimeField(null=True)),
-                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('task', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='suggestion', to='tasks.task')),
-                ('writing', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestions', to='design.writing')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.AddConstraint(
-            model_name='node',
-            constraint=models.UniqueConstraint(fields=('parent', 'name'), name='node_once', nulls_distinct=False),
-        ),
-        migrations.AddIndex(
-            model_name='placement',
-            index=models.Index(fields=['node', 'level'], name='placement_cell'),
-        ),
-        migrations.AddConstraint(
-            model_name='writing',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'running'))), fields=('task',), name='writing_at_a_time'),
-        ),
+        OperationBatch([
+            migrations.CreateModel(
+                name='Node',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('name', models.CharField(max_length=100)),
+                    ('importance', models.FloatField(default=1, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(10.0)])),
+                    ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='children', to='design.node')),
+                ],
+                options={
+                    'ordering': ('name',),
+                    'constraints': [models.UniqueConstraint(fields=('parent', 'name'), name='node_once', nulls_distinct=False)],
+                },
+            ),
+            migrations.CreateModel(
+                name='Placement',
+                fields=[
+                    ('task', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='placement', serialize=False, to='tasks.task')),
+                    ('rubric', models.TextField()),
+                    ('level', models.PositiveSmallIntegerField()),
+                    ('guessed', models.BooleanField(default=True)),
+                    ('node', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='placements', to='design.node')),
+                    ('variant_of', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='variants', to='tasks.task')),
+                ],
+                options={
+                    'indexes': [models.Index(fields=['node', 'level'], name='placement_cell')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Writer',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('name', models.CharField(max_length=64)),
+                    ('revision', models.CharField(max_length=64)),
+                    ('base_url', models.URLField(help_text='Root of the OpenAI-compatible API, ending in /v1', max_length=500)),
+                    ('model', models.CharField(help_text='Name the server knows the model by', max_length=200)),
+                    ('temperature', models.FloatField(default=0.9, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(2)])),
+                    ('max_tokens', models.PositiveIntegerField(default=1024, validators=[django.core.validators.MinValueValidator(16), django.core.validators.MaxValueValidator(16384)])),
+                    ('created_at', models.DateTimeField(auto_now_add=True)),
+                ],
+                options={
+                    'ordering': ('-id',),
+                    'constraints': [models.UniqueConstraint(fields=('name', 'revision'), name='writer_once')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Writing',
+                fields=[
+                    ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                    ('count', models.PositiveSmallIntegerField()),
+                    ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('cancelled', 'Cancelled'), ('failed', 'Failed')], default='queued', max_length=9)),
+                    ('error', models.TextField(blank=True)),
+                    ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How often a worker began it')),
+                    ('heard_at', models.DateTimeField(default=django.utils.timezone.now)),
+                    ('created_at', models.DateTimeField(auto_now_add=True)),
+                    ('requested_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='writings', to='tasks.task')),
+                    ('writer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='writings', to='design.writer')),
+                ],
+                options={
+                    'ordering': ('-created_at',),
+                    'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'running'))), fields=('task',), name='writing_at_a_time')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Suggestion',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('text', models.TextField(help_text='As the model said it')),
+                    ('decided_at', models.DateTimeField(null=True)),
+                    ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('task', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='suggestion', to='tasks.task')),
+                    ('writing', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestions', to='design.writing')),
+                ],
+                options={
+                    'ordering': ('id',),
+                },
+            ),
+        ]),
     ]

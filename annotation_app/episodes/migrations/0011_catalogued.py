@@ -4,12 +4,12 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+# It needs nothing of `tasks.0008_search`: as a dependency, that made a cycle of the squashed migrations.
 class Migration(migrations.Migration):
 
     dependencies = [
         ('episodes', '0010_source'),
         ('policies', '0005_memory_in_tokens'),
-        ('tasks', '0008_search'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -6,6 +6,8 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+from annotation_app.migration_operations import OperationBatch
+
 
 class Migration(migrations.Migration):
 
@@ -18,133 +20,135 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.CreateModel(
-            name='Adjudication',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reason', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('adjudicator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('chosen', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='episodes.episode')),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='tasks.task')),
-            ],
-            options={
-                'ordering': ('-id',),
-            },
-        ),
-        migrations.CreateModel(
-            name='Claim',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('until', models.DateTimeField()),
-                ('episode', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='claim', to='episodes.episode')),
-                ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Cut',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveSmallIntegerField()),
-                ('segments', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('undone_at', models.DateTimeField(null=True)),
-                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('episode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cuts', to='episodes.episode')),
-            ],
-            options={
-                'ordering': ('revision',),
-                'constraints': [models.UniqueConstraint(fields=('episode', 'revision'), name='cut_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Duplicate',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.FloatField(help_text='Share of what is said that both say')),
-                ('screens', models.FloatField(help_text='Share of frames that look alike, place by place', null=True)),
-                ('found_at', models.DateTimeField(auto_now_add=True)),
-                ('one', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='episodes.episode')),
-                ('other', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='episodes.episode')),
-                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tasks.pool')),
-            ],
-            options={
-                'ordering': ('-text', 'id'),
-                'constraints': [models.UniqueConstraint(fields=('one', 'other'), name='duplicate_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Fix',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('index', models.PositiveIntegerField()),
-                ('revision', models.PositiveSmallIntegerField(help_text='The executed step is revision 0')),
-                ('thought', models.TextField(blank=True)),
-                ('action', models.TextField()),
-                ('reason', models.TextField(blank=True)),
-                ('round', models.PositiveSmallIntegerField(help_text='In which round of reviewing it was made')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('episode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='fixes', to='episodes.episode')),
-            ],
-            options={
-                'ordering': ('index', 'revision'),
-                'constraints': [models.UniqueConstraint(fields=('episode', 'index', 'revision'), name='fix_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Job',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('check', 'Check'), ('duplicates', 'Duplicates')], max_length=10)),
-                ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('cancelled', 'Cancelled'), ('failed', 'Failed')], default='queued', max_length=9)),
-                ('total', models.PositiveIntegerField(default=0)),
-                ('done', models.PositiveIntegerField(default=0)),
-                ('error', models.TextField(blank=True)),
-                ('report', models.TextField(null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('heard_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was queued, or its worker got further')),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('episode', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='episodes.episode')),
-                ('pool', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tasks.pool')),
-                ('requested_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ('-created_at',),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'running'))), fields=('episode',), name='check_at_a_time'), models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'running'))), fields=('pool',), name='duplicates_at_a_time'), models.CheckConstraint(condition=models.Q(models.Q(('episode__isnull', False), ('kind', 'check'), ('pool__isnull', True)), models.Q(('episode__isnull', True), ('kind', 'duplicates'), ('pool__isnull', False)), _connector='OR'), name='job_about_one')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Remark',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('index', models.PositiveIntegerField()),
-                ('round', models.PositiveSmallIntegerField()),
-                ('verdict', models.CharField(blank=True, choices=[('right', 'right'), ('wrong_element', 'wrong_element'), ('wrong_action', 'wrong_action'), ('redundant', 'redundant'), ('hallucinated', 'hallucinated')], max_length=16)),
-                ('comment', models.TextField(blank=True)),
-                ('written_at', models.DateTimeField(auto_now=True)),
-                ('episode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='remarks', to='episodes.episode')),
-                ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ('index', 'round', 'id'),
-                'constraints': [models.UniqueConstraint(fields=('episode', 'index', 'round', 'reviewer'), name='remark_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Round',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('decision', models.CharField(choices=[('accept', 'Accept'), ('return', 'Return'), ('reject', 'Reject')], max_length=6)),
-                ('reason', models.TextField(blank=True)),
-                ('decided_at', models.DateTimeField(auto_now_add=True)),
-                ('episode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rounds', to='episodes.episode')),
-                ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ('number',),
-                'constraints': [models.UniqueConstraint(fields=('episode', 'number'), name='round_once')],
-            },
-        ),
+        OperationBatch([
+            migrations.CreateModel(
+                name='Adjudication',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('reason', models.TextField(blank=True)),
+                    ('created_at', models.DateTimeField(auto_now_add=True)),
+                    ('adjudicator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('chosen', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='episodes.episode')),
+                    ('task', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='tasks.task')),
+                ],
+                options={
+                    'ordering': ('-id',),
+                },
+            ),
+            migrations.CreateModel(
+                name='Claim',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('until', models.DateTimeField()),
+                    ('episode', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='claim', to='episodes.episode')),
+                    ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ],
+            ),
+            migrations.CreateModel(
+                name='Cut',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('revision', models.PositiveSmallIntegerField()),
+                    ('segments', models.TextField()),
+                    ('created_at', models.DateTimeField(auto_now_add=True)),
+                    ('undone_at', models.DateTimeField(null=True)),
+                    ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('episode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cuts', to='episodes.episode')),
+                ],
+                options={
+                    'ordering': ('revision',),
+                    'constraints': [models.UniqueConstraint(fields=('episode', 'revision'), name='cut_once')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Duplicate',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('text', models.FloatField(help_text='Share of what is said that both say')),
+                    ('screens', models.FloatField(help_text='Share of frames that look alike, place by place', null=True)),
+                    ('found_at', models.DateTimeField(auto_now_add=True)),
+                    ('one', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='episodes.episode')),
+                    ('other', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='episodes.episode')),
+                    ('pool', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tasks.pool')),
+                ],
+                options={
+                    'ordering': ('-text', 'id'),
+                    'constraints': [models.UniqueConstraint(fields=('one', 'other'), name='duplicate_once')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Fix',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('index', models.PositiveIntegerField()),
+                    ('revision', models.PositiveSmallIntegerField(help_text='The executed step is revision 0')),
+                    ('thought', models.TextField(blank=True)),
+                    ('action', models.TextField()),
+                    ('reason', models.TextField(blank=True)),
+                    ('round', models.PositiveSmallIntegerField(help_text='In which round of reviewing it was made')),
+                    ('created_at', models.DateTimeField(auto_now_add=True)),
+                    ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('episode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='fixes', to='episodes.episode')),
+                ],
+                options={
+                    'ordering': ('index', 'revision'),
+                    'constraints': [models.UniqueConstraint(fields=('episode', 'index', 'revision'), name='fix_once')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Job',
+                fields=[
+                    ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                    ('kind', models.CharField(choices=[('check', 'Check'), ('duplicates', 'Duplicates')], max_length=10)),
+                    ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('cancelled', 'Cancelled'), ('failed', 'Failed')], default='queued', max_length=9)),
+                    ('total', models.PositiveIntegerField(default=0)),
+                    ('done', models.PositiveIntegerField(default=0)),
+                    ('error', models.TextField(blank=True)),
+                    ('report', models.TextField(null=True)),
+                    ('created_at', models.DateTimeField(auto_now_add=True)),
+                    ('heard_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was queued, or its worker got further')),
+                    ('finished_at', models.DateTimeField(null=True)),
+                    ('episode', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='episodes.episode')),
+                    ('pool', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tasks.pool')),
+                    ('requested_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ('-created_at',),
+                    'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'running'))), fields=('episode',), name='check_at_a_time'), models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'running'))), fields=('pool',), name='duplicates_at_a_time'), models.CheckConstraint(condition=models.Q(models.Q(('episode__isnull', False), ('kind', 'check'), ('pool__isnull', True)), models.Q(('episode__isnull', True), ('kind', 'duplicates'), ('pool__isnull', False)), _connector='OR'), name='job_about_one')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Remark',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('index', models.PositiveIntegerField()),
+                    ('round', models.PositiveSmallIntegerField()),
+                    ('verdict', models.CharField(blank=True, choices=[('right', 'right'), ('wrong_element', 'wrong_element'), ('wrong_action', 'wrong_action'), ('redundant', 'redundant'), ('hallucinated', 'hallucinated')], max_length=16)),
+                    ('comment', models.TextField(blank=True)),
+                    ('written_at', models.DateTimeField(auto_now=True)),
+                    ('episode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='remarks', to='episodes.episode')),
+                    ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ('index', 'round', 'id'),
+                    'constraints': [models.UniqueConstraint(fields=('episode', 'index', 'round', 'reviewer'), name='remark_once')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Round',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('number', models.PositiveSmallIntegerField()),
+                    ('decision', models.CharField(choices=[('accept', 'Accept'), ('return', 'Return'), ('reject', 'Reject')], max_length=6)),
+                    ('reason', models.TextField(blank=True)),
+                    ('decided_at', models.DateTimeField(auto_now_add=True)),
+                    ('episode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rounds', to='episodes.episode')),
+                    ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ('number',),
+                    'constraints': [models.UniqueConstraint(fields=('episode', 'number'), name='round_once')],
+                },
+            ),
+        ]),
     ]

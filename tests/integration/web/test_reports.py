@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from annotation_app.accounts.models import User
 from annotation_app.design.difficulty import Rubric, level_of
@@ -187,7 +187,7 @@ def test_steps_from_before_get_their_figures(work: World) -> None:
         cursor.execute("ALTER TABLE episodes_step ENABLE TRIGGER never_changed")
     Proposal.objects.update(latency_ms=None)
     filling = import_module("annotation_app.episodes.migrations.0006_figures_fill")
-    then = MigrationExecutor(connection).loader.project_state(("episodes", "0005_figures")).apps
+    then = MigrationLoader(connection, replace_migrations=False).project_state(("episodes", "0005_figures")).apps
     with connection.schema_editor() as editor:
         filling.steps_fill(then, editor)
         filling.proposals_fill(then, editor)

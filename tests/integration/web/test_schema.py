@@ -2,10 +2,17 @@
 that grow with every step keep no index that another makes superfluous."""
 
 from io import StringIO
+from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.autodetector import MigrationAutodetector
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.migrations.state import ProjectState
 
 GROWING = ("episodes_step", "episodes_proposal", "episodes_command", "episodes_episodeblob")
 COLUMNS = """
@@ -25,6 +32,49 @@ def test_every_model_is_as_its_migrations_leave_it() -> None:
     said = StringIO()
     call_command("makemigrations", "--check", "--dry-run", stdout=said)
     assert said.getvalue().startswith("No changes detected")
+
+
+def test_squashed_migrations_leave_the_models_that_the_replaced_ones_leave() -> None:
+    """In the same order of columns too. `test_upgrade` compares what PostgreSQL has."""
+    unsquashed = MigrationLoader(None, replace_migrations=False)
+    leaves = [key for key in unsquashed.graph.leaf_nodes() if not unsquashed.disk_migrations[key].replaces]
+    assert _described(MigrationLoader(None).project_state()) == _described(unsquashed.project_state(leaves))
+
+
+@pytest.mark.django_db
+def test_each_older_state_has_a_plan_that_runs_every_migration_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older state: a migration and those that it depends on are applied, or none is."""
+    graph = MigrationLoader(None, replace_migrations=False).graph
+    squashed = {key for key, migration in graph.nodes.items() if migration.replaces}
+    originals = graph.nodes.keys() - squashed
+    older = {frozenset(originals.intersection(graph.forwards_plan(key))) for key in originals}
+    for applied in [frozenset(), *older]:
+        monkeypatch.setattr(MigrationRecorder, "applied_migrations", lambda _, keys=applied: dict.fromkeys(keys))
+        executor = MigrationExecutor(connection)
+        executor.loader.check_consistent_history(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        planned = [key for one, _ in plan for key in one.replaces or [(one.app_label, one.name)]]
+        assert sorted(planned) == sorted(originals - applied), applied
+
+
+@pytest.mark.django_db
+def test_the_database_has_each_index_and_constraint_of_each_model() -> None:
+    models = [model for model in apps.get_models() if model._meta.managed]
+    with connection.cursor() as cursor:
+        found = {
+            name for model in models for name in connection.introspection.get_constraints(cursor, model._meta.db_table)
+        }
+    declared = {rule.name for model in models for rule in (*model._meta.indexes, *model._meta.constraints)}
+    assert declared <= found, declared - found
+
+
+def _described(state: ProjectState) -> dict[tuple[str, str], Any]:
+    """Each model as plain values; the order of its fields is that of its columns."""
+    describe = MigrationAutodetector(state, state).deep_deconstruct
+    return {
+        key: (list(describe(model.fields).items()), describe(model.options), model.bases)
+        for key, model in state.models.items()
+    }
 
 
 @pytest.mark.django_db

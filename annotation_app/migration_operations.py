@@ -1,0 +1,62 @@
+"""An operation for migrations that create many tables."""
+
+from collections.abc import Sequence
+
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
+
+
+class OperationBatch(Operation):
+    """Runs several operations on models of one app and renders the project state once.
+
+    Django renders all related models again for every operation, which is most of what a migration costs.
+
+    Each operation sees the state before the first and after the last of them, so none may build on another: put the
+    fields, indexes and constraints of a new model into its `CreateModel`, also a foreign key to a model that follows.
+    An `AlterField` that drops an index comes before an `AddIndex` of the same field, which it would drop too.
+    Indexes and foreign keys exist when the batch ends, not only when the migration does.
+    """
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.operations = operations
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        rendered = state.__dict__.pop("apps", None)
+        for operation in self.operations:
+            operation.state_forwards(app_label, state)
+        if rendered is not None:
+            state.__dict__["apps"] = rendered
+            names = {_model_name(operation) for operation in self.operations}
+            state.reload_models([(app_label, name) for name in names], delay=False)
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        for operation in self.operations:
+            operation.database_forwards(app_label, schema_editor, from_state, to_state)
+        for statement in schema_editor.deferred_sql:
+            schema_editor.execute(statement, None)
+        schema_editor.deferred_sql.clear()
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        for operation in reversed(self.operations):
+            operation.database_backwards(app_label, schema_editor, from_state, to_state)
+
+    def describe(self) -> str:
+        return "; ".join(operation.describe() for operation in self.operations)
+
+
+def _model_name(operation: Operation) -> str:
+    name: str = getattr(operation, "model_name", None) or getattr(operation, "name")  # noqa: B009
+    return name.lower()
