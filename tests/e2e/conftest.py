@@ -80,7 +80,7 @@ def turn(platform: Running) -> str:
 @pytest.fixture(scope="session")
 def drill_numbers(platform: Running) -> "count[int]":
     """Loads the drills; gives out each number once."""
-    pools = (*DRILLS, (AUTOPILOT_DRILL, "archive_logs"))
+    pools = (*DRILLS, (AUTOPILOT_DRILL, "sign_report"))
     platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load(*{pools!r})")
     return count(1)
 

@@ -53,7 +53,9 @@ def free(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 @pytest.fixture
 def broken(redis_url: str, settings: Any, free: Callable[[int], None]) -> None:
-    """An installation whose bridge is gone."""
+    """An installation whose bridge is gone, and whose queues hold no job of another test."""
+    with Redis.from_url(redis_url) as broker:
+        broker.delete(ORDINARY, TRAINING)
     settings.ENV = settings.ENV.model_copy(update={"redis_url": redis_url, "bridge_url": "http://127.0.0.1:9"})
 
 
