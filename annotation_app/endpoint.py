@@ -6,6 +6,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 from ninja.renderers import BaseRenderer
 from ninja.security import APIKeyCookie
@@ -63,6 +64,19 @@ def _http_error(error: HttpError) -> ApplicationError:
 
 class Api(NinjaAPI):
     """Operations are named after their functions, so that generated clients read well."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._descriptions: dict[str, OpenAPISchema] = {}
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """The interface's description, made once for each prefix: it takes a second, and anybody may ask for it."""
+        prefix = self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
+        if prefix not in self._descriptions:
+            self._descriptions[prefix] = super().get_openapi_schema(path_prefix=prefix)
+        return self._descriptions[prefix]
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__

@@ -8,7 +8,6 @@ import shutil
 import stat
 import tempfile
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 from vm_bridge.hosts.tree import tree_lives
@@ -36,15 +35,15 @@ class RuntimeFolder:
             folder.mkdir(mode=0o711, exist_ok=True)
 
     def image(self, prepared: Path) -> Path:
-        """The copy of a prepared image that sandboxes mount."""
-        return self._copy(prepared, shutil.copy2)
+        """A prepared image where sandboxes can mount it, who only read it."""
+        return self._copy(prepared)
 
-    def _copy(self, prepared: Path, copy_file: Callable[[str, str], object]) -> Path:
+    def _copy(self, prepared: Path) -> Path:
         copy = self.path / "images" / prepared.name
         if not copy.is_dir():
             fresh = copy.with_suffix(".writing")
             shutil.rmtree(fresh, ignore_errors=True)
-            shutil.copytree(prepared, fresh, symlinks=True, copy_function=copy_file)
+            shutil.copytree(prepared, fresh, symlinks=True, copy_function=_link_or_copy)
             copy.parent.chmod(0o711)
             fresh.rename(copy)
         return copy
@@ -53,7 +52,7 @@ class RuntimeFolder:
         """Prepared tools where sandboxes can mount them: as they are, unless other users cannot come there."""
         if os.geteuid() != 0 or all(parent.stat().st_mode & 0o001 for parent in prepared.resolve().parents):
             return prepared
-        return self._copy(prepared, _link_or_copy)
+        return self._copy(prepared)
 
     def remove(self) -> None:
         """Remove everything in it."""
@@ -62,7 +61,7 @@ class RuntimeFolder:
 
 
 def _link_or_copy(source: str, target: str) -> None:
-    """Hundreds of megabytes are not copied where the other folder is on the same file system."""
+    """Files are not copied where the other folder is on the same file system."""
     try:
         os.link(source, target)
     except OSError:
