@@ -82,13 +82,14 @@ def test_others_may_pass_but_not_look(tmp_path: Path) -> None:
     assert not folder.path.exists()
 
 
-def test_an_image_is_copied_once(tmp_path: Path) -> None:
+def test_an_image_is_taken_over_once(tmp_path: Path) -> None:
     prepared = tmp_path / "desktop-1"
     prepared.mkdir()
     (prepared / "file").write_text("first")
     folder = RuntimeFolder(tmp_path)
     copy = folder.image(prepared)
-    (prepared / "file").write_text("second")
-    assert (folder.image(prepared) / "file").read_text() == "first"
+    (prepared / "later").write_text("second")
+    assert [path.name for path in folder.image(prepared).iterdir()] == ["file"]
+    assert (copy / "file").read_text() == "first"
     assert copy.parent.parent == folder.path
     folder.remove()
