@@ -26,6 +26,8 @@ REPORTS = ROOT / "test-results"
 WORKERS = 3
 """Tests that run at a time: they wait half of their time, and there is a lane beside them."""
 PARALLEL = ("-n", str(WORKERS), "--dist", "loadscope", "--longest-first")
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+"""For what a test trains: its models are tiny, and threads that wait for each other take the processors from the rest."""
 ONCE_MORE = ("--reruns", "1", "-rfEsR")
 OUTPUT_LINES = 400
 """How much of the output of a check that failed is shown; the whole is in its log."""
@@ -111,7 +113,7 @@ def trainer_tests(python: Path, *paths: str) -> tuple[Check, ...]:
     words += ("-p", "tests.timing", f"--timing={_timing('trainer')}")
     words += tuple(word for name in TRAINER_PLUGINS for word in ("-p", f"no:{name}"))
     command = (str(python), "-c", TRAINER_PROGRAM, sysconfig.get_paths()["purelib"], *words)
-    return (Check("trainer tests", command, environment={"HF_HUB_OFFLINE": "1"}, report=report),)
+    return (Check("trainer tests", command, environment={"HF_HUB_OFFLINE": "1", **ONE_THREAD}, report=report),)
 
 
 def platform_tests(*, everything: bool = False) -> tuple[Check, ...]:
@@ -231,4 +233,4 @@ def _pytest(name: str, *arguments: str, live: bool = False) -> Check:
     report = REPORTS / f"{name}.xml"
     options = ("-q", f"--junitxml={report}", f"--timing={_timing(name)}")
     command = (sys.executable, "-m", "pytest", *options, *arguments)
-    return Check(f"{name} tests", command, report=report, live=live)
+    return Check(f"{name} tests", command, environment=ONE_THREAD, report=report, live=live)
