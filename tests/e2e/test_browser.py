@@ -10,7 +10,7 @@ from playwright.async_api import Locator, Page, ViewportSize, expect
 
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.desk import BOUND_MS, Desk, open_queue
 from tests.e2e.test_pages import SIZES, assert_accessible, assert_no_scrolling
 from trainer.trajectories import folder_open
 from vocabulary.actions import ChooseFiles, Click, PressKeys
@@ -43,7 +43,7 @@ async def take(page: Page, pool: str, size: ViewportSize = SIZES[1]) -> Desk:
     """Claim a task, and wait until the page is up and a candidate is offered."""
     await page.set_viewport_size(size)
     desk = Desk(page)
-    await page.goto("/queue")
+    await open_queue(page)
     await page.get_by_role("button", name=f"Take one from {pool}", exact=True).click()
     await expect(desk.cards.first).to_be_visible(timeout=START_MS)
     return desk
@@ -115,8 +115,7 @@ async def test_a_game_is_accepted_overridden_undone_and_exported(
     await desk.finish(success=False)
     await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
 
-    reviewer = await sign_in("reviewer")
-    await reviewer.goto(f"/episodes/{desk.episode}")
+    reviewer = await sign_in("reviewer", f"/episodes/{desk.episode}")
     await expect(reviewer.get_by_text(f"seed {began.seed}")).to_be_visible(timeout=BOUND_MS)
     accept = reviewer.get_by_role("button", name=re.compile("^Accept Shift"))
     await accept.click()

@@ -94,8 +94,7 @@ async def test_pages_are_accessible(
     await expect(page.get_by_role("radiogroup", name="Language")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(page, "preferences")
 
-    researcher = await sign_in("researcher", dark=dark)
-    await researcher.goto("/exports")
+    researcher = await sign_in("researcher", "/exports", dark=dark)
     await expect(researcher.get_by_role("heading", name="Exports", level=1)).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(researcher, "exports")
 

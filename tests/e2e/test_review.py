@@ -23,8 +23,7 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill, dark
     await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     address = f"/episodes/{desk.episode}"
 
-    reviewer = await sign_in("reviewer", dark=dark)
-    await reviewer.goto("/review?annotator=annotator")
+    reviewer = await sign_in("reviewer", "/review?annotator=annotator", dark=dark)
     await expect(reviewer.get_by_role("heading", name="for a review")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(reviewer, "review queue")
     await reviewer.goto(f"{address}?step=1")
