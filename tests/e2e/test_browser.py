@@ -11,7 +11,14 @@ from playwright.async_api import Locator, Page, ViewportSize, expect
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk, open_queue
-from tests.e2e.test_pages import SIZES, assert_accessible, assert_no_scrolling
+from tests.e2e.test_pages import (
+    SCHEMES,
+    SIZES,
+    assert_accessible,
+    assert_accessible_in_both,
+    assert_no_scrolling,
+    show_in,
+)
 from trainer.trajectories import folder_open
 from vocabulary.actions import ChooseFiles, Click, PressKeys
 from vocabulary.messages import EpisodeState
@@ -165,15 +172,16 @@ async def test_a_game_goes_on_in_real_time_and_stops(sign_in: SignIn) -> None:
 
 
 @pytest.mark.usefixtures("pools")
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_a_small_picture_is_large_and_exact(sign_in: SignIn, dark: bool) -> None:
-    page = await sign_in("annotator", dark=dark)
+async def test_a_small_picture_is_large_and_exact(sign_in: SignIn) -> None:
+    page = await sign_in("annotator")
     desk = await take(page, SMALL, SIZES[0])
-    await assert_no_scrolling(page)
-    await assert_accessible(page, "desk of a browser")
-    box = await desk.picture.bounding_box()
-    assert box is not None
-    assert (box["width"] % 320, box["width"] >= 640) == (0, True), "whole pixels, enlarged"
+    for scheme in SCHEMES:
+        await show_in(page, scheme)
+        await assert_no_scrolling(page)
+        await assert_accessible(page, f"desk of a browser, {scheme}")
+        box = await desk.picture.bounding_box()
+        assert box is not None
+        assert (box["width"] % 320, box["width"] >= 640) == (0, True), "whole pixels, enlarged"
     await desk.think("This lamp is to be switched.")
     await page.mouse.click(*await desk.place(160, 120))
     await expect(desk.line).to_have_text("click(160, 120)", timeout=BOUND_MS)
@@ -192,9 +200,8 @@ async def test_a_classic_task_is_scored_by_its_own_reward(sign_in: SignIn) -> No
 
 
 @pytest.mark.usefixtures("pools")
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_a_page_that_asks_for_a_file_is_given_the_one_that_is_chosen(sign_in: SignIn, dark: bool) -> None:
-    page = await sign_in("annotator", dark=dark)
+async def test_a_page_that_asks_for_a_file_is_given_the_one_that_is_chosen(sign_in: SignIn) -> None:
+    page = await sign_in("annotator")
     desk = await take(page, FILES)
     sheet = page.get_by_role("region", name="The page asks for files")
     for _ in range(MOST_STEPS):
@@ -204,7 +211,7 @@ async def test_a_page_that_asks_for_a_file_is_given_the_one_that_is_chosen(sign_
     chooser, instruction = (await page_of(desk)).chooser, (await desk.state()).task.instruction
     assert chooser is not None
     (wanted,) = (file.name for file in chooser.files if file.name in instruction)
-    await assert_accessible(page, "desk of a page that asks for a file")
+    await assert_accessible_in_both(page, "desk of a page that asks for a file")
     await desk.think("This is the file that belongs to the answer.")
     await sheet.get_by_role("checkbox", name=wanted).press("Space")
     await stepped(desk, sheet.get_by_role("button", name="Choose", exact=True).press("Enter"))

@@ -12,7 +12,7 @@ from agent_backend.scripted.script import Script, scripts_load
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk, open_queue
-from tests.e2e.test_pages import SIZES, assert_accessible, assert_no_scrolling
+from tests.e2e.test_pages import SCHEMES, SIZES, assert_accessible, assert_no_scrolling, show_in
 from trainer.trajectories import folder_open
 from vocabulary.actions import Click, Drag, LongPress, OpenApp, Point, PressHome, Swipe
 from vocabulary.dialects import dialect_named
@@ -140,13 +140,14 @@ async def test_apps_and_buttons_of_the_phone_are_a_key_away(sign_in: SignIn, scr
     await desk.leave()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_a_phone_fits_a_small_screen(sign_in: SignIn, script: Script, dark: bool) -> None:
-    page = await sign_in("annotator", dark=dark)
+async def test_a_phone_fits_a_small_screen(sign_in: SignIn, script: Script) -> None:
+    page = await sign_in("annotator")
     desk = await take(page, SIZES[0])
-    await assert_no_scrolling(page)
-    await assert_accessible(page, "desk of a phone")
-    box = await desk.picture.bounding_box()
-    assert box is not None
-    assert box["height"] > 0.85 * SIZES[0]["height"]
+    for scheme in SCHEMES:
+        await show_in(page, scheme)
+        await assert_no_scrolling(page)
+        await assert_accessible(page, f"desk of a phone, {scheme}")
+        box = await desk.picture.bounding_box()
+        assert box is not None
+        assert box["height"] > 0.85 * SIZES[0]["height"]
     await desk.leave()
