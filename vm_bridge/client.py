@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import functools
+import ssl
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -59,6 +61,7 @@ class BridgeClient:
             timeout=httpx.Timeout(CALL_TIMEOUT, connect=CONNECT_TIMEOUT),
             limits=httpx.Limits(max_connections=200, max_keepalive_connections=100),
             trust_env=False,
+            verify=_certificates(),
         )
 
     async def __aenter__(self) -> Self:
@@ -265,6 +268,12 @@ def _place(waiting: Waiting) -> str:
     soon = "" if waiting.estimated_seconds is None else f", about {waiting.estimated_seconds:.0f} s to go"
     own = {"none_free": "", "user_quota": ", as many as you may have", "pool_quota": ", as many as the pool may have"}
     return f"place {waiting.position} of {waiting.waiting}{soon}{own[waiting.why]}"
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    """The certificate authorities that are trusted: read once, since that takes longer than a call."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def _content(response: httpx.Response) -> bytes:

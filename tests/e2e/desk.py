@@ -2,6 +2,7 @@
 
 import math
 import re
+from urllib.parse import urlsplit
 
 from playwright.async_api import Locator, Page, expect
 
@@ -26,6 +27,12 @@ def call_of(action: Action) -> str:
             raise ValueError(f"no test writes {action.kind}")
 
 
+async def open_queue(page: Page) -> None:
+    """Go to the queue page; a page that is there stays as it is."""
+    if urlsplit(page.url).path != "/queue":
+        await page.goto("/queue")
+
+
 class Desk:
     """One open desk; every wait is bounded."""
 
@@ -41,7 +48,7 @@ class Desk:
 
     async def take(self, pool: str) -> None:
         """Claim a task of this pool on the queue page, and wait until it can be worked on."""
-        await self.page.goto("/queue")
+        await open_queue(self.page)
         await self.page.get_by_role("button", name=f"Take one from {pool}", exact=True).click()
         await self.opened()
 

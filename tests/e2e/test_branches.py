@@ -26,8 +26,7 @@ async def test_an_attempt_begins_where_the_policy_was_overridden(sign_in: SignIn
     await desk.finish(success=False)
     await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
 
-    admin = await sign_in("admin")
-    await admin.goto("/policies")
+    admin = await sign_in("admin", "/policies")
     await admin.get_by_role("button", name=f"Needed in {pool}", exact=True).click(timeout=BOUND_MS)
     begin = admin.get_by_role("dialog").get_by_role("button", name="begun before step 2")
     await begin.click(timeout=BOUND_MS)

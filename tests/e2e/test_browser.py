@@ -10,8 +10,15 @@ from playwright.async_api import Locator, Page, ViewportSize, expect
 
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS, Desk
-from tests.e2e.test_pages import SIZES, assert_accessible, assert_no_scrolling
+from tests.e2e.desk import BOUND_MS, Desk, open_queue
+from tests.e2e.test_pages import (
+    SCHEMES,
+    SIZES,
+    assert_accessible,
+    assert_accessible_in_both,
+    assert_no_scrolling,
+    show_in,
+)
 from trainer.trajectories import folder_open
 from vocabulary.actions import ChooseFiles, Click, PressKeys
 from vocabulary.messages import EpisodeState
@@ -43,7 +50,7 @@ async def take(page: Page, pool: str, size: ViewportSize = SIZES[1]) -> Desk:
     """Claim a task, and wait until the page is up and a candidate is offered."""
     await page.set_viewport_size(size)
     desk = Desk(page)
-    await page.goto("/queue")
+    await open_queue(page)
     await page.get_by_role("button", name=f"Take one from {pool}", exact=True).click()
     await expect(desk.cards.first).to_be_visible(timeout=START_MS)
     return desk
@@ -115,8 +122,7 @@ async def test_a_game_is_accepted_overridden_undone_and_exported(
     await desk.finish(success=False)
     await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
 
-    reviewer = await sign_in("reviewer")
-    await reviewer.goto(f"/episodes/{desk.episode}")
+    reviewer = await sign_in("reviewer", f"/episodes/{desk.episode}")
     await expect(reviewer.get_by_text(f"seed {began.seed}")).to_be_visible(timeout=BOUND_MS)
     accept = reviewer.get_by_role("button", name=re.compile("^Accept Shift"))
     await accept.click()
@@ -166,15 +172,16 @@ async def test_a_game_goes_on_in_real_time_and_stops(sign_in: SignIn) -> None:
 
 
 @pytest.mark.usefixtures("pools")
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_a_small_picture_is_large_and_exact(sign_in: SignIn, dark: bool) -> None:
-    page = await sign_in("annotator", dark=dark)
+async def test_a_small_picture_is_large_and_exact(sign_in: SignIn) -> None:
+    page = await sign_in("annotator")
     desk = await take(page, SMALL, SIZES[0])
-    await assert_no_scrolling(page)
-    await assert_accessible(page, "desk of a browser")
-    box = await desk.picture.bounding_box()
-    assert box is not None
-    assert (box["width"] % 320, box["width"] >= 640) == (0, True), "whole pixels, enlarged"
+    for scheme in SCHEMES:
+        await show_in(page, scheme)
+        await assert_no_scrolling(page)
+        await assert_accessible(page, f"desk of a browser, {scheme}")
+        box = await desk.picture.bounding_box()
+        assert box is not None
+        assert (box["width"] % 320, box["width"] >= 640) == (0, True), "whole pixels, enlarged"
     await desk.think("This lamp is to be switched.")
     await page.mouse.click(*await desk.place(160, 120))
     await expect(desk.line).to_have_text("click(160, 120)", timeout=BOUND_MS)
@@ -193,9 +200,8 @@ async def test_a_classic_task_is_scored_by_its_own_reward(sign_in: SignIn) -> No
 
 
 @pytest.mark.usefixtures("pools")
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_a_page_that_asks_for_a_file_is_given_the_one_that_is_chosen(sign_in: SignIn, dark: bool) -> None:
-    page = await sign_in("annotator", dark=dark)
+async def test_a_page_that_asks_for_a_file_is_given_the_one_that_is_chosen(sign_in: SignIn) -> None:
+    page = await sign_in("annotator")
     desk = await take(page, FILES)
     sheet = page.get_by_role("region", name="The page asks for files")
     for _ in range(MOST_STEPS):
@@ -205,7 +211,7 @@ async def test_a_page_that_asks_for_a_file_is_given_the_one_that_is_chosen(sign_
     chooser, instruction = (await page_of(desk)).chooser, (await desk.state()).task.instruction
     assert chooser is not None
     (wanted,) = (file.name for file in chooser.files if file.name in instruction)
-    await assert_accessible(page, "desk of a page that asks for a file")
+    await assert_accessible_in_both(page, "desk of a page that asks for a file")
     await desk.think("This is the file that belongs to the answer.")
     await sheet.get_by_role("checkbox", name=wanted).press("Space")
     await stepped(desk, sheet.get_by_role("button", name="Choose", exact=True).press("Enter"))

@@ -18,8 +18,7 @@ def history(platform: Running) -> None:
 
 
 async def test_two_policies_are_compared_and_one_attempt_is_chosen(history: None, sign_in: SignIn) -> None:
-    researcher = await sign_in("researcher")
-    await researcher.goto("/compare?left=harbour+step-1200")
+    researcher = await sign_in("researcher", "/compare?left=harbour+step-1200")
     await researcher.get_by_role("combobox", name="Right policy").press_sequentially("step-2400", timeout=BOUND_MS)
     await researcher.keyboard.press("ArrowDown")
     await researcher.keyboard.press("Enter")
@@ -32,8 +31,7 @@ async def test_two_policies_are_compared_and_one_attempt_is_chosen(history: None
     assert researcher.url.count("=") == 2, "the address names both attempts"
     await expect(researcher.get_by_role("button", name="Choose the left one")).to_have_count(0)
 
-    reviewer = await sign_in("reviewer", dark=True)
-    await reviewer.goto(researcher.url)
+    reviewer = await sign_in("reviewer", researcher.url, dark=True)
     await expect(rows_of := reviewer.get_by_role("navigation", name="Steps side by side")).to_be_visible(
         timeout=BOUND_MS
     )

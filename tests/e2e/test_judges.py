@@ -39,7 +39,6 @@ async def test_a_pool_is_judged_and_held_against_its_annotator(sign_in: SignIn, 
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)
     await expect(row.get_by_text("0.00", exact=True).first).to_be_visible(timeout=BOUND_MS)
 
-    dark = await sign_in("admin", dark=True)
-    await dark.goto("/judges")
+    dark = await sign_in("admin", "/judges", dark=True)
     await expect(dark.get_by_role("row").filter(has_text=pool)).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(dark, "judges in the dark")

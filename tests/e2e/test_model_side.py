@@ -6,7 +6,7 @@ from playwright.async_api import expect
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS, Desk
-from tests.e2e.test_pages import assert_accessible
+from tests.e2e.test_pages import assert_accessible_in_both
 
 POOL = "Noting drill"
 RIGHT = "The editor is open; hello world is still to be typed."
@@ -25,9 +25,8 @@ async def accept(desk: Desk) -> None:
     await desk.stepped(before)
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_what_the_model_saw(sign_in: SignIn, dark: bool) -> None:
-    page = await sign_in("annotator", dark=dark)
+async def test_what_the_model_saw(sign_in: SignIn) -> None:
+    page = await sign_in("annotator")
     desk = Desk(page)
     await desk.take(POOL)
     await accept(desk)
@@ -42,15 +41,14 @@ async def test_what_the_model_saw(sign_in: SignIn, dark: bool) -> None:
     assert asked is not None
     stored = await page.request.get(f"/api/episodes/{desk.episode}/blobs/{asked.sha256}")
     assert await turns.count() == len((await stored.json())["messages"])
-    await assert_accessible(page, "the prompt")
+    await assert_accessible_in_both(page, "the prompt")
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)
     await desk.leave()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_a_note_is_read_and_put_right(sign_in: SignIn, dark: bool) -> None:
-    page = await sign_in("annotator", dark=dark)
+async def test_a_note_is_read_and_put_right(sign_in: SignIn) -> None:
+    page = await sign_in("annotator")
     desk = Desk(page)
     await desk.take(POOL)
     await page.keyboard.press("Shift+N")
@@ -64,7 +62,7 @@ async def test_a_note_is_read_and_put_right(sign_in: SignIn, dark: bool) -> None
     await expect(note).to_be_visible(timeout=BOUND_MS)
     words = await note.input_value()
     assert words
-    await assert_accessible(page, "the notes")
+    await assert_accessible_in_both(page, "the notes")
     await note.fill(RIGHT)
     await page.keyboard.press("ControlOrMeta+Enter")
     await expect(dialog.get_by_text("put right", exact=True)).to_be_visible(timeout=BOUND_MS)

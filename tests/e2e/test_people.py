@@ -62,8 +62,7 @@ async def test_invited_a_second_factor_and_browsers_sent_away(
     sign_in: SignIn, browser: Browser, platform: Running
 ) -> None:
     username = f"ines-{uuid4().hex[:8]}"
-    admin = await sign_in("admin")
-    await admin.goto("/people")
+    admin = await sign_in("admin", "/people")
     await admin.get_by_role("button", name="Invite", exact=True).click()
     link = admin.get_by_role("textbox", name="Link of the invitation")
     await expect(link).to_be_visible(timeout=BOUND_MS)

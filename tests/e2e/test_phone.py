@@ -11,8 +11,8 @@ from agent_backend.scripted.__main__ import PHONE
 from agent_backend.scripted.script import Script, scripts_load
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS, Desk
-from tests.e2e.test_pages import SIZES, assert_accessible, assert_no_scrolling
+from tests.e2e.desk import BOUND_MS, Desk, open_queue
+from tests.e2e.test_pages import SCHEMES, SIZES, assert_accessible, assert_no_scrolling, show_in
 from trainer.trajectories import folder_open
 from vocabulary.actions import Click, Drag, LongPress, OpenApp, Point, PressHome, Swipe
 from vocabulary.dialects import dialect_named
@@ -36,7 +36,7 @@ async def take(page: Page, size: ViewportSize) -> Desk:
     """Claim a task, and wait until the phone is up and candidates are offered."""
     await page.set_viewport_size(size)
     desk = Desk(page)
-    await page.goto("/queue")
+    await open_queue(page)
     await page.get_by_role("button", name=f"Take one from {POOL}", exact=True).click()
     await expect(desk.cards.first).to_be_visible(timeout=START_MS)
     return desk
@@ -100,8 +100,7 @@ async def test_a_task_by_accepting_and_overriding_reaches_the_export(
     await expect(desk.ended).to_contain_text("100", timeout=BOUND_MS)
     assert await desk.ended.get_by_role("alert").count() == 0, "verifier and annotator disagree"
 
-    reviewer = await sign_in("reviewer")
-    await reviewer.goto(f"/episodes/{desk.episode}")
+    reviewer = await sign_in("reviewer", f"/episodes/{desk.episode}")
     accept = reviewer.get_by_role("button", name=re.compile("^Accept Shift"))
     await accept.click()
     await expect(accept).to_have_count(0, timeout=BOUND_MS)
@@ -141,13 +140,14 @@ async def test_apps_and_buttons_of_the_phone_are_a_key_away(sign_in: SignIn, scr
     await desk.leave()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_a_phone_fits_a_small_screen(sign_in: SignIn, script: Script, dark: bool) -> None:
-    page = await sign_in("annotator", dark=dark)
+async def test_a_phone_fits_a_small_screen(sign_in: SignIn, script: Script) -> None:
+    page = await sign_in("annotator")
     desk = await take(page, SIZES[0])
-    await assert_no_scrolling(page)
-    await assert_accessible(page, "desk of a phone")
-    box = await desk.picture.bounding_box()
-    assert box is not None
-    assert box["height"] > 0.85 * SIZES[0]["height"]
+    for scheme in SCHEMES:
+        await show_in(page, scheme)
+        await assert_no_scrolling(page)
+        await assert_accessible(page, f"desk of a phone, {scheme}")
+        box = await desk.picture.bounding_box()
+        assert box is not None
+        assert box["height"] > 0.85 * SIZES[0]["height"]
     await desk.leave()

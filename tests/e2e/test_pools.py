@@ -18,8 +18,7 @@ ROWS = f"id,instruction,suite,name\none,{INSTRUCTION},desktop,say_hello\ntwo,{IN
 
 
 async def test_a_pool_from_a_file_is_assigned_and_worked_on(sign_in: SignIn) -> None:
-    page = await sign_in("admin")
-    await page.goto("/pools")
+    page = await sign_in("admin", "/pools")
     await page.get_by_role("button", name="New pool").click(timeout=BOUND_MS)
     dialog = page.get_by_role("dialog")
     await dialog.get_by_role("textbox", name="Name").fill("From a file")
@@ -69,8 +68,7 @@ async def test_people_are_dragged_and_pools_changed_together(sign_in: SignIn, pl
     names = ("Board one", "Board two")
     pools = tuple((name, "say_hello") for name in names)
     platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load(*{pools!r})")
-    page = await sign_in("admin")
-    await page.goto("/pools")
+    page = await sign_in("admin", "/pools")
     one, two = (page.get_by_role("region", name=name) for name in names)
     ada = page.get_by_role("listitem").and_(page.locator("[draggable=true]")).filter(has_text="Ada Annotator")
     undo = page.get_by_role("button", name=re.compile("^Undo"))

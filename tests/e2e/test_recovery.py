@@ -54,6 +54,7 @@ async def test_a_draft_outlives_a_reload_and_an_expired_sign_in(sign_in: SignIn,
         sockets.append(socket)
 
     await page.route_web_socket(re.compile("/ws/episodes/"), through)
+    await page.reload()  # only a page that is opened afterwards has its sockets routed
     desk = await drill(page)
     await desk.think(THOUGHT)
     await desk.write("o", desk.line, LINE)

@@ -8,14 +8,13 @@ from playwright.async_api import Route, expect
 
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.desk import BOUND_MS
-from tests.e2e.test_pages import assert_accessible
+from tests.e2e.test_pages import assert_accessible_in_both
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill, dark: bool) -> None:
-    annotator = await sign_in("annotator", dark=dark)
+async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> None:
+    annotator = await sign_in("annotator")
     desk = await drill(annotator)
     await annotator.keyboard.press("1")
     await desk.stepped(1)
@@ -23,10 +22,9 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill, dark
     await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     address = f"/episodes/{desk.episode}"
 
-    reviewer = await sign_in("reviewer", dark=dark)
-    await reviewer.goto("/review?annotator=annotator")
+    reviewer = await sign_in("reviewer", "/review?annotator=annotator")
     await expect(reviewer.get_by_role("heading", name="for a review")).to_be_visible(timeout=BOUND_MS)
-    await assert_accessible(reviewer, "review queue")
+    await assert_accessible_in_both(reviewer, "review queue")
     await reviewer.goto(f"{address}?step=1")
     review = reviewer.get_by_role("region", name="Review")
     verdicts = review.get_by_role("group", name="This step is")
@@ -40,7 +38,7 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill, dark
     async with reviewer.expect_response("**/review/steps/0", timeout=BOUND_MS):
         await reviewer.keyboard.press("Control+Enter")
     await expect(review.get_by_text("1 step judged")).to_be_visible(timeout=BOUND_MS)
-    await assert_accessible(reviewer, "review")
+    await assert_accessible_in_both(reviewer, "review")
     await reviewer.keyboard.press("r")
     await expect(reviewer.get_by_role("textbox", name="What should be different?")).to_be_focused(timeout=BOUND_MS)
     await reviewer.keyboard.insert_text("See the first step.")
@@ -54,7 +52,7 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill, dark
     await dialog.get_by_role("textbox", name="Thought").fill("The file is there, so I open it.")
     await dialog.get_by_role("button", name="Save the revision").click()
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)
-    await assert_accessible(annotator, "mending")
+    await assert_accessible_in_both(annotator, "mending")
     await annotator.keyboard.press("Shift+H")
     await annotator.wait_for_url("**/queue", timeout=BOUND_MS)
 
@@ -64,7 +62,7 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill, dark
     await expect(review.get_by_role("heading", name="Accepted")).to_be_visible(timeout=BOUND_MS)
     await reviewer.goto("/agreement")
     await expect(reviewer.get_by_role("heading", name="Gold tasks")).to_be_visible(timeout=BOUND_MS)
-    await assert_accessible(reviewer, "agreement")
+    await assert_accessible_in_both(reviewer, "agreement")
 
 
 async def test_what_waits_is_gone_through_by_keys_alone(sign_in: SignIn, drill: Drill) -> None:

@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from annotation_app.operations.running import Running, running
@@ -15,6 +17,7 @@ from tests.waiting import wait_until
 
 WITHIN = 600.0
 TASK = "lights"
+Decisions = Callable[[str], list[str]]
 COUNTS = ("accepted", "overridden", "shown")
 
 
@@ -36,18 +39,25 @@ def told(log: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
 
 
-def decisions(platform: Running, pool: str) -> list[str]:
-    """How the steps of a pool were decided, in order."""
-    steps = f"Step.objects.filter(episode__task__pool__name={pool!r}).order_by('episode', 'index')"
-    show = f"print(*{steps}.values_list('decision', flat=True))"
-    return platform.manage("shell", "-v", "0", "-c", f"from annotation_app.episodes.models import Step; {show}").split()
+@pytest.fixture
+def decisions(platform: Running) -> Iterator[Decisions]:
+    """How the steps of a pool were decided, in order; cheap enough to be asked again and again."""
+    ordered = (
+        "SELECT step.decision FROM episodes_step step JOIN episodes_episode episode ON episode.id = step.episode_id"
+        " JOIN tasks_task task ON task.id = episode.task_id JOIN tasks_pool pool ON pool.id = task.pool_id"
+        " WHERE pool.name = %s ORDER BY episode.id, step.index"
+    )
+    with psycopg.connect(platform.environment["PILOTHOUSE_DATABASE_URL"], autocommit=True) as connection:
+        yield lambda pool: [decision for (decision,) in connection.execute(ordered, [pool])]
 
 
 @pytest.mark.parametrize(
     ("policy", "does", "stored"),
     [("expert", "accepted", "accept"), ("scripted", "overridden", "override"), ("", "shown", "override")],
 )
-def test_it_works_a_task_to_its_end(platform: Running, tmp_path: Path, policy: str, does: str, stored: str) -> None:
+def test_it_works_a_task_to_its_end(
+    platform: Running, decisions: Decisions, tmp_path: Path, policy: str, does: str, stored: str
+) -> None:
     pool, log = pool_made(platform, f"Simulated {policy}", policy), tmp_path / "log"
     program = annotating(platform, pool, "--episodes", "1", log=log)
     assert program.wait(timeout=WITHIN) == 0, log.read_text()
@@ -57,7 +67,7 @@ def test_it_works_a_task_to_its_end(platform: Running, tmp_path: Path, policy: s
     assert isinstance(steps, int)
     assert steps > 0
     assert [done[other] for other in COUNTS if other != does] == [0, 0]
-    assert decisions(platform, pool) == [stored] * steps
+    assert decisions(pool) == [stored] * steps
 
 
 @pytest.mark.slow
@@ -76,11 +86,13 @@ def test_the_bundled_policy_proposes_from_pixels(tmp_path: Path) -> None:
         assert int(whole.manage("shell", "-v", "0", "-c", words)) > 0
 
 
-def test_killed_and_started_again_it_goes_on_where_the_desk_stands(platform: Running, tmp_path: Path) -> None:
+def test_killed_and_started_again_it_goes_on_where_the_desk_stands(
+    platform: Running, decisions: Decisions, tmp_path: Path
+) -> None:
     pool, first, second = pool_made(platform, "Simulated twice", "expert"), tmp_path / "first", tmp_path / "second"
     program = annotating(platform, pool, "--episodes", "1", log=first)
     try:
-        wait_until(lambda: bool(decisions(platform, pool)), limit=WITHIN)
+        wait_until(lambda: bool(decisions(pool)), limit=WITHIN)
     finally:
         program.send_signal(signal.SIGKILL)
         program.wait()
@@ -88,7 +100,7 @@ def test_killed_and_started_again_it_goes_on_where_the_desk_stands(platform: Run
     assert again.wait(timeout=WITHIN) == 0, second.read_text()
     (done,) = [*told(first), *told(second)][-1:]
     assert done["ended"] == "success"
-    assert len(set(decisions(platform, pool))) == 1
+    assert len(set(decisions(pool))) == 1
 
 
 def test_what_the_app_refuses_is_told_by_its_code(platform: Running, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from playwright.async_api import Locator, expect
 
 from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
-from tests.e2e.desk import BOUND_MS, Desk
+from tests.e2e.desk import BOUND_MS, Desk, open_queue
 from tests.e2e.test_pages import assert_accessible, assert_no_scrolling
 from trainer.trajectories import folder_open
 from vocabulary.actions import CallTool, ReadFile, RunCode, RunCommand, TypeTerminal, UploadFile, WriteFile
@@ -61,7 +61,7 @@ class Panels:
 
 
 async def take(desk: Desk) -> None:
-    await desk.page.goto("/queue")
+    await open_queue(desk.page)
     await desk.page.get_by_role("button", name=f"Take one from {POOL}", exact=True).click()
     await expect(desk.cards.first).to_be_visible(timeout=START_MS)
 
@@ -160,8 +160,7 @@ async def test_a_task_is_done_from_the_panels(sign_in: SignIn, platform: Running
     await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     await expect(desk.ended).to_contain_text("100", timeout=BOUND_MS)
 
-    reviewer = await sign_in("reviewer")
-    await reviewer.goto(f"/episodes/{desk.episode}")
+    reviewer = await sign_in("reviewer", f"/episodes/{desk.episode}")
     accept = reviewer.get_by_role("button", name=re.compile("^Accept Shift"))
     await accept.click()
     await expect(accept).to_have_count(0, timeout=BOUND_MS)
