@@ -34,7 +34,11 @@ export default defineConfig({
     // A document takes a second to make for each file: tests of plain functions (*.test.ts) go without, unless their
     // first line asks for one.
     projects: [
-      { extends: true, test: { name: "functions", environment: "node", include: ["src/**/*.test.ts"] } },
+      {
+        extends: true,
+        // These files share a worker and its modules: most of their time was the start of a worker and its imports.
+        test: { name: "functions", environment: "node", include: ["src/**/*.test.ts"], isolate: false },
+      },
       {
         extends: true,
         test: {
