@@ -31,13 +31,14 @@ export default defineConfig({
     restoreMocks: true,
     unstubGlobals: true,
     testTimeout: 30_000,
+    // Files share a worker and its modules: a third of their time was the start of a worker and its imports.
+    isolate: false,
     // A document takes a second to make for each file: tests of plain functions (*.test.ts) go without, unless their
     // first line asks for one.
     projects: [
       {
         extends: true,
-        // These files share a worker and its modules: most of their time was the start of a worker and its imports.
-        test: { name: "functions", environment: "node", include: ["src/**/*.test.ts"], isolate: false },
+        test: { name: "functions", environment: "node", include: ["src/**/*.test.ts"] },
       },
       {
         extends: true,

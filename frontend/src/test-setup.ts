@@ -32,4 +32,4 @@ window.ResizeObserver = class {
 
 Element.prototype.scrollIntoView = () => undefined;
 
-Object.defineProperty(document, "fonts", { value: new EventTarget() });
+Object.defineProperty(document, "fonts", { value: new EventTarget(), configurable: true });
