@@ -27,7 +27,7 @@ WORKERS = 3
 """Tests that run at a time: they wait half of their time, and there is a lane beside them."""
 PARALLEL = ("-n", str(WORKERS), "--dist", "loadscope", "--longest-first")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-"""For what a test trains: its models are tiny, and threads that wait for each other take the processors from the rest."""
+"""For what a test trains: its models are tiny, and more threads would only wait for each other."""
 ONCE_MORE = ("--reruns", "1", "-rfEsR")
 OUTPUT_LINES = 400
 """How much of the output of a check that failed is shown; the whole is in its log."""
