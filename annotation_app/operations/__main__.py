@@ -121,7 +121,7 @@ def _test(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
     ensure_setup(Purpose.DEVELOP, console, trainer=not arguments.quick, needs=needs)
     node = ensure_frontend_packages(console, LOG)
     if rest:
-        run = run_and_report([chosen_tests(rest)], console)
+        run = run_and_report([chosen_tests(rest, ensure_trainer(console))], console)
     elif arguments.quick:
         run = run_and_report([unit_tests(), frontend_tests(node)], console)
     else:

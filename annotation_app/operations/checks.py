@@ -123,9 +123,13 @@ def platform_tests(*, everything: bool = False) -> tuple[Check, ...]:
     return (_pytest("platform", *folders, *PARALLEL, *ONCE_MORE, *more, live=True),)
 
 
-def chosen_tests(arguments: Iterable[str]) -> tuple[Check, ...]:
-    """Those that these pytest arguments name."""
-    return (_pytest("chosen", *arguments, live=True),)
+def chosen_tests(arguments: Sequence[str], trainer: Path) -> tuple[Check, ...]:
+    """Those that these pytest arguments name; files of the trainer's tests run in its own environment."""
+    theirs = [word for word in arguments if word.startswith("tests/trainer")]
+    others = [word for word in arguments if word not in theirs]
+    options = [word for word in others if not word.startswith("tests/")]
+    platform = (_pytest("chosen", *others, live=True),) if options != others or not theirs else ()
+    return (*platform, *(trainer_tests(trainer, *theirs, *options) if theirs else ()))
 
 
 def affected_lanes(

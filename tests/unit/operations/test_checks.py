@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation_app.operations import checks
-from annotation_app.operations.checks import Check, run_checks
+from annotation_app.operations.checks import Check, chosen_tests, run_checks
 from annotation_app.operations.console import Console
 from annotation_app.operations.results import Results
 from annotation_app.operations.testing import run_and_report
@@ -50,6 +50,28 @@ def test_the_last_line_counts_every_failure(tmp_path: Path, content: str, status
     said = io.StringIO()
     run_and_report([[check(tmp_path / "report.xml", content, status)]], Console(said))
     assert said.getvalue().splitlines()[-1] == line
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen", "theirs"),
+    [
+        ("tests/unit -k ports", ["tests/unit", "-k", "ports"], None),
+        ("-k trainer", ["-k", "trainer"], None),
+        ("tests/trainer/test_ct.py::test_one -x", None, ["tests/trainer/test_ct.py::test_one", "-x"]),
+        ("tests/trainer tests/unit -x", ["tests/unit", "-x"], ["tests/trainer", "-x"]),
+    ],
+)
+def test_files_of_the_trainer_run_in_its_environment(
+    words: str, chosen: list[str] | None, theirs: list[str] | None
+) -> None:
+    found = {check.name: list(check.command) for check in chosen_tests(words.split(), Path("/trainer/python"))}
+    wanted = {name: tests for name, tests in (("chosen tests", chosen), ("trainer tests", theirs)) if tests}
+    assert found.keys() == wanted.keys()
+    for name, tests in wanted.items():
+        command = found[name]
+        at = command.index(tests[0])
+        assert command[at : at + len(tests)] == tests
+        assert (command[0] == "/trainer/python") == (name == "trainer tests")
 
 
 def test_a_report_of_an_earlier_run_is_not_counted(tmp_path: Path) -> None:
