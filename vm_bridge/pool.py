@@ -152,15 +152,24 @@ class Pool:
             full = len(self._machines) + len(self._begun) >= self._capacity
             resting = time.monotonic() < self._retry_at.get(image, 0)
             name = f"new-{secrets.token_hex(6)}"
-            self._begun.add(name)  # counted before anything is awaited, or another image would take the room
-            if not await self._shelves.begin(image, name, urgent=full or resting):
-                self._begun.discard(name)
-                return
-            if full and not await self._make_room(image):
-                self._begun.discard(name)
-                await self._shelves.lose(name, "there is no room")
-                return
-            self._spawn(self._create(image, name))
+            with self._room_for(name) as room:
+                if not await self._shelves.begin(image, name, urgent=full or resting):
+                    return
+                if full and not await self._make_room(image):
+                    await self._shelves.lose(name, "there is no room")
+                    return
+                self._spawn(self._create(image, name, room.pop_all()))
+
+    @contextlib.contextmanager
+    def _room_for(self, name: str) -> Iterator[contextlib.ExitStack]:
+        """Count a machine that is being made, until this ends or whoever takes the stack over closes it.
+
+        It is counted before anything is awaited, or another image would take the room.
+        """
+        with contextlib.ExitStack() as room:
+            self._begun.add(name)
+            room.callback(self._begun.discard, name)
+            yield room
 
     async def _make_room(self, image: str) -> bool:
         """Give up one idle machine of another image."""
@@ -170,17 +179,16 @@ class Pool:
                 return True
         return False
 
-    async def _create(self, image: str, name: str) -> None:
+    async def _create(self, image: str, name: str, room: contextlib.ExitStack) -> None:
         try:
-            sandbox = await self._host.create(image)
+            with room:
+                sandbox = await self._host.create(image)
         except (BridgeError, OSError) as error:
             logger.warning("no new %s: %s", image, error)
             self._retry_at[image] = time.monotonic() + RETRY_AFTER
             failure = error if isinstance(error, NoMachine) else NoMachine(str(error))
             await self._shelves.fail(image, name, failure)
             return
-        finally:
-            self._begun.discard(name)
         self._machines[sandbox.id] = sandbox
         with self._on_its_way(sandbox):
             await self._shelves.shelve(sandbox, above=self._highest, begun=name)
@@ -328,5 +336,9 @@ class Pool:
 
     def _finished(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        if isinstance(error, RedisError):
+            logger.warning("Redis does not answer: %s", error)
+        else:
             logger.error("a pool task failed", exc_info=error)

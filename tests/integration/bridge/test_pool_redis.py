@@ -1,0 +1,72 @@
+"""A pool whose Redis fails at any of its calls loses no room: what it could not say or hear is put right later."""
+
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisAway
+
+from tests.integration.bridge.pools import bridge_over
+from tests.waiting import eventually
+from vm_bridge import pool
+from vm_bridge.drivers.fake import FakeHost
+from vm_bridge.errors import NoMachine
+from vm_bridge.ledger.shelves import Shelves
+from vm_bridge.sandbox import Sandbox
+
+CAPACITY = 2
+FAILURES = CAPACITY + 1
+"""More in a row than there is room for."""
+WAIT = 20.0
+CALLS = ("beat", "work", "begin", "fail", "shelve", "take", "lose", "states", "in_use")
+RARE = {"fail", "take", "lose"}
+"""Calls that are asked for once or twice."""
+
+
+class UnsteadyHost(FakeHost):
+    """Fails to make the first machine."""
+
+    tried = False
+
+    async def create(self, image: str) -> Sandbox:
+        if not self.tried:
+            self.tried = True
+            raise NoMachine("a program does not start")
+        return await super().create(image)
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BEAT_EVERY", "STOCK_EVERY", "TEND_EVERY", "RETRY_AFTER"):
+        monkeypatch.setattr(pool, name, 0.05)
+
+
+@pytest.mark.parametrize("heard", [False, True], ids=["the call is lost", "the answer is lost"])
+@pytest.mark.parametrize("call", CALLS)
+async def test_every_place_is_leased_again_after_redis_was_away(
+    redis: Redis, monkeypatch: pytest.MonkeyPatch, call: str, heard: bool
+) -> None:
+    done, failures = getattr(Shelves, call), 0
+
+    async def unsteady(shelves: Shelves, *args: Any, **kwargs: Any) -> Any:
+        nonlocal failures
+        if failures == FAILURES:
+            return await done(shelves, *args, **kwargs)
+        failures += 1
+        if heard:
+            await done(shelves, *args, **kwargs)
+        raise RedisAway("Redis is away")
+
+    monkeypatch.setattr(Shelves, call, unsteady)
+    async with bridge_over(UnsteadyHost(("desktop", "phone"), capacity=CAPACITY), redis) as bridge:
+        await bridge.warm(1)
+        for image in ("desktop", "phone", "desktop"):
+            held = []
+            while len(held) < CAPACITY:
+                try:
+                    held.append(await bridge.lease(image, wait=WAIT))
+                except NoMachine as error:
+                    assert "does not start" in str(error)  # who waits first is told why there was none
+            for lease in held:
+                await bridge.release(lease)
+        await eventually(lambda: failures == FAILURES or call in RARE, WAIT)
