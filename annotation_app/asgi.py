@@ -12,15 +12,17 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")
 setup(set_prefix=False)
 
 from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402  # needs the apps loaded
-from annotation_app.web.handler import RequestHandler  # noqa: E402  # needs the settings
+from annotation_app.web.handler import RequestHandler, at_root  # noqa: E402  # needs the settings
 
 routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # type: ignore[arg-type]  # as documented
 
-application = ProtocolTypeRouter(
-    {
-        "http": RequestHandler(),
-        "websocket": AllowedHostsOriginValidator(
-            AuthMiddlewareStack(URLRouter(routes))  # type: ignore[arg-type]  # as documented
-        ),
-    }
+application = at_root(
+    ProtocolTypeRouter(
+        {
+            "http": RequestHandler(),
+            "websocket": AllowedHostsOriginValidator(
+                AuthMiddlewareStack(URLRouter(routes))  # type: ignore[arg-type]  # as documented
+            ),
+        }
+    )
 )

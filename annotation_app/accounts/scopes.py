@@ -8,9 +8,13 @@ SCOPE = re.compile(r"^(\*|[a-z][a-z-]{0,31}):(read|write)$")
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-def scope_of(method: str, path: str) -> str:
-    """The scope a call needs, for example `exports:write` for a POST to `/api/exports`."""
-    area = path.removeprefix("/api/").split("/", 1)[0]
+def scope_of(method: str, route: str) -> str:
+    """The scope a call needs, for example `exports:write` for a POST to the route `api/exports`.
+
+    Args:
+        route: The pattern of addresses that the call was led by. What a client says the path is may differ from it.
+    """
+    area = route.removeprefix("api/").split("/", 1)[0]
     return f"{area}:{'read' if method in READING else 'write'}"
 
 

@@ -15,7 +15,9 @@ class TokenBearer(HttpBearer):
     scope of the call's area."""
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
-        user = services.token_user(token, scope=scope_of(request.method or "", request.path))
+        assert request.resolver_match is not None
+        scope = scope_of(request.method or "", request.resolver_match.route)
+        user = services.token_user(token, scope=scope)
         if user is not None:
             request.user = user
         return user

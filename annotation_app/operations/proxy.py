@@ -43,7 +43,8 @@ http {{
     proxy_set_header Host $http_host;
     proxy_set_header Upgrade $http_upgrade;
     proxy_set_header Connection $upgrade;
-    # Set, never passed on: the web app takes both as the truth.
+    # Set, never passed on: the web app takes them as the truth.
+    proxy_set_header Daphne-Root-Path "";
     proxy_set_header X-Forwarded-Proto $scheme;
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_connect_timeout 2s;

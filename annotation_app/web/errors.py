@@ -15,7 +15,7 @@ def _shaped(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     plain = response.status_code >= HTTPStatus.BAD_REQUEST and not response.headers.get("Content-Type", "").startswith(
         "application/json"
     )
-    if not (plain and request.path.startswith("/api/")):
+    if not (plain and request.path_info.startswith("/api/")):
         return response
     body = {
         "code": CODES.get(response.status_code, "bad_request"),

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import IO, Any, cast
 
 from asgiref.sync import sync_to_async
+from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
@@ -26,6 +27,18 @@ THREADS = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="request")
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+
+
+def at_root(application: Any) -> ASGI3Application:
+    """The application as it lies at the root of its host, whatever a client's `Daphne-Root-Path` header says.
+
+    With a prefix of the client's choice, the path that is logged and the path that is answered would differ.
+    """
+
+    async def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        await application({**scope, "root_path": ""}, receive, send)
+
+    return answer
 
 
 class RequestHandler(ASGIHandler):

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from http import HTTPMethod
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
@@ -13,6 +14,8 @@ from annotation_app.trace import HEADER, traced
 from annotation_app.web.middleware import Handler
 
 logger = logging.getLogger("pilothouse.http")
+METHODS = {method.value for method in HTTPMethod}
+"""A client may invent others, each of which would be a series of figures that is kept for ever."""
 QUIET = ("/api/health", "/api/metrics", "/assets/")
 """What is asked so often that a line for each would hide the rest."""
 
@@ -40,9 +43,10 @@ def tracing(get_response: Handler) -> Handler:
 def _told(request: HttpRequest, response: HttpResponse, trace: str, began: float) -> HttpResponse:
     seconds = time.monotonic() - began
     route = request.resolver_match.route if request.resolver_match else "none"
-    REQUESTS.labels(request.method or "", route).observe(seconds)
+    method = request.method if request.method in METHODS else "other"
+    REQUESTS.labels(method, route).observe(seconds)
     ANSWERS.labels(str(response.status_code)).inc()
     response.headers[HEADER] = trace
-    if not request.path.startswith(QUIET):
+    if not request.path_info.startswith(QUIET):
         logger.info("%s %s %s in %.0f ms", request.method, request.path, response.status_code, seconds * 1000)
     return response

@@ -4,6 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from http import HTTPMethod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,7 @@ from annotation_app.health import asking
 from annotation_app.health.asking import BACKUP, HEARTBEAT
 from annotation_app.health.checks import LATE
 from annotation_app.health.jobs import heartbeat
+from annotation_app.health.metrics import REQUESTS
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.queues import ORDINARY, TRAINING, training_note
 from annotation_app.trace import HEADER, JsonFormatter, TraceFilter, trace_id, traced
@@ -153,6 +155,14 @@ def test_prometheus_reads_figures_with_an_admin_s_token(world: World, alma: User
     assert 'pilothouse_up{part="database"} 1.0' in text
     assert "pilothouse_http_request_seconds_bucket" in text
     assert read(("policies:read",)).json()["code"] == "scope_missing"
+
+
+def test_methods_that_clients_invent_are_counted_as_one(world: World, alma: User) -> None:
+    for invented in ("BREW", "b" * 4_000):
+        Client().generic(invented, "/api/health")
+    methods = {sample.labels["method"] for metric in REQUESTS.collect() for sample in metric.samples}
+    assert "other" in methods
+    assert methods <= {*HTTPMethod, "other"}
 
 
 def test_an_answer_names_the_id_it_was_given_or_a_new_one(world: World) -> None:

@@ -124,6 +124,25 @@ def _refusals(rule: Rule, caller: Caller) -> tuple[int, ...]:
     return (404,) if caller in rule.hidden else (403, 404)
 
 
+@pytest.mark.parametrize("prefix", ["/api/feed", "/api/feed/", "api/feed"])
+def test_a_path_of_the_clients_choice_gives_a_token_no_other_scope(things: Things, prefix: str) -> None:
+    """What a token may call is decided on the route, not on what the path looks like with a prefix before it."""
+    made = world_token(things, "feed:read")
+    for route, rule in ROUTES.items():
+        if "nobody" in rule.callers or route.startswith("GET /api/feed"):
+            continue
+        client = Client(raise_request_exception=False, headers={"Authorization": f"Bearer {made}"}, SCRIPT_NAME=prefix)
+        response = call(client, route, rule, things)
+        assert response.status_code in (401, 403), (route, response.status_code)
+
+
+def world_token(things: Things, scope: str) -> str:
+    """A token of the admin's with this scope alone."""
+    asked = {"name": "ci", "scopes": [scope], "days": 1}
+    answer = things.world.client(things.admin).post("/api/me/tokens", asked, content_type=JSON)
+    return str(answer.json()["token"])
+
+
 def test_every_command_has_a_row() -> None:
     kinds = {
         kind["properties"]["type"]["const"] for kind in COMMAND.json_schema()["$defs"].values() if _is_command(kind)

@@ -13,7 +13,7 @@ from django.urls import path
 
 from annotation_app.accounts.models import User
 from annotation_app.live.threads import in_database
-from annotation_app.web.handler import WORKERS, RequestHandler
+from annotation_app.web.handler import WORKERS, RequestHandler, at_root
 from tests.integration.web.conftest import BOUND, World, session_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,15 +48,16 @@ urlpatterns = [
     path("endless", lambda request: StreamingHttpResponse(endless())),
     path("meeting", meeting),
     path("thread", thread_of),
+    path("where", lambda request: HttpResponse(f"{request.path} {request.path_info}")),
 ]
 
 
-def asked(where: str, *headers: tuple[bytes, bytes]) -> Any:
-    """A GET request on its way to the application."""
+def asked(where: str, *headers: tuple[bytes, bytes], root_path: str = "") -> Any:
+    """A GET request on its way to the application, as daphne hands it over."""
     scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": where, "raw_path": where.encode()}
     more = {"query_string": b"", "headers": [(b"host", b"localhost"), *headers], "client": ("127.0.0.1", 1)}
     communicator: Any = ApplicationCommunicator
-    return communicator(RequestHandler(), {**scope, **more})
+    return communicator(at_root(RequestHandler()), {**scope, **more, "root_path": root_path})
 
 
 async def answer(request: Any) -> bytes:
@@ -89,6 +90,9 @@ class TestThreads:
             post_init.disconnect(note, sender=User)
         assert [*loaded, str(committed.ada.pk)] == told.decode().split()
         assert loaded[0].startswith("request")
+
+    async def test_no_client_says_where_the_application_lies(self) -> None:
+        assert await answer(asked("/where", root_path="/where")) == b"/where /where"
 
     async def test_as_many_are_answered_at_once_as_there_are_threads(self) -> None:
         names = await asyncio.gather(*(answer(asked("/meeting")) for _ in range(WORKERS)))
