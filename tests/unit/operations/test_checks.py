@@ -55,10 +55,10 @@ def test_the_last_line_counts_every_failure(tmp_path: Path, content: str, status
 @pytest.mark.parametrize(
     ("words", "chosen", "theirs"),
     [
-        ("tests/unit -k ports", ["tests/unit", "-k", "ports"], None),
+        ("tests/none -k ports", ["tests/none", "-k", "ports"], None),
         ("-k trainer", ["-k", "trainer"], None),
-        ("tests/trainer/test_ct.py::test_one -x", None, ["tests/trainer/test_ct.py::test_one", "-x"]),
-        ("tests/trainer tests/unit -x", ["tests/unit", "-x"], ["tests/trainer", "-x"]),
+        ("tests/trainer/test_none.py::test_one -x", None, ["tests/trainer/test_none.py::test_one", "-x"]),
+        ("tests/trainer/test_none.py tests/none -x", ["tests/none", "-x"], ["tests/trainer/test_none.py", "-x"]),
     ],
 )
 def test_files_of_the_trainer_run_in_its_environment(
