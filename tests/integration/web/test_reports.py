@@ -22,9 +22,11 @@ from tests.integration.web.conftest import World, task_named
 from vocabulary.actions import Click
 from vocabulary.steps import Decision
 
-TODAY = datetime.now(UTC).date()
-DAYS = {"since": str(TODAY - timedelta(days=1)), "until": str(TODAY + timedelta(days=1))}
-"""Also where a run begins before midnight."""
+
+def recent_days() -> dict[str, str]:
+    """Query parameters: yesterday to tomorrow, so that a test may run over midnight."""
+    today = datetime.now(UTC).date()
+    return {"since": str(today - timedelta(days=1)), "until": str(today + timedelta(days=1))}
 
 
 def episode_done(user: User, pool: int, decisions: tuple[Decision, ...], *, outcome: str, decide_ms: float) -> Episode:
@@ -71,7 +73,7 @@ def work(committed: World) -> World:
 
 
 def asked(world: World, **query: str) -> dict[str, Any]:
-    answer = world.client(world.ravi).get("/api/report", {**DAYS, **query})
+    answer = world.client(world.ravi).get("/api/report", {**recent_days(), **query})
     assert answer.status_code == 200, answer.content
     found: dict[str, Any] = answer.json()
     return found
@@ -89,12 +91,14 @@ class TestFigures:
         assert total["returned"] is None, "nothing was reviewed"
 
     def test_rows_are_of_what_was_asked_for_and_add_up(self, work: World) -> None:
+        stored: tuple[type[Episode | Step], ...] = (Episode, Step)
+        begun_at = [row.created_at for model in stored for row in model.objects.all()]
         for by, labels in {
             "pool": ["real", "other"],
             "annotator": ["ada", "ben"],
             "policy": [POLICY.label, ""],
             "kind": ["fake/type"],
-            "day": [str(TODAY)],
+            "day": sorted({str(begun.date()) for begun in begun_at}),
         }.items():
             report = asked(work, by=by)
             assert [row["label"] for row in report["rows"]] == labels, by
@@ -118,9 +122,10 @@ class TestFigures:
         report = asked(work, by="policy", application="fake")
         first = report["rows"][0]
         assert (first["key"], first["figures"]["override"]["successes"]) == (POLICY.label, 1)
-        table = work.client(work.ravi).get("/api/report.csv", {**DAYS, "by": "application"}).content.decode("utf-8-sig")
+        answer = work.client(work.ravi).get("/api/report.csv", {**recent_days(), "by": "application"})
+        table = answer.content.decode("utf-8-sig")
         assert [row[0] for row in csv.reader(io.StringIO(table))] == ["application", "fake", "Shop"]
-        assert work.client(work.ravi).get("/api/report", {**DAYS, "level": "6"}).status_code == 422
+        assert work.client(work.ravi).get("/api/report", {**recent_days(), "level": "6"}).status_code == 422
 
     def test_filters_narrow_steps_episodes_latencies_and_queues(self, work: World) -> None:
         report = asked(work, pool=str(work.pool.pk), annotator="ada")
@@ -154,25 +159,25 @@ class TestFigures:
 class TestAsking:
     def test_what_makes_no_sense_is_refused(self, world: World) -> None:
         for query, code in (
-            ({"since": str(TODAY), "until": str(TODAY - timedelta(days=1))}, "period"),
+            ({"since": recent_days()["until"], "until": recent_days()["since"]}, "period"),
             ({"since": "1990-01-01"}, "period"),
             ({"zone": "Mars/Olympus"}, "time_zone"),
             ({"zone": "../../etc/passwd"}, "invalid"),
             ({"by": "colour"}, "invalid"),
         ):
-            answer = world.client(world.ravi).get("/api/report", {**DAYS, **query})
+            answer = world.client(world.ravi).get("/api/report", {**recent_days(), **query})
             assert (answer.status_code, answer.json()["code"]) == (422, code), query
 
     def test_annotators_see_none(self, world: World) -> None:
         for path in ("/api/report", "/api/report.csv"):
-            assert world.client(world.ada).get(path, DAYS).status_code == 403
+            assert world.client(world.ada).get(path, recent_days()).status_code == 403
 
     def test_nothing_yet(self, world: World) -> None:
         report = asked(world)
         assert (report["rows"], report["days"], report["total"]["override"]) == ([], [], None)
 
     def test_the_table_holds_the_rows(self, work: World) -> None:
-        answer = work.client(work.ravi).get("/api/report.csv", {**DAYS, "by": "annotator"})
+        answer = work.client(work.ravi).get("/api/report.csv", {**recent_days(), "by": "annotator"})
         rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
         assert [(row["annotator"], row["steps"], row["override_attempts"]) for row in rows] == [
             ("ada", "3", "3"),
