@@ -4,7 +4,6 @@ import os
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django import setup
 from django.urls import path
 
@@ -13,6 +12,7 @@ setup(set_prefix=False)
 
 from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402  # needs the apps loaded
 from annotation_app.web.handler import RequestHandler, at_root  # noqa: E402  # needs the settings
+from annotation_app.web.origins import own_pages  # noqa: E402  # needs the settings
 
 routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # type: ignore[arg-type]  # as documented
 
@@ -20,9 +20,7 @@ application = at_root(
     ProtocolTypeRouter(
         {
             "http": RequestHandler(),
-            "websocket": AllowedHostsOriginValidator(
-                AuthMiddlewareStack(URLRouter(routes))  # type: ignore[arg-type]  # as documented
-            ),
+            "websocket": own_pages(AuthMiddlewareStack(URLRouter(routes))),  # type: ignore[arg-type]  # as documented
         }
     )
 )

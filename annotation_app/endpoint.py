@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
@@ -32,7 +33,7 @@ class PydanticRenderer(BaseRenderer):
 class SignedIn(APIKeyCookie):
     """The session cookie with its CSRF header: what every route asks for unless it says otherwise."""
 
-    param_name = "sessionid"
+    param_name = settings.SESSION_COOKIE_NAME
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Any:
         return request.user if request.user.is_authenticated else None

@@ -43,6 +43,14 @@ def preview_path(machine_id: str) -> str:
     return f"/sandboxes/{machine_id}/proxy"
 
 
+def preview_entrance(machine_id: str) -> str:
+    """Below which path a browser exchanges a ticket for a pass: `{entrance}/{port}/{path}`.
+
+    It lies outside `preview_path`, so that no service worker of an earlier lease can answer in its place.
+    """
+    return f"/sandboxes/{machine_id}/enter"
+
+
 def mint(secret: str, claim: TicketClaim, *, ttl: float = 30) -> str:
     """A ticket for `claim`, good for `ttl` seconds: text that is safe in a URL."""
     ticket = Ticket(claim=claim, expires=time.time() + ttl, nonce=secrets.token_urlsafe(12))

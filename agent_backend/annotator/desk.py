@@ -45,6 +45,7 @@ class Account:
     def __init__(self, web: str, *, http: httpx.AsyncClient | None = None) -> None:
         self._http = http or httpx.AsyncClient(base_url=web, timeout=60, headers={"Origin": web})
         self.web = web
+        self._csrf = ""
 
     async def __aenter__(self) -> "Account":
         return self
@@ -56,8 +57,9 @@ class Account:
 
     async def sign_in(self, user: str, password: str) -> None:
         """Begin a session."""
-        await self._ask("GET", "/api/session")
-        await self._ask("POST", "/api/session", {"username": user, "password": password})
+        self._csrf = (await self._ask("GET", "/api/session"))["csrf"]
+        session = await self._ask("POST", "/api/session", {"username": user, "password": password})
+        self._csrf = session["csrf"]
 
     async def pool(self, name: str) -> int:
         """The number of a pool one may work in."""
@@ -88,7 +90,7 @@ class Account:
             yield socket
 
     async def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        headers = {"X-CSRFToken": self._http.cookies.get("csrftoken") or ""}
+        headers = {"X-CSRFToken": self._csrf}
         try:
             answer = await self._http.request(method, path, json=body, headers=headers)
         except httpx.HTTPError as error:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from django.http import HttpRequest
 from ninja import Path, Router, Status
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from annotation_app.accounts import selectors, services
 from annotation_app.accounts.api import SessionOut, session_out
@@ -17,6 +17,7 @@ from annotation_app.accounts.schemas import (
     InvitationIn,
     InvitationMade,
     InvitationOut,
+    InvitationSecret,
     InvitationShown,
     JoinIn,
     PersonIn,
@@ -29,7 +30,6 @@ from annotation_app.endpoint import Plain, csrf_required
 
 router = Router(tags=["people"])
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
-Secret = Annotated[str, Path(), StringConstraints(pattern=r"^[A-Za-z0-9_-]{20,100}$")]
 
 
 @router.get("/people", response=PersonPage)
@@ -103,7 +103,7 @@ def invitation_make(request: HttpRequest, body: InvitationIn) -> InvitationMade:
     invitation, secret = services.invitation_make(
         actor=user_of(request), email=body.email, roles=body.roles, groups=body.groups, days=body.days
     )
-    link = request.build_absolute_uri(f"/join/{secret}")
+    link = request.build_absolute_uri(f"/join#{secret}")
     sent = services.invitation_send(invitation=invitation, link=link)
     return InvitationMade(invitation=selectors.invitation_out(invitation), link=link, sent=sent)
 
@@ -115,17 +115,20 @@ def invitation_withdraw(request: HttpRequest, invitation_id: RowId) -> Status[No
     return Status(204, None)
 
 
-@router.get("/join/{secret}", auth=None, response=InvitationShown)
-def invitation_get(request: HttpRequest, secret: Secret) -> InvitationShown:
-    """Who invites whom as what."""
-    return selectors.invitation_shown(digest=services.digest(secret))
+@router.post("/join/invitation", auth=None, response=InvitationShown)
+def invitation_get(request: HttpRequest, body: InvitationSecret) -> InvitationShown:
+    """Who invites whom as what. The secret is in the body: paths are logged and kept in histories."""
+    csrf_required(request)
+    return selectors.invitation_shown(digest=services.digest(body.secret))
 
 
-@router.post("/join/{secret}", auth=None, response=SessionOut)
-def invitation_accept(request: HttpRequest, secret: Secret, body: JoinIn) -> SessionOut:
+@router.post("/join", auth=None, response=SessionOut)
+def invitation_accept(request: HttpRequest, body: JoinIn) -> SessionOut:
     """Make the account, and be signed in."""
     csrf_required(request)
-    user = services.invitation_accept(secret=secret, username=body.username, name=body.name, password=body.password)
+    user = services.invitation_accept(
+        secret=body.secret, username=body.username, name=body.name, password=body.password
+    )
     services.sign_in(request=request, user=user, how="invite")
     return session_out(request)
 

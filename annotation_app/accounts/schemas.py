@@ -117,7 +117,13 @@ class InvitationShown(Frozen):
     invited_by: str
 
 
-class JoinIn(Frozen):
+class InvitationSecret(Frozen):
+    """What the link of an invitation ends with."""
+
+    secret: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{20,100}$")]
+
+
+class JoinIn(InvitationSecret):
     """The account somebody makes with an invitation."""
 
     username: Username

@@ -1,4 +1,4 @@
-"""How django-allauth keeps the key of an authenticator app: sealed, so that a copy of the database opens nothing."""
+"""How django-allauth stores the key of an authenticator app: sealed, so that a copy of the database opens nothing."""
 
 from base64 import urlsafe_b64encode
 from hashlib import sha256
@@ -7,16 +7,22 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from cryptography.fernet import Fernet
 from django.conf import settings
 
+from annotation_app.sealing import FACTORS, seal, unseal
+
 
 class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # untyped library
-    """Seals with a key made from the secret key."""
+    """Seals with the keys of credentials, so that a new secret key ends no second factor."""
 
     def encrypt(self, text: str) -> str:
-        return _seal().encrypt(text.encode()).decode()
+        return seal(text, purpose=FACTORS)
 
     def decrypt(self, encrypted_text: str) -> str:
-        return _seal().decrypt(encrypted_text.encode()).decode()
+        try:
+            return unseal(encrypted_text, purpose=FACTORS)
+        except ValueError:
+            return _earlier().decrypt(encrypted_text.encode()).decode()
 
 
-def _seal() -> Fernet:
+def _earlier() -> Fernet:
+    """The key that sealed factors before they had keys of their own: made from the secret key alone."""
     return Fernet(urlsafe_b64encode(sha256(f"pilothouse.factor:{settings.SECRET_KEY}".encode()).digest()))

@@ -3,14 +3,13 @@
 import asyncio
 from uuid import UUID
 
-from django.conf import settings
-
 from agent_backend.errors import PolicyError
 from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.samples import Samples
 from annotation_app.design import services
 from annotation_app.design.schemas import WritingPlan
 from annotation_app.design.wording import question, wordings_read
+from annotation_app.policies.api_keys import api_key_for
 
 PATIENCE = Waits(token=60.0, total=300.0)
 """Nobody waits at a desk for it."""
@@ -32,7 +31,7 @@ def writing_do(*, writing_id: UUID) -> None:
 
 async def wordings_ask(plan: WritingPlan) -> tuple[str, ...]:
     """What the model said that is of use. Raises PolicyError where it does not answer."""
-    completions = Completions(plan.server.base_url, api_key=settings.ENV.policy_api_key, waits=PATIENCE)
+    completions = Completions(plan.server.base_url, api_key=api_key_for(plan.server.base_url), waits=PATIENCE)
     try:
         samples = await completions.sample(
             {

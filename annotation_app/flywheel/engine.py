@@ -11,8 +11,10 @@ from django.conf import settings
 from annotation_app.errors import ApplicationError, storage_code
 from annotation_app.exports.folder import MissingBlobs
 from annotation_app.flywheel.programs import Halted, ProgramFailed, Programs, held
+from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.selectors.turns import turn_of
 from annotation_app.flywheel.services import gate, ledger, lending, samples, training
+from annotation_app.policies.api_keys import api_key_for
 
 logger = logging.getLogger(__name__)
 Work = Callable[[Any, Programs], dict[str, Any]]
@@ -57,7 +59,7 @@ def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
             if lock is None:
                 return False
             running = partial(ledger.turn_running, turn_id=turn_id)
-            programs = Programs(lock, running, _secrets())
+            programs = Programs(lock, running, _secrets(turn.recipe))
             for at, work in STAGES:
                 if not running() or not _stage(turn_id, at, work, programs):
                     return True
@@ -71,9 +73,16 @@ def turn_go(*, turn_id: UUID, patience: float = 0.0) -> bool:
         raise
 
 
-def _secrets() -> dict[str, str]:
-    """What programs are told in their environment, where no list of processes shows it."""
-    return {"PILOTHOUSE_SECRET": settings.ENV.secret, "PILOTHOUSE_POLICY_API_KEY": settings.ENV.policy_api_key}
+def _secrets(recipe: Recipe) -> dict[str, str]:
+    """Environment variables of the programs, where no list of processes shows them.
+
+    The API key is given only where it belongs to every server that the turn speaks to.
+    """
+    keys = {api_key_for(url) for url in (recipe.server, recipe.serving.url if recipe.serving else "") if url}
+    return {
+        "PILOTHOUSE_SECRET": settings.ENV.secret,
+        "PILOTHOUSE_POLICY_API_KEY": keys.pop() if len(keys) == 1 else "",
+    }
 
 
 def _stage(turn_id: UUID, name: str, work: Work, programs: Programs) -> bool:

@@ -27,6 +27,7 @@ from annotation_app.fleet.services import hosts_now
 from annotation_app.health import checks, history
 from annotation_app.health.checks import Answer, Queue
 from annotation_app.health.schemas import CheckKind
+from annotation_app.policies.api_keys import api_key_for
 from annotation_app.queues import ORDINARY, TRAINING, training_heard
 
 BOUND = 3.0
@@ -198,7 +199,7 @@ def _http(url: str, headers: dict[str, str] | None = None) -> Answer:
 
 
 def _model(url: str, scripted: bool) -> Callable[[], Answer]:
-    key = "" if scripted else settings.ENV.policy_api_key
+    key = "" if scripted else api_key_for(url)
     return lambda: _http(f"{url.rstrip('/')}/models", {"Authorization": f"Bearer {key}"} if key else None)
 
 

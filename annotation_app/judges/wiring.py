@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from uuid import UUID
 
-from django.conf import settings
 from pydantic import SecretStr
 
 from agent_backend.errors import PolicyError, PolicyRejected
@@ -15,6 +14,7 @@ from annotation_app.episodes.selectors import episode_trajectory
 from annotation_app.episodes.services import blob_keep
 from annotation_app.judges import services
 from annotation_app.judges.schemas import JudgeServer, RunPlan
+from annotation_app.policies.api_keys import api_key_for
 from vocabulary.base import Frozen
 from vocabulary.blobs import BlobRef
 from vocabulary.judgements import Judgement
@@ -111,6 +111,6 @@ def _endpoint(server: JudgeServer) -> JudgeEndpoint | None:
         ref=server.ref,
         base_url=server.base_url,
         model=server.model,
-        api_key=SecretStr("" if server.ref.scripted else settings.ENV.policy_api_key),
+        api_key=SecretStr("" if server.ref.scripted else api_key_for(server.base_url)),
         settings=server.settings,
     )

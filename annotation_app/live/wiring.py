@@ -28,6 +28,7 @@ from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.schemas import IceServerOut
 from annotation_app.live.store import DjangoStore
 from annotation_app.live.threads import in_database
+from annotation_app.policies.api_keys import api_key_for
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_note
@@ -38,7 +39,7 @@ from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.ice import ICE_SERVERS, ice_passes
 from vm_bridge.machine import Advice, Lease, Machine
 from vm_bridge.machine import Snapshot as MachineSnapshot
-from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
+from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_entrance
 from vocabulary.actions import Action
 from vocabulary.memory import Budget
 from vocabulary.messages import EpisodeState, Event
@@ -92,7 +93,7 @@ def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str
     )
     page, _, query = path.lstrip("/").partition("?")
     given = f"{query}&" if query else ""
-    address = f"{origin}{preview_path(lease.machine_id)}/{port}/{page}?{given}{PREVIEW_PARAMETER}={quote(ticket)}"
+    address = f"{origin}{preview_entrance(lease.machine_id)}/{port}/{page}?{given}{PREVIEW_PARAMETER}={quote(ticket)}"
     return ticket, address
 
 
@@ -218,7 +219,7 @@ def _endpoint(server: PolicyServer) -> Endpoint:
         **server.ref.model_dump(),
         base_url=server.base_url,
         model=server.model,
-        api_key=SecretStr("" if server.ref.scripted else settings.ENV.policy_api_key),
+        api_key=SecretStr("" if server.ref.scripted else api_key_for(server.base_url)),
         sampling=Sampling.model_validate({**json.loads(server.sampling), "n": server.candidates}),
         budget=Budget.model_validate_json(server.memory),
     )

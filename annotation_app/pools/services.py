@@ -18,8 +18,8 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.pools.schemas import PoolRef, PoolSettings, TaskRow, UploadReport
 from annotation_app.pools.selectors import changes_since, settings_of
 from annotation_app.pools.uploads import MOST_FAULTS, Fault, Upload, UploadFormat, upload_read
+from annotation_app.sealing import seal
 from annotation_app.tasks.models import Credential, Pool, TaskState
-from annotation_app.tasks.sealing import seal
 from annotation_app.tasks.services import tasks_add
 from vocabulary.tasks import Task
 

@@ -13,6 +13,8 @@ ENV = environment_read()
 ROOT = Path(__file__).resolve().parents[2]
 
 SECRET_KEY = ENV.secret_key
+CREDENTIALS_KEYS = ENV.list_of("credentials_keys")
+"""Seal what is stored and never shown again. The first seals, each opens, and so does the secret key."""
 DEBUG = False
 ALLOWED_HOSTS = ENV.list_of("allowed_hosts")
 CSRF_TRUSTED_ORIGINS = ENV.list_of("web_origins")
@@ -107,6 +109,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "health.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
     "health-look": {"task": "health.look", "schedule": 60.0, "options": {"expires": 60}},
+    "sessions-clear": {"task": "accounts.sessions_clear", "schedule": 3600.0, "options": {"expires": 3600}},
     "retention-run": {"task": "retention.run", "schedule": 3600.0, "options": {"expires": 3600}},
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
     "branches-refresh": {"task": "episodes.branches_refresh", "schedule": 60.0, "options": {"expires": 60}},
@@ -124,7 +127,7 @@ CELERY_BEAT_SCHEDULE = {
 
 AUTH_USER_MODEL = "accounts.User"
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "annotation_app.accounts.hashers.BoundedArgon2Hasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -158,9 +161,12 @@ MFA_TOTP_TOLERANCE = 1  # a phone's clock may be off by half a minute; see facto
 globals().update(email_settings(ENV.email_url))
 DEFAULT_FROM_EMAIL = ENV.email_from
 SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+SESSION_COOKIE_NAME = "__Host-sessionid" if ENV.secure else "sessionid"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = ENV.secure
+CSRF_COOKIE_NAME = "__Host-csrftoken" if ENV.secure else "csrftoken"
+CSRF_COOKIE_HTTPONLY = True  # pages get the token with the session; those of other ports share the cookies of a host
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = ENV.secure
 SECURE_CONTENT_TYPE_NOSNIFF = True

@@ -39,7 +39,8 @@ class Environment(BaseModel):
     secret_key: str = ""
     """Signs sessions. Empty: made once and kept under `data` (not in production)."""
     credentials_keys: str = ""
-    """Seal the credentials of tasks, comma separated: the first seals, each opens. Empty: made from `secret_key`."""
+    """Seal credentials of tasks, secrets of webhooks and second factors, comma separated: the first seals, each opens.
+    Empty: made once and kept under `data` (not in production)."""
     secret: str = ""
     """Shared with the bridge: authorises calls, signs stream tickets."""
     data: Path = Path(".data")
@@ -61,7 +62,9 @@ class Environment(BaseModel):
     nano_url: str = ""
     """Where the bundled policy is served. Empty: nowhere, and the demo has no pool for it."""
     policy_api_key: str = ""
-    """Sent to policy servers that ask for one."""
+    """Sent to the policy servers of `policy_api_key_servers`, and to no other."""
+    policy_api_key_servers: str = ""
+    """Origins (scheme://host:port) of the policy servers that the key belongs to, comma separated."""
     pseudonym_key: str = ""
     """Makes the names that stand for people in exports. Empty: `secret_key`; set, names outlive a change of that."""
     email_url: str = ""
@@ -100,13 +103,19 @@ def environment_read(source: Mapping[str, str] = os.environ) -> Environment:
         name: source[PREFIX + name.upper()] for name in Environment.model_fields if PREFIX + name.upper() in source
     }
     try:
-        return Environment.model_validate(given)
+        environment = Environment.model_validate(given)
     except ValidationError as error:
         lines = [f"{PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors()]
         raise ImproperlyConfigured("; ".join(lines)) from error
+    if environment.policy_api_key and not environment.policy_api_key_servers:
+        raise ImproperlyConfigured(KEY_WITHOUT_SERVERS)
+    return environment
 
 
-REQUIRED = ("secret_key", "secret", "database_url", "redis_url", "allowed_hosts", "web_origins")
+KEY_WITHOUT_SERVERS = (
+    "PILOTHOUSE_POLICY_API_KEY needs PILOTHOUSE_POLICY_API_KEY_SERVERS: the origins of the policy servers it belongs to"
+)
+REQUIRED = ("secret_key", "credentials_keys", "secret", "database_url", "redis_url", "allowed_hosts", "web_origins")
 SHORTEST_SECRET = 32
 """Characters of a secret that cannot be guessed."""
 

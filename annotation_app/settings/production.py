@@ -6,9 +6,11 @@ from annotation_app.settings.env import production_check
 
 production_check(ENV)
 
+SESSION_COOKIE_NAME = "__Host-sessionid"
 SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_NAME = "__Host-csrftoken"
 CSRF_COOKIE_SECURE = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = True
 SECURE_REDIRECT_EXEMPT = [r"^api/health$"]
-SECURE_HSTS_SECONDS = 30 * 24 * 3600
+SECURE_HSTS_SECONDS = 365 * 24 * 3600

@@ -240,7 +240,7 @@ class Consent(models.Model):
 
 
 class Credential(models.Model):
-    """A value that tasks of a pool may have typed as `secret:NAME`; kept as `annotation_app.tasks.sealing` seals it."""
+    """A value that tasks of a pool may have typed as `secret:NAME`; kept as `annotation_app.sealing` seals it."""
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="credentials")
     name = models.CharField(max_length=64)

@@ -10,6 +10,7 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import sees_everything
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import kinds_evaluated, policy_ref
+from annotation_app.sealing import unseal
 from annotation_app.tasks.hours import opens_at
 from annotation_app.tasks.models import (
     Assignment,
@@ -24,7 +25,6 @@ from annotation_app.tasks.models import (
 )
 from annotation_app.tasks.need import Counts, falls, weight_of
 from annotation_app.tasks.schemas import PoolSummary
-from annotation_app.tasks.sealing import unseal
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.client.signatures import secret_make, signed_headers
 from annotation_app.errors import Conflict, Invalid
 from annotation_app.notices.services import admins_tell
-from annotation_app.tasks.sealing import seal, unseal
+from annotation_app.sealing import seal, unseal
 from annotation_app.webhooks import sending
 from annotation_app.webhooks.models import Delivery, DeliveryState, Webhook
 from annotation_app.webhooks.schemas import PING, EventKind, WebhookChange, WebhookIn

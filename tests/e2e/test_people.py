@@ -66,7 +66,7 @@ async def test_invited_a_second_factor_and_browsers_sent_away(
     await admin.get_by_role("button", name="Invite", exact=True).click()
     link = admin.get_by_role("textbox", name="Link of the invitation")
     await expect(link).to_be_visible(timeout=BOUND_MS)
-    path = "/join/" + (await link.input_value()).rpartition("/join/")[2]
+    path = "/join#" + (await link.input_value()).rpartition("/join#")[2]
     await assert_accessible(admin, "people")
 
     ines = await fresh(browser, platform)

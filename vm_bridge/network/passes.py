@@ -2,16 +2,29 @@
 
 import hashlib
 import hmac
+from dataclasses import dataclass
 
 from starlette.requests import cookie_parser
 
 from vm_bridge.errors import BridgeError, TicketRefused
 from vm_bridge.ledger import Ledger
 from vm_bridge.network.mount import PASS_COOKIE
-from vm_bridge.tickets import TicketClaim, mint, preview_path, verify
+from vm_bridge.tickets import TicketClaim, mint, preview_entrance, preview_path, verify
 
+LEASE_COOKIE = "pilothouse-lease"
+"""The fencing token of the lease whose programs a browser has stored things of."""
 PASS_SECONDS = 12 * 3600.0
 """A pass ends with its lease, and after so long at the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a browser is given for a ticket."""
+
+    cookies: tuple[str, ...]
+    """Values of `Set-Cookie`: the pass, and which lease it is of."""
+    new_lease: bool
+    """Whether what the browser has stored of the machine may be of programs of an earlier lease."""
 
 
 class Passes:
@@ -21,8 +34,13 @@ class Passes:
         self._secret, self._ledger = secret, ledger
         self._own_key = hmac.new(secret.encode(), b"preview pass", hashlib.sha256).hexdigest()
 
-    async def exchange(self, ticket: str, machine_id: str, *, secure: bool) -> str:
-        """The cookie that lets the ticket's bearer in. Raises TicketRefused."""
+    async def exchange(self, ticket: str, machine_id: str, cookies: str, *, secure: bool) -> Entry:
+        """What lets the ticket's bearer in. Raises TicketRefused.
+
+        Args:
+            cookies: Those that the browser sent to the entrance.
+            secure: Whether the browser speaks TLS.
+        """
         verified = verify(self._secret, ticket, "proxy")
         if verified.claim.machine_id != machine_id:
             raise TicketRefused("this ticket is for another machine")
@@ -30,7 +48,14 @@ class Passes:
         value = mint(self._own_key, verified.claim, ttl=PASS_SECONDS)
         # Over HTTPS the page may be shown by one of another site, which then has a jar of its own for it.
         site = "Secure; SameSite=None; Partitioned" if secure else "SameSite=Lax"
-        return f"{PASS_COOKIE}={value}; Path={preview_path(machine_id)}/; HttpOnly; {site}"
+        lease = str(verified.claim.fencing_token)
+        return Entry(
+            cookies=(
+                f"{PASS_COOKIE}={value}; Path={preview_path(machine_id)}/; HttpOnly; {site}",
+                f"{LEASE_COOKIE}={lease}; Path={preview_entrance(machine_id)}/; HttpOnly; {site}",
+            ),
+            new_lease=cookie_parser(cookies).get(LEASE_COOKIE) != lease,
+        )
 
     async def claim(self, cookies: str, machine_id: str) -> TicketClaim:
         """Whose pass is among a request's cookies. Raises TicketRefused unless it is good now."""

@@ -1,4 +1,7 @@
-"""The web programs of machines in a browser, for who has a pass: `/sandboxes/{machine}/proxy/{port}/…`."""
+"""The web programs of machines in a browser, for who has a pass: `/sandboxes/{machine}/proxy/{port}/…`.
+
+A ticket is exchanged for a pass at `/sandboxes/{machine}/enter/{port}/…`.
+"""
 
 import asyncio
 import re
@@ -20,9 +23,11 @@ from vm_bridge.network.passes import Passes
 from vm_bridge.network.refusal import Refusal, page
 from vm_bridge.network.socketthrough import NotAccepted, socket_through
 from vm_bridge.sandbox import Sandbox
-from vm_bridge.tickets import PREVIEW_PARAMETER, TicketClaim
+from vm_bridge.tickets import PREVIEW_PARAMETER, TicketClaim, preview_path
 
-PATH = re.compile(rb"/sandboxes/([a-z0-9][a-z0-9_.-]{0,63})/proxy/([0-9]{1,5})(/.*)?")
+PATH = re.compile(rb"/sandboxes/([a-z0-9][a-z0-9_.-]{0,63})/(proxy|enter)/([0-9]{1,5})(/.*)?")
+FORGET = b'"cache", "storage"'
+"""What a browser deletes of an origin before it shows the programs of a new lease; its service workers are in it."""
 FORBIDDEN_PORTS = frozenset({EGRESS_PORT})
 """Ports of the guest's own."""
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -76,12 +81,14 @@ class Previews:
         match = PATH.fullmatch(scope.get("raw_path", b"")) if scope["type"] in ("http", "websocket") else None
         if match is None:
             return await self._app(scope, receive, send)
-        machine_id, port, rest = match[1].decode(), int(match[2]), match[3] or b""
+        machine_id, entering, port, rest = match[1].decode(), match[2] == b"enter", int(match[3]), match[4] or b""
         try:
-            if scope["type"] == "websocket":
+            if entering and scope["type"] == "http":
+                await self._enter(scope, machine_id, port, rest, send)
+            elif scope["type"] == "websocket":
                 await self._socket(await self._admit(scope, machine_id, port, rest), scope, receive, send)
-            elif not rest or _ticket_and_rest(scope)[0] is not None:
-                await self._enter(scope, machine_id, b"" if rest else b"/", send)
+            elif not rest:
+                await _redirect(scope["raw_path"] + b"/", scope["query_string"], [], send)
             else:
                 await self._http(await self._admit(scope, machine_id, port, rest), scope, receive, send)
         except TicketRefused as refused:
@@ -91,20 +98,19 @@ class Previews:
         except RedisError:
             await _refuse(Refusal("bridge_unavailable", "It cannot be checked now who you are."), scope, send)
 
-    async def _enter(self, scope: Scope, machine_id: str, slash: bytes, send: Send) -> None:
-        """Exchange the ticket, if there is one, and send the browser to the same page without it."""
-        ticket, left = _ticket_and_rest(scope)
-        headers: list[Header] = []
-        if ticket is not None:
-            self._at_home(scope, machine_id)
-            secure = self._secure or scope["scheme"] == "https"
-            cookie = await self._passes.exchange(ticket, machine_id, secure=secure)
-            headers = [(b"set-cookie", cookie.encode())]
-        location = scope["raw_path"] + slash + (b"?" + left if left else b"")
-        headers += [(b"location", location), (b"cache-control", b"no-store")]
-        headers += [(b"referrer-policy", b"no-referrer"), (b"content-length", b"0")]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+    async def _enter(self, scope: Scope, machine_id: str, port: int, rest: bytes, send: Send) -> None:
+        """Exchange the ticket and send the browser on to the page. Raises TicketRefused."""
+        ticket, query = _ticket_and_rest(scope)
+        if ticket is None:
+            raise TicketRefused("open this page from the desk")
+        self._at_home(scope, machine_id)
+        secure = self._secure or scope["scheme"] == "https"
+        cookies = Headers(scope=scope).get("cookie", "")
+        entry = await self._passes.exchange(ticket, machine_id, cookies, secure=secure)
+        headers: list[Header] = [(b"set-cookie", cookie.encode()) for cookie in entry.cookies]
+        if entry.new_lease:
+            headers.append((b"clear-site-data", FORGET))
+        await _redirect(f"{preview_path(machine_id)}/{port}".encode() + (rest or b"/"), query, headers, send)
 
     async def _admit(self, scope: Scope, machine_id: str, port: int, rest: bytes) -> _Visit:
         """Raises TicketRefused, Refusal."""
@@ -209,6 +215,15 @@ def _ticket_and_rest(scope: Scope) -> tuple[str | None, bytes]:
     parts = scope["query_string"].split(b"&")
     ticket = next((part.removeprefix(mark).decode("latin-1") for part in parts if part.startswith(mark)), None)
     return ticket, b"&".join(part for part in parts if not part.startswith(mark))
+
+
+async def _redirect(path: bytes, query: bytes, headers: Sequence[Header], send: Send) -> None:
+    """Send a browser to another page of a program."""
+    location = path + (b"?" + query if query else b"")
+    told = [*headers, (b"location", location), (b"cache-control", b"no-store")]
+    told += [(b"referrer-policy", b"no-referrer"), (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": 303, "headers": told})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _refuse(refusal: Refusal, scope: Scope, send: Send) -> None:

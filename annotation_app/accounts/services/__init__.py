@@ -21,11 +21,11 @@ from annotation_app.accounts.services.people import (
     person_erase,
 )
 from annotation_app.accounts.services.signing_in import (
-    ATTEMPTS,
     PREFERENCES_LIMIT,
     credentials_check,
     password_ensure,
     preferences_set,
+    sessions_clear,
     sign_in,
     sign_in_end,
     sign_in_note,
@@ -37,7 +37,6 @@ from annotation_app.accounts.services.strangers import stranger_ensure
 from annotation_app.accounts.services.tokens import digest, token_add, token_end, token_make, token_user
 
 __all__ = (
-    "ATTEMPTS",
     "PREFERENCES_LIMIT",
     "credentials_check",
     "digest",
@@ -57,6 +56,7 @@ __all__ = (
     "person_erase",
     "preferences_set",
     "recovery_codes_renew",
+    "sessions_clear",
     "sign_in",
     "sign_in_end",
     "sign_in_note",

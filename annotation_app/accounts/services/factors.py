@@ -12,17 +12,32 @@ from django.db import transaction
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.schemas import FactorBegun
+from annotation_app.accounts.throttle import FACTOR
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Invalid
 
 BEGUN_FOR = 600
 """Seconds somebody has to set their authenticator app up."""
 WRONG_PASSWORD = "The password is wrong."
+WRONG_CODE = "This code is wrong, or was used before."
 
 
 def code_wanted(user: User) -> bool:
     """Whether a password alone does not let this person in."""
     return bool(Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists())
+
+
+def code_check(*, user: User, code: str) -> None:
+    """Use up a code of this person.
+
+    Raises:
+        TooMany: After too many wrong codes for this account, from whatever address.
+        Invalid: The code is wrong or was used before.
+    """
+    FACTOR.take(str(user.pk), code="factor_throttled")
+    if not code_take(user=user, code=code):
+        raise Invalid(WRONG_CODE, code="wrong_code")
+    FACTOR.clear(str(user.pk))
 
 
 def code_take(*, user: User, code: str) -> bool:
@@ -62,8 +77,10 @@ def factor_confirm(*, user: User, code: str) -> tuple[str, ...]:
     secret = cache.get(_begun(user))
     if secret is None:
         raise Conflict("That took too long; begin again.", code="factor_not_begun")
+    FACTOR.take(str(user.pk), code="factor_throttled")
     if not validate_totp_code(secret, code.replace(" ", "")):
         raise Invalid("This is not what the authenticator shows now.", code="wrong_code")
+    FACTOR.clear(str(user.pk))
     TOTP.activate(user, secret)
     cache.delete(_begun(user))
     audit_record(actor=user, verb="factor.added", subject=f"user:{user.pk}")
@@ -97,9 +114,18 @@ def factor_remove(*, actor: User, user: User, password: str | None) -> None:
 
 
 def password_check(*, user: User, password: str) -> None:
-    """Raises Invalid where this is not their password; who has none need not say it."""
-    if user.has_usable_password() and not user.check_password(password):
+    """Make sure that it is this person who asks. Somebody without a password need not say one.
+
+    Raises:
+        TooMany: After too many wrong passwords for this account, from whatever address.
+        Invalid: The password is wrong.
+    """
+    if not user.has_usable_password():
+        return
+    FACTOR.take(str(user.pk), code="factor_throttled")
+    if not user.check_password(password):
         raise Invalid(WRONG_PASSWORD, code="wrong_credentials")
+    FACTOR.clear(str(user.pk))
 
 
 def _begun(user: User) -> str:

@@ -7,43 +7,48 @@ from typing import Any, Literal
 
 from django.conf import settings
 from django.contrib.auth import authenticate, login
-from django.core.cache import cache
+from django.contrib.sessions.models import Session
 from django.db import DataError, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
 from annotation_app.accounts.models import SignIn, User
-from annotation_app.accounts.services.factors import code_take, code_wanted
+from annotation_app.accounts.services.factors import code_check, code_wanted
+from annotation_app.accounts.throttle import SIGN_IN, SIGN_IN_FROM
 from annotation_app.audit.services import audit_record
-from annotation_app.errors import Invalid, NotFound, TooLarge, TooMany
+from annotation_app.errors import Invalid, NotFound, TooLarge
 
 PREFERENCES_LIMIT = 16 * 1024
 """Most bytes of preferences a user may keep."""
-ATTEMPTS = 10
-ATTEMPT_WINDOW = 300
-"""So many failed sign-ins in so many seconds, for one name from one address, and they must wait."""
 SEEN_EVERY = timedelta(minutes=5)
 
 WRONG_PASSWORD = "The name or the password is wrong."
 NOT_KEPT = "Preferences cannot hold NUL, half a character, NaN or Infinity."
-WRONG_CODE = "This code is wrong, or was used before."
-CODE_WANTED = "Now the code of your authenticator."
-WAIT_BEFORE_SIGN_IN = "Too many failed sign-ins; wait five minutes."
+CODE_WANTED = "Enter the code of your authenticator."
+THROTTLED = "sign_in_throttled"
 
 
 def credentials_check(*, request: HttpRequest, username: str, password: str, code: str = "") -> User:
-    """The user with this name, password and, where they have a second factor, code. Raises TooMany and Invalid."""
+    """The user with this name, password and, where they have a second factor, code.
+
+    Raises:
+        TooMany: After too many failures for this name, address or account; also while too many people sign in.
+        Invalid: The name, the password or the code is wrong, or a code is missing.
+    """
     address = request.META.get("REMOTE_ADDR", "")
-    key = f"sign-in:{address}:{username.casefold()}".encode().hex()
-    cache.add(key, 0, ATTEMPT_WINDOW)
-    if cache.incr(key) > ATTEMPTS:
-        raise TooMany(WAIT_BEFORE_SIGN_IN, code="sign_in_throttled")
+    name = f"{address}:{username.casefold()}"
+    SIGN_IN_FROM.take(address, code=THROTTLED)
+    SIGN_IN.take(name, code=THROTTLED)
     user = authenticate(request, username=username, password=password)
     if not isinstance(user, User):
         raise Invalid(WRONG_PASSWORD, code="wrong_credentials")
-    if code_wanted(user) and not (code and code_take(user=user, code=code)):
-        raise Invalid(WRONG_CODE if code else CODE_WANTED, code="wrong_code" if code else "code_required")
-    cache.delete(key)
+    if code_wanted(user):
+        if not code:
+            SIGN_IN_FROM.give_back(address)
+            raise Invalid(CODE_WANTED, code="code_required")
+        code_check(user=user, code=code)
+    SIGN_IN.clear(name)
+    SIGN_IN_FROM.give_back(address)
     return user
 
 
@@ -94,6 +99,13 @@ def sign_ins_end(*, user: User, keep: str | None = None, sign_in_id: int | None 
     if ended:
         audit_record(actor=user, verb="sign_in.ended", subject=f"user:{user.pk}", details={"browsers": len(ended)})
     return len(ended)
+
+
+def sessions_clear() -> int:
+    """Delete expired sessions and the browsers listed for them; the number of sessions."""
+    ended, _kinds = Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    SignIn.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
+    return ended
 
 
 @transaction.atomic(durable=True)

@@ -62,7 +62,7 @@ function SignedIn() {
 
 export const routes: RouteObject[] = [
   {
-    path: "join/:secret",
+    path: "join/:secret?",
     errorElement: <PageError />,
     HydrateFallback: Loading,
     lazy: page(() => import("@/features/session/join-page")),

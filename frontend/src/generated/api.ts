@@ -317,9 +317,16 @@ export interface InvitationShown {
   invited_by: string;
 }
 /**
+ * What the link of an invitation ends with.
+ */
+export interface InvitationSecret {
+  secret: string;
+}
+/**
  * The account somebody makes with an invitation.
  */
 export interface JoinIn {
+  secret: string;
   username: string;
   name: string;
   password: string;

@@ -78,7 +78,7 @@ async def signed_in() -> AsyncIterator[tuple[httpx.AsyncClient, Account]]:
         Account(ORIGIN, http=http) as account,
     ):
         await account.sign_in(PERSON, PASSWORD)
-        http.headers["X-CSRFToken"] = http.cookies["csrftoken"]
+        http.headers["X-CSRFToken"] = (await http.get("/api/session")).json()["csrf"]
         yield http, account
 
 

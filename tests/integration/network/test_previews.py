@@ -33,7 +33,7 @@ from vm_bridge.ledger import Ledger
 from vm_bridge.machine import Lease
 from vm_bridge.network.passes import Passes
 from vm_bridge.network.previews import Previews
-from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_path
+from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_entrance, preview_path
 
 __all__ = ["bridge", "bridge_redis", "bridge_settings", "client", "fake_host", "ledger", "private_redis", "redis"]
 PORT = 5000
@@ -52,6 +52,11 @@ class Visitor:
         """The path of the program."""
         return f"{preview_path(self.lease.machine_id)}/{PORT}"
 
+    @property
+    def entrance(self) -> str:
+        """The path at which a ticket to the program is exchanged."""
+        return f"{preview_entrance(self.lease.machine_id)}/{PORT}"
+
     def ticket(self, kind: StreamKind = "proxy", machine_id: str = "", token: int = 0) -> str:
         claim = TicketClaim(
             kind=kind,
@@ -63,7 +68,7 @@ class Visitor:
         return mint(SECRET, claim)
 
     async def enter(self) -> httpx.Response:
-        return await self.http.get(f"{self.base}/", params={PREVIEW_PARAMETER: self.ticket()})
+        return await self.http.get(f"{self.entrance}/", params={PREVIEW_PARAMETER: self.ticket()})
 
     async def get(self, path: str) -> httpx.Response:
         return await self.http.get(f"{self.base}{path}")
@@ -121,15 +126,31 @@ async def inside(visitor: Visitor) -> Visitor:
 
 
 async def test_a_ticket_becomes_a_cookie_for_this_machine_only(visitor: Visitor) -> None:
-    answer = await visitor.http.get(f"{visitor.base}/a%20b?x=1%202&{PREVIEW_PARAMETER}={visitor.ticket()}&y=")
+    answer = await visitor.http.get(f"{visitor.entrance}/a%20b?x=1%202&{PREVIEW_PARAMETER}={visitor.ticket()}&y=")
     assert answer.status_code == 303
     assert answer.headers["location"] == f"{visitor.base}/a%20b?x=1%202&y="
     assert answer.headers["referrer-policy"] == "no-referrer"
-    cookie = answer.headers["set-cookie"]
+    cookie, _lease = answer.headers.get_list("set-cookie")
     assert f"Path={preview_path(visitor.lease.machine_id)}/;" in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie
     assert (await visitor.get("/")).text.count("Hello from inside") == 1
+
+
+async def test_what_programs_of_another_lease_stored_is_deleted(inside: Visitor, client: BridgeClient) -> None:
+    again = await inside.enter()
+    assert again.status_code == 303
+    assert "clear-site-data" not in again.headers, "it is the same lease"
+    await client.release(inside.lease)
+    inside.lease = await client.allocate(image="desktop", holder="tests")
+    first = await inside.enter()
+    assert first.headers["clear-site-data"] == '"cache", "storage"'
+
+
+async def test_nothing_is_exchanged_where_programs_are(visitor: Visitor) -> None:
+    answer = await visitor.http.get(f"{visitor.base}/", params={PREVIEW_PARAMETER: visitor.ticket()})
+    assert (answer.status_code, answer.headers["x-pilothouse-refusal"]) == (403, "ticket_refused")
+    assert (await visitor.http.get(f"{visitor.entrance}/")).status_code == 403
 
 
 async def test_without_a_pass_nothing_is_shown(visitor: Visitor) -> None:
@@ -144,20 +165,20 @@ async def test_an_address_that_speaks_of_tickets_is_no_exchange(inside: Visitor)
 
 async def test_a_ticket_works_once(visitor: Visitor) -> None:
     params = {PREVIEW_PARAMETER: visitor.ticket()}
-    assert (await visitor.http.get(f"{visitor.base}/", params=params)).status_code == 303
-    assert (await visitor.http.get(f"{visitor.base}/", params=params)).status_code == 403
+    assert (await visitor.http.get(f"{visitor.entrance}/", params=params)).status_code == 303
+    assert (await visitor.http.get(f"{visitor.entrance}/", params=params)).status_code == 403
 
 
 @pytest.mark.parametrize("kind", ["webrtc", "vnc", "stills", "terminal"])
 async def test_a_ticket_for_a_picture_is_none_for_programs(visitor: Visitor, kind: StreamKind) -> None:
     params = {PREVIEW_PARAMETER: visitor.ticket(kind)}
-    assert (await visitor.http.get(f"{visitor.base}/", params=params)).status_code == 403
+    assert (await visitor.http.get(f"{visitor.entrance}/", params=params)).status_code == 403
 
 
 async def test_a_ticket_or_pass_of_another_machine_or_lease_is_none(visitor: Visitor, client: BridgeClient) -> None:
     other = await client.allocate(image="desktop", holder="others")
     for ticket in (visitor.ticket(machine_id=other.machine_id), visitor.ticket(token=visitor.lease.fencing_token + 9)):
-        answer = await visitor.http.get(f"{visitor.base}/", params={PREVIEW_PARAMETER: ticket})
+        answer = await visitor.http.get(f"{visitor.entrance}/", params={PREVIEW_PARAMETER: ticket})
         assert answer.status_code == 403
     await visitor.enter()
     foreign = f"{preview_path(other.machine_id)}/{PORT}/"
@@ -169,7 +190,7 @@ async def test_a_ticket_is_no_pass_and_a_pass_is_no_ticket(visitor: Visitor) -> 
     assert (await visitor.http.get(f"{visitor.base}/", headers=forged)).status_code == 403
     await visitor.enter()
     held = visitor.http.cookies["pilothouse-preview"]
-    answer = await visitor.http.get(f"{visitor.base}/", params={PREVIEW_PARAMETER: held})
+    answer = await visitor.http.get(f"{visitor.entrance}/", params={PREVIEW_PARAMETER: held})
     assert answer.status_code == 403
 
 
@@ -319,7 +340,7 @@ async def test_machines_with_names_of_their_own_are_shown_under_these_alone(
     own = f"http://{sandbox.id}.preview.example"
     for name, status in (("http://preview.example", 403), (f"http://x{sandbox.id}.preview.example", 403), (own, 303)):
         async with httpx.AsyncClient(transport=httpx.ASGITransport(previews), base_url=name) as browser:
-            answer = await browser.get(f"{visitor.base}/", params={PREVIEW_PARAMETER: visitor.ticket()})
+            answer = await browser.get(f"{visitor.entrance}/", params={PREVIEW_PARAMETER: visitor.ticket()})
             assert answer.status_code == status, name
     assert "Secure; SameSite=None; Partitioned" in answer.headers["set-cookie"]
 

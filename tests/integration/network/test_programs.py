@@ -17,7 +17,7 @@ from vm_bridge.client import BridgeClient
 from vm_bridge.config import Config
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.machine import Lease, Machine
-from vm_bridge.tickets import PREVIEW_PARAMETER, TicketClaim, mint, preview_path
+from vm_bridge.tickets import PREVIEW_PARAMETER, TicketClaim, mint, preview_entrance
 from vocabulary.actions import RunCommand, WriteFile
 from vocabulary.observations import Observation
 
@@ -78,7 +78,7 @@ class Desktop:
         claim = TicketClaim(
             kind="proxy", user="ada", episode="e", machine_id=self.lease.machine_id, fencing_token=token
         )
-        root = f"{self.bridge}{preview_path(self.lease.machine_id)}/{port}/{path}"
+        root = f"{self.bridge}{preview_entrance(self.lease.machine_id)}/{port}/{path}"
         return f"{root}{'&' if '?' in path else '?'}{PREVIEW_PARAMETER}={mint(SECRET, claim)}"
 
     def service(self, name: str) -> str:

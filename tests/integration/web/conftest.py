@@ -247,7 +247,7 @@ class Desk:
     """A desk's socket, as a browser has it."""
 
     def __init__(self, episode_id: UUID, session: str | None) -> None:
-        headers = [(b"origin", b"http://localhost")]
+        headers = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
         if session is not None:
             headers.append((b"cookie", f"sessionid={session}".encode()))
         self.episode_id = episode_id

@@ -102,7 +102,8 @@ def _invitation(things: Things) -> object:
     return Invitation.objects.get_or_create(sha256=digest(SECRET), defaults=kept)[0].pk
 
 
-def _secret(things: Things) -> object:
+def invitation_secret(things: Things) -> str:
+    """What the link of an open invitation ends with."""
     _invitation(things)
     return SECRET
 
@@ -116,7 +117,6 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "user_id": lambda things: things.world.ben.pk,
     "group_id": lambda things: Group.objects.get_or_create(name="day")[0].pk,
     "invitation_id": _invitation,
-    "secret": _secret,
     "sign_in_id": _sign_in,
     "token_id": _token,
     "sha256": lambda things: BlobRef.of(PICTURE, "image/jpeg").sha256,

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from annotation_app.policies.selectors import policy_of
 from tests.integration.web.conftest import PASSWORD
-from tests.integration.web.permission_things import Things
+from tests.integration.web.permission_things import Things, invitation_secret
 from tests.unit.annotation_app.test_gate import report
 
 Caller = Literal["nobody", "owner", "annotator", "reviewer", "researcher", "admin"]
@@ -106,9 +106,10 @@ ROUTES: dict[str, Rule] = {
     "GET /api/invitations": only("admin"),
     "POST /api/invitations": only("admin", body=body_of(roles=["annotator"])),
     "DELETE /api/invitations/{invitation_id}": only("admin"),
-    "GET /api/join/{secret}": open_to_all(),
-    "POST /api/join/{secret}": open_to_all(
-        absent=True, body=body_of(username="new", name="N", password="long enough 1")
+    "POST /api/join/invitation": open_to_all(body=lambda things: {"secret": invitation_secret(things)}),
+    "POST /api/join": open_to_all(
+        absent=True,
+        body=body_of(secret="a-secret-of-no-invitation", username="new", name="N", password="long enough 1"),
     ),
     "GET /api/audit": only("admin"),
     "GET /api/queue": everybody(),

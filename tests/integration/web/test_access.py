@@ -8,7 +8,8 @@ from django.test import Client
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
-from tests.integration.web.conftest import PASSWORD, Desk, Stack, World
+from annotation_app.live.threads import in_database
+from tests.integration.web.conftest import PASSWORD, Desk, Stack, World, session_of
 from vocabulary.blobs import BlobRef
 
 PICTURE = b"\xff\xd8 a picture"
@@ -84,7 +85,10 @@ async def test_sockets_ask_for_a_sign_in_and_the_right_person(stack: Stack) -> N
 
 async def test_sockets_of_other_pages_are_refused(stack: Stack) -> None:
     episode = await stack.episode()
-    desk = Desk(episode.id, None)
-    desk.socket.scope["headers"] = [(b"origin", b"https://evil.example")]
-    connected, _ = await desk.socket.connect()
-    assert not connected
+    session = await in_database(session_of, user=stack.world.ada)
+    for origin in (b"https://evil.example", b"http://localhost:8010", b"https://localhost", b"null"):
+        desk = Desk(episode.id, session)
+        headers = dict(desk.socket.scope["headers"] or ())
+        desk.socket.scope["headers"] = [*{**headers, b"origin": origin}.items()]
+        connected, _ = await desk.socket.connect()
+        assert not connected, origin

@@ -94,7 +94,7 @@ def ended(turn: Turn) -> tuple[str, str]:
 def test_each_is_tried_with_its_weights_and_who_proposes_gets_the_server_back(
     wheel: Wheel, admin: User, model: Reloadable, first: str, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    settings.ENV = settings.ENV.model_copy(update={"policy_api_key": "a key"})
+    settings.ENV = settings.ENV.model_copy(update={"policy_api_key": "a key", "policy_api_key_servers": model.url})
     had = list[tuple[str, str]]()
     monkeypatch.setattr(Trying, "begun", staticmethod(lambda: had.append((model.weights, model.version))))
     turn = turned(wheel, admin)

@@ -12,8 +12,8 @@ from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes import services
 from annotation_app.episodes.models import Episode
+from annotation_app.sealing import seal, unseal
 from annotation_app.tasks.models import Assignment, Consent, Credential, Pool, Task, TaskState
-from annotation_app.tasks.sealing import seal, unseal
 from tests.integration.web.conftest import PASSWORD, World
 
 CSV = b"id,instruction\na,Do a\nb,Do b\n"
@@ -222,10 +222,10 @@ class TestCredentials:
         assert sent(alex, "POST", f"/pools/{world.pool.pk}/credentials/no-name", {"value": "x"})["code"] == "invalid"
 
     def test_a_value_sealed_with_a_lost_key_says_so(self, settings: Any) -> None:
-        settings.ENV = settings.ENV.model_copy(update={"credentials_keys": "new,old"})
+        settings.CREDENTIALS_KEYS = ["new", "old"]
         sealed = seal("x")
-        settings.ENV = settings.ENV.model_copy(update={"credentials_keys": "newer,new"})
+        settings.CREDENTIALS_KEYS = ["newer", "new"]
         assert unseal(sealed) == "x"
-        settings.ENV = settings.ENV.model_copy(update={"credentials_keys": "newer"})
+        settings.CREDENTIALS_KEYS = ["newer"]
         with pytest.raises(ValueError, match="another key"):
             unseal(sealed)

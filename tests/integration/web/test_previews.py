@@ -51,7 +51,7 @@ async def test_a_machine_may_have_an_origin_of_its_own(stack: Stack, settings: A
     desk = await stack.deciding()
     url = urlsplit((await wanted(stack, desk)).json()["url"])
     machine_id = url.hostname.removesuffix(".preview.example") if url.hostname else ""
-    assert url.path == f"/sandboxes/{machine_id}/proxy/5000/page"
+    assert url.path == f"/sandboxes/{machine_id}/enter/5000/page"
     assert set(parse_qs(url.query)) == {"x", PREVIEW_PARAMETER}
     assert machine_id in {made.id for made in stack.host.made}
     assert "frame-src https://*.preview.example;" in policy_for("web.example")

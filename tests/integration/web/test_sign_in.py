@@ -1,12 +1,20 @@
 """Signing in, and what people keep for themselves."""
 
+from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
-from annotation_app.accounts.services import ATTEMPTS, PREFERENCES_LIMIT
+from annotation_app.accounts import hashers
+from annotation_app.accounts.jobs import sessions_clear_job
+from annotation_app.accounts.models import SignIn
+from annotation_app.accounts.services import PREFERENCES_LIMIT
+from annotation_app.accounts.throttle import SIGN_IN, SIGN_IN_FROM
 from tests.integration.web.conftest import PASSWORD, World
 
 
@@ -40,10 +48,45 @@ def test_nul_in_a_name_is_only_invalid(world: World) -> None:
 
 
 def test_guessing_is_slowed_down_for_one_name(world: World) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in range(SIGN_IN.limit):
         assert sign_in(Client(), "wrong").status_code == 422
     assert sign_in(Client(), PASSWORD).json()["code"] == "sign_in_throttled"
     assert sign_in(Client(), PASSWORD, "ben").status_code == 200
+
+
+def test_guessing_is_slowed_down_for_one_address(world: World) -> None:
+    for number in range(SIGN_IN_FROM.limit):
+        assert sign_in(Client(), "wrong", f"name{number}").status_code == 422
+    answer = sign_in(Client(), PASSWORD)
+    assert (answer.status_code, answer.json()["code"]) == (429, "sign_in_throttled")
+    assert sign_in(Client(REMOTE_ADDR="192.0.2.7"), PASSWORD).status_code == 200
+
+
+def test_signing_in_is_no_failure_of_its_address(world: World) -> None:
+    for _ in range(SIGN_IN_FROM.limit + 1):
+        assert sign_in(Client(), PASSWORD).status_code == 200
+
+
+def test_few_passwords_are_hashed_at_once(world: World, settings: Any) -> None:
+    settings.PASSWORD_HASHERS = ["annotation_app.accounts.hashers.BoundedArgon2Hasher"]
+    with ExitStack() as others:
+        for _ in range(hashers.PARALLEL + hashers.WAITING):
+            assert hashers._admitted.acquire(blocking=False)
+            others.callback(hashers._admitted.release)
+        answer = sign_in(Client(), PASSWORD, "nobody")
+        assert (answer.status_code, answer.json()["code"]) == (429, "sign_in_busy")
+    assert sign_in(Client(), PASSWORD, "nobody").json()["code"] == "wrong_credentials"
+
+
+def test_expired_sessions_are_deleted(world: World) -> None:
+    old, new = world.client(world.ada), Client()
+    sign_in(new, PASSWORD, "ben")
+    sign_in(old, PASSWORD)
+    ended = old.session.session_key
+    Session.objects.filter(session_key=ended).update(expire_date=timezone.now() - timedelta(seconds=1))
+    sessions_clear_job()
+    assert not Session.objects.filter(session_key=ended).exists()
+    assert [row.user for row in SignIn.objects.all()] == [world.ben]
 
 
 def test_preferences_are_kept_and_bounded(world: World) -> None:

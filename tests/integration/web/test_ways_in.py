@@ -11,8 +11,10 @@ from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from django.core.cache import cache
 from django.test import Client
 
+from annotation_app.accounts import second_factor
 from annotation_app.accounts.models import SignIn
 from annotation_app.accounts.services import token_make, user_ensure
+from annotation_app.accounts.throttle import FACTOR
 from tests.integration.web.conftest import PASSWORD, World
 
 JSON = "application/json"
@@ -112,6 +114,34 @@ class TestSecondFactor:
         protected(world)
         answers = [sign_in(Client(), code=f"{number:06}").json()["code"] for number in range(12)]
         assert answers[-1] == "sign_in_throttled"
+
+    def test_guessing_codes_is_slowed_down_from_however_many_addresses(self, world: World) -> None:
+        _ada, secret, _codes = protected(world)
+        cache.clear()
+        for number in range(FACTOR.limit):
+            guesser = Client(REMOTE_ADDR=f"192.0.2.{number}")
+            assert sign_in(guesser, code=f"{number:06}").json()["code"] == "wrong_code"
+        answer = sign_in(Client(REMOTE_ADDR="198.51.100.1"), code=code_of(secret))
+        assert (answer.status_code, answer.json()["code"]) == (429, "factor_throttled")
+
+    def test_guessing_the_password_that_takes_it_away_is_slowed_down(self, world: World) -> None:
+        ada, _secret, _codes = protected(world)
+        for _ in range(FACTOR.limit):
+            assert send(ada, "post", "/me/factor/remove", password="wrong").status_code == 422
+        assert send(ada, "post", "/me/factor/remove", password=PASSWORD).json()["code"] == "factor_throttled"
+
+    def test_it_outlives_a_change_of_the_secret_key(self, world: World, settings: Any) -> None:
+        settings.CREDENTIALS_KEYS = ["a-key-of-its-own"]
+        _ada, secret, _codes = protected(world)
+        settings.SECRET_KEY = "another-secret-key"
+        assert sign_in(Client(), code=code_of(secret)).status_code == 200
+
+    def test_one_from_before_it_had_a_key_of_its_own_goes_on(self, world: World, settings: Any) -> None:
+        _ada, secret, _codes = protected(world)
+        sealed = second_factor._earlier().encrypt(secret.encode()).decode()
+        Authenticator.objects.filter(type=Authenticator.Type.TOTP).update(data={"secret": sealed})
+        settings.CREDENTIALS_KEYS = ["a-key-of-its-own"]
+        assert sign_in(Client(), code=code_of(secret)).status_code == 200
 
 
 class TestBrowsers:

@@ -12,7 +12,7 @@ from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.celery import app
 from annotation_app.notices.models import Notice
-from annotation_app.tasks.sealing import seal
+from annotation_app.sealing import seal
 from annotation_app.webhooks.jobs import deliveries_due_job
 from annotation_app.webhooks.models import Delivery, DeliveryState, Webhook
 from annotation_app.webhooks.services import PAUSES, REFUSALS, event_emit
@@ -72,7 +72,7 @@ def admin(committed: World) -> User:
 
 @pytest.fixture
 def webhook(committed: World, admin: User, receiver: Receiver, settings: Any) -> Webhook:
-    settings.ENV = settings.ENV.model_copy(update={"credentials_keys": WORKER["PILOTHOUSE_CREDENTIALS_KEYS"]})
+    settings.CREDENTIALS_KEYS = [WORKER["PILOTHOUSE_CREDENTIALS_KEYS"]]
     return Webhook.objects.create(url=receiver.url, events=["export.finished"], secret=seal("whsec_" + "A" * 32))
 
 

@@ -13,6 +13,7 @@ from annotation_app.settings.env import database_settings, environment_read, pro
 ROOT = Path(__file__).resolve().parents[3]
 WHOLE = {
     "PILOTHOUSE_SECRET_KEY": "k" * 40,
+    "PILOTHOUSE_CREDENTIALS_KEYS": "c" * 40,
     "PILOTHOUSE_SECRET": "s" * 40,
     "PILOTHOUSE_DATABASE_URL": "postgresql://me@db/pilothouse",
     "PILOTHOUSE_REDIS_URL": "redis://cache:6379/0",

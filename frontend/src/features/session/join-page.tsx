@@ -2,7 +2,7 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useParams } from "react-router";
+import { useLocation, useParams } from "react-router";
 
 import type { InvitationShown, JoinIn, SessionOut } from "@/generated/api";
 import { sessionQuery, type Role } from "@/shared/account/account";
@@ -15,11 +15,14 @@ import styles from "./sign-in.module.css";
 
 export default function JoinPage() {
   const { t } = useI18n();
-  const { secret = "" } = useParams();
+  // In the fragment, which browsers keep to themselves; the path is the form of links made before.
+  const { hash } = useLocation();
+  const { secret = hash.slice(1) } = useParams();
   const session = useQuery(sessionQuery); // its answer brings the token that the form must carry
   const shown = useQuery({
     queryKey: ["join", secret],
-    queryFn: () => request<InvitationShown>("GET", `/join/${secret}`),
+    queryFn: () => request<InvitationShown>("POST", "/join/invitation", { secret }),
+    enabled: session.isSuccess,
     retry: false,
   });
   return (
@@ -38,12 +41,12 @@ export default function JoinPage() {
 
 function Join({ secret, shown }: { secret: string; shown: InvitationShown }) {
   const { t } = useI18n();
-  const [fields, setFields] = useState<JoinIn>({ username: "", name: "", password: "" });
+  const [fields, setFields] = useState<Omit<JoinIn, "secret">>({ username: "", name: "", password: "" });
   const join = useMutation({
-    mutationFn: () => request<SessionOut>("POST", `/join/${secret}`, fields),
+    mutationFn: () => request<SessionOut>("POST", "/join", { ...fields, secret }),
     onSuccess: () => window.location.assign("/"),
   });
-  const set = (name: keyof JoinIn) => (event: { currentTarget: { value: string } }) => {
+  const set = (name: keyof typeof fields) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget;
     setFields((before) => ({ ...before, [name]: value }));
   };

@@ -1,0 +1,51 @@
+"""Limits on guessing: failures are counted in the cache, and a full bucket refuses further tries for a while."""
+
+from dataclasses import dataclass
+
+from django.core.cache import cache
+
+from annotation_app.errors import TooMany
+
+TOO_MANY = "Too many failed tries. Wait five minutes."
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """At most `limit` tries in `seconds`, counted from the first of them, for each key."""
+
+    name: str
+    limit: int
+    seconds: int
+
+    def take(self, key: str, *, code: str) -> None:
+        """Count a try. Raises TooMany with this code when the bucket is full."""
+        stored = self._key(key)
+        cache.add(stored, 0, self.seconds)
+        try:
+            count = cache.incr(stored)
+        except ValueError:  # it expired between the two calls
+            cache.add(stored, 1, self.seconds)
+            return
+        if count > self.limit:
+            raise TooMany(TOO_MANY, code=code, extra={"seconds": self.seconds})
+
+    def give_back(self, key: str) -> None:
+        """Take the last try back: it was no failure."""
+        stored = self._key(key)
+        if (cache.get(stored) or 0) > 0:
+            cache.decr(stored)
+
+    def clear(self, key: str) -> None:
+        """Forget every try."""
+        cache.delete(self._key(key))
+
+    def _key(self, key: str) -> str:
+        return f"throttle:{self.name}:{key.encode().hex()}"
+
+
+SIGN_IN = Bucket("sign-in", limit=10, seconds=300)
+"""Failed sign-ins for one name from one address."""
+SIGN_IN_FROM = Bucket("sign-in-from", limit=100, seconds=300)
+"""Failed sign-ins from one address, whatever the names: a laboratory may share one."""
+FACTOR = Bucket("factor", limit=10, seconds=300)
+"""Wrong second factors and passwords asked for once more, for one account, whatever the address."""
