@@ -48,6 +48,7 @@ from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
 
+PREVIEWS_OFF = "Web programs of machines are off here. An operator can set PILOTHOUSE_PREVIEW_URL."
 TICKET_TTL = 30.0
 """How long a stream ticket holds (seconds)."""
 MACHINE_TTL = 90.0
@@ -83,6 +84,8 @@ def ice_servers(user: str) -> tuple[IceServerOut, ...]:
 
 def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str) -> tuple[str, str]:
     """A ticket for the web programs of this episode's machine, and the address of one with it. Raises Conflict."""
+    if not settings.PREVIEWS:
+        raise Conflict(PREVIEWS_OFF, code="previews_off")
     lease = _lease_of(episode_id)
     ticket = _ticket("proxy", user, episode_id, lease)
     origin = public_url(

@@ -6,11 +6,20 @@
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 
-UPLOADS = "4g"
-"""Largest request body where files come in; the web app's own limits are below it."""
-BODY = "32m"
-"""Largest anywhere else."""
+IMPORTS = "4g"
+"""Largest archive of trajectories; the web app's own limit is below it."""
+UPLOADS = "32m"
+"""Largest file elsewhere: tasks, task graphs, files for a machine. The web app's own limits are below it."""
+BODY = "1m"
+"""Largest request body anywhere else. It is held in memory, never spooled to a file."""
+CONNECTIONS = 1000
+"""Open connections from one address: the people of a laboratory may share one."""
+REQUESTS_PER_SECOND = 200
+"""Requests from one address, above a burst of twice as many."""
+SIGN_INS_PER_SECOND = 10
+"""Requests from one address that sign somebody in, look at or take up an invitation."""
 
 FRAME = """\
 # Written by `python -m annotation_app.operations.proxy`.
@@ -34,19 +43,26 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     client_max_body_size {body};
+    client_body_buffer_size {body};
+    client_header_timeout 10s;
+    client_body_timeout 15s;
+    send_timeout 30s;
+    reset_timedout_connection on;
+    # A slow reader of a long answer holds the answer up, and fills no disk.
+    proxy_max_temp_file_size 0;
+    limit_conn_zone $binary_remote_addr zone=connections:10m;
+    limit_req_zone $binary_remote_addr zone=requests:10m rate={requests}r/s;
+    limit_req_zone $binary_remote_addr zone=sign_ins:10m rate={sign_ins}r/s;
+    limit_conn_status 429;
+    limit_req_status 429;
+    limit_conn connections {connections};
     map $http_upgrade $upgrade {{
         default upgrade;
         '' '';
     }}
 
     proxy_http_version 1.1;
-    proxy_set_header Host $http_host;
-    proxy_set_header Upgrade $http_upgrade;
-    proxy_set_header Connection $upgrade;
-    # Set, never passed on: the web app takes them as the truth.
-    proxy_set_header Daphne-Root-Path "";
-    proxy_set_header X-Forwarded-Proto $scheme;
-    proxy_set_header X-Forwarded-For $remote_addr;
+{headers}
     proxy_connect_timeout 2s;
     proxy_socket_keepalive on;
     # A process that is gone is passed over at once; what may have been done is not asked of a second one.
@@ -62,6 +78,15 @@ http {{
 {web}
     }}
 {tls}{servers}}}
+"""
+HEADERS = """\
+proxy_set_header Host $http_host;
+proxy_set_header Upgrade $http_upgrade;
+proxy_set_header Connection $upgrade;
+# Set, never passed on: the web app takes them as the truth.
+proxy_set_header Daphne-Root-Path "";
+proxy_set_header X-Forwarded-Proto $scheme;
+proxy_set_header X-Forwarded-For $remote_addr;
 """
 TLS = """
     ssl_certificate {certificate};
@@ -81,7 +106,12 @@ PAGES = """
     server {{
         listen {listen};
         server_name {name};
+        limit_req zone=requests burst={burst} nodelay;
         location / {{
+            proxy_pass http://web;
+        }}
+        location ~ ^/api/(session|join)(/|$) {{
+            limit_req zone=sign_ins burst={sign_ins_burst} nodelay;
             proxy_pass http://web;
         }}
         location /assets/ {{
@@ -90,11 +120,33 @@ PAGES = """
             gzip_proxied any;
             gzip_types text/css text/javascript application/javascript image/svg+xml;
         }}
+        # Files come in from people who are signed in: that is asked before the first byte of a body is read.
+        location = /signed-in {{
+            internal;
+            proxy_pass http://web/api/me/signed-in;
+            client_max_body_size 0;
+            proxy_pass_request_body off;
+            proxy_set_header Content-Length "";
+{headers}
+        }}
+        location @not-signed-in {{
+            default_type application/json;
+            return 401 '{{"code": "not_signed_in", "message": "Sign in first.", "extra": {{}}}}';
+        }}
         location = /api/imports {{
+            auth_request /signed-in;
+            error_page 401 = @not-signed-in;
+            proxy_pass http://web;
+            client_max_body_size {imports};
+            proxy_request_buffering off;
+            proxy_read_timeout 10m;
+        }}
+        location ~ ^/api/(pools/[0-9]+/tasks|design/graph|episodes/[0-9a-f-]+/uploads)$ {{
+            auth_request /signed-in;
+            error_page 401 = @not-signed-in;
             proxy_pass http://web;
             client_max_body_size {uploads};
             proxy_request_buffering off;
-            proxy_read_timeout 10m;
         }}
         location /ws/ {{
             proxy_pass http://desks;
@@ -160,7 +212,14 @@ class Proxy:
 def nginx_of(proxy: Proxy) -> str:
     """The whole configuration file."""
     sure = proxy.certificate is not None
-    listening = {"name": proxy.name, "uploads": UPLOADS}
+    listening = {
+        "name": proxy.name,
+        "imports": IMPORTS,
+        "uploads": UPLOADS,
+        "burst": 2 * REQUESTS_PER_SECOND,
+        "sign_ins_burst": 5 * SIGN_INS_PER_SECOND,
+        "headers": _indented(HEADERS, 12),
+    }
     servers = [PAGES.format(listen=_port(proxy.listen, sure=sure), **listening)]
     if proxy.redirect:
         servers.append(REDIRECT.format(listen=proxy.redirect, name=proxy.name))
@@ -177,10 +236,18 @@ def nginx_of(proxy: Proxy) -> str:
         log=proxy.log,
         types=proxy.types,
         body=BODY,
+        connections=CONNECTIONS,
+        requests=REQUESTS_PER_SECOND,
+        sign_ins=SIGN_INS_PER_SECOND,
+        headers=_indented(HEADERS, 4),
         web="\n".join(f"        server {address} max_fails=1 fail_timeout=2s;" for address in proxy.web),
         tls=TLS.format(certificate=proxy.certificate, key=proxy.key) if sure else "",
         servers="".join(servers),
     )
+
+
+def _indented(text: str, width: int) -> str:
+    return indent(text, " " * width).rstrip("\n")
 
 
 def _port(listen: str, *, sure: bool) -> str:

@@ -13,6 +13,8 @@ ENV = environment_read()
 ROOT = Path(__file__).resolve().parents[2]
 
 SECRET_KEY = ENV.secret_key
+PREVIEWS = True
+"""Whether people may open the web programs of machines."""
 CREDENTIALS_KEYS = ENV.list_of("credentials_keys")
 """Seal what is stored and never shown again. The first seals, each opens, and so does the secret key."""
 DEBUG = False

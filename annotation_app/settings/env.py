@@ -55,7 +55,8 @@ class Environment(BaseModel):
     bridge_public_url: str = "http://{host}:8010"
     vnc_public_url: str = "ws://{host}:8011"
     preview_url: str = ""
-    """Origin of the web programs of machines, `{machine}` in it the machine's name; empty, that of the bridge."""
+    """Origin of the web programs of machines, `{machine}` in it the machine's name. Empty: that of the bridge, and in
+    production there are none."""
     ice_servers: Annotated[str, AfterValidator(_json_list)] = "[]"
     """STUN and TURN servers, as the bridge reads them; browsers get passes made from their secrets."""
     scripted_url: str = "http://127.0.0.1:8091/v1"
@@ -125,6 +126,9 @@ def production_check(environment: Environment) -> None:
     missing = [name for name in REQUIRED if name not in environment.model_fields_set or not getattr(environment, name)]
     if missing:
         raise ImproperlyConfigured("production needs " + ", ".join(PREFIX + name.upper() for name in missing))
+    preview = urlsplit(environment.preview_url).hostname
+    if preview and preview in {"{host}", *(urlsplit(origin).hostname for origin in environment.list_of("web_origins"))}:
+        raise ImproperlyConfigured("PILOTHOUSE_PREVIEW_URL needs another host name than PILOTHOUSE_WEB_ORIGINS")
     for name in ("secret_key", "secret"):
         if len(getattr(environment, name)) < SHORTEST_SECRET:
             raise ImproperlyConfigured(f"{PREFIX}{name.upper()} needs at least {SHORTEST_SECRET} characters")

@@ -6,6 +6,7 @@ from annotation_app.settings.env import production_check
 
 production_check(ENV)
 
+PREVIEWS = bool(ENV.preview_url)
 SESSION_COOKIE_NAME = "__Host-sessionid"
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_NAME = "__Host-csrftoken"

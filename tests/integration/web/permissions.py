@@ -86,6 +86,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/session": open_to_all(body=body_of(username="ada", password="wrong")),
     "DELETE /api/session": everybody(),
     "PATCH /api/me": everybody(body=body_of(preferences={})),
+    "GET /api/me/signed-in": everybody(),
     "GET /api/me/security": everybody(),
     "POST /api/me/factor": everybody(),
     "POST /api/me/factor/confirm": everybody(body=body_of(code="000000")),

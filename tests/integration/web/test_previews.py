@@ -46,6 +46,13 @@ async def test_what_is_no_port_or_path_is_refused(stack: Stack, body: dict[str, 
     assert (await wanted(stack, desk, **body)).status_code == 422
 
 
+async def test_programs_may_be_off(stack: Stack, settings: Any) -> None:
+    settings.PREVIEWS = False
+    desk = await stack.deciding()
+    answer = await wanted(stack, desk)
+    assert (answer.status_code, answer.json()["code"]) == (409, "previews_off")
+
+
 async def test_a_machine_may_have_an_origin_of_its_own(stack: Stack, settings: Any) -> None:
     settings.ENV = settings.ENV.model_copy(update={"preview_url": "https://{machine}.preview.example"})
     desk = await stack.deciding()

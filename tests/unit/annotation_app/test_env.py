@@ -73,6 +73,15 @@ def test_production_refuses_to_start_without(name: str) -> None:
         production(**{name: ""})
 
 
+@pytest.mark.parametrize(
+    "url", ["https://pilothouse.example:8010", "https://{host}:8010", "https://pilothouse.example"]
+)
+def test_production_shows_programs_under_a_host_name_of_their_own(url: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_PREVIEW_URL"):
+        production_check(environment_read({**WHOLE, "PILOTHOUSE_PREVIEW_URL": url}))
+    production_check(environment_read({**WHOLE, "PILOTHOUSE_PREVIEW_URL": "https://{machine}.preview.example"}))
+
+
 def test_production_refuses_short_secrets_without_showing_them() -> None:
     with pytest.raises(ImproperlyConfigured, match="PILOTHOUSE_SECRET needs at least") as refused:
         production(PILOTHOUSE_SECRET="hunter2")
