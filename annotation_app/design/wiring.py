@@ -22,7 +22,8 @@ def writing_do(*, writing_id: UUID) -> None:
     if plan is None:
         return
     try:
-        texts = asyncio.run(wordings_ask(plan))
+        with services.writing_beating(writing_id=writing_id):
+            texts = asyncio.run(wordings_ask(plan))
     except PolicyError as error:
         services.writing_end(writing_id=writing_id, error=str(error))
         return

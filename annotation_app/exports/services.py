@@ -1,14 +1,13 @@
 """Making exports."""
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -23,12 +22,12 @@ from annotation_app.exports.models import Export, ExportState, Lineage, Version,
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.selectors import evaluated_kinds, export_folder, export_of, exporter_check, version_of
 from annotation_app.exports.splits import split_of
+from annotation_app.heartbeats import abandoned, heartbeat
 from annotation_app.notices.services import notice_give
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.services import event_emit
 
-SILENCE = timedelta(minutes=10)
 """A worker that did not get further for so long, or never began, is taken for dead."""
 ATTEMPTS = 3
 MEMBERS = 5_000
@@ -94,9 +93,10 @@ def export_write(*, export_id: UUID) -> None:
         return
     export = Export.objects.select_related("pool").get(pk=export_id)
     try:
-        with blobs_held():
-            made = folder_write(_order(export))
-        _pushed(export)
+        with heartbeat(_held(export)):
+            with blobs_held():
+                made = folder_write(_order(export))
+            _pushed(export)
     except Stopped:
         return
     except MissingBlobs as error:
@@ -113,7 +113,7 @@ def export_write(*, export_id: UUID) -> None:
 @transaction.atomic(durable=True)
 def exports_stale() -> tuple[UUID, ...]:
     """Exports nobody works on, queued again; one that broke every attempt has failed. Which are to be written."""
-    silent = Export.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
+    silent = abandoned(Export.objects.all())
     tired = silent.filter(attempts__gte=ATTEMPTS)
     for export in tired.select_related("requested_by").select_for_update(skip_locked=True, of=("self",)):
         export.status, export.finished_at = ExportState.FAILED, timezone.now()
@@ -143,9 +143,14 @@ def export_to(*, target: Path, pool_name: str | None, filters: ExportFilters, pl
         return folder_write(order)
 
 
+def _held(export: Export) -> QuerySet[Export]:
+    """The export's row while this worker writes it."""
+    return Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
+
+
 def _order(export: Export) -> Order:
     filters, plan = ExportFilters.model_validate(export.filters), ExportPlan.model_validate(export.plan)
-    mine = Export.objects.filter(pk=export.pk, status=ExportState.RUNNING, attempts=export.attempts)
+    mine = _held(export)
 
     def progress(share: float) -> None:
         if not mine.update(progress=share, heard_at=timezone.now()):

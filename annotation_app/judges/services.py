@@ -1,6 +1,6 @@
 """Having pools judged."""
 
-from datetime import timedelta
+from contextlib import AbstractContextManager
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -11,13 +11,13 @@ import vocabulary.judgements
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
+from annotation_app.heartbeats import abandoned, heartbeat
 from annotation_app.judges.models import UNDER_WAY, Judge, Judgement, PoolJudge, Run, RunState
 from annotation_app.judges.schemas import RunPlan
 from annotation_app.judges.selectors import episodes_waiting, judge_server, judges_admin_check, pool_judge_of
 from annotation_app.tasks.models import Pool
 from vocabulary.judgements import JudgeSettings
 
-SILENCE = timedelta(minutes=10)
 """A worker that did not get further for so long, or never began, is taken for dead."""
 ATTEMPTS = 3
 
@@ -123,6 +123,11 @@ def judgements_store(
     )
 
 
+def run_beating(*, run_id: UUID) -> AbstractContextManager[None]:
+    """Heartbeats of a run that this worker has, while the block runs."""
+    return heartbeat(Run.objects.filter(pk=run_id, status=RunState.RUNNING))
+
+
 def run_end(*, run_id: UUID, error: str) -> None:
     """Note that a run is done, or why it failed; one that was cancelled stays so."""
     told = {"error": error} if error else {}
@@ -132,7 +137,7 @@ def run_end(*, run_id: UUID, error: str) -> None:
 @transaction.atomic(durable=True)
 def runs_stale() -> tuple[UUID, ...]:
     """Runs nobody works on, queued again; one that broke every attempt has failed. Which are to be done."""
-    silent = Run.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
+    silent = abandoned(Run.objects.all())
     tired = silent.filter(attempts__gte=ATTEMPTS)
     tired.update(status=RunState.FAILED, finished_at=timezone.now(), error=f"It broke off {ATTEMPTS} times.")
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))

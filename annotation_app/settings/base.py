@@ -111,20 +111,20 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "health.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
     "health-look": {"task": "health.look", "schedule": 60.0, "options": {"expires": 60}},
-    "sessions-clear": {"task": "accounts.sessions_clear", "schedule": 3600.0, "options": {"expires": 3600}},
+    "sessions-clear": {"task": "retention.sessions_clear", "schedule": 3600.0, "options": {"expires": 3600}},
     "retention-run": {"task": "retention.run", "schedule": 3600.0, "options": {"expires": 3600}},
     "leases-expire": {"task": "episodes.leases_expire", "schedule": 30.0, "options": {"expires": 30}},
     "branches-refresh": {"task": "episodes.branches_refresh", "schedule": 60.0, "options": {"expires": 60}},
     "recordings-collect": {"task": "live.recordings_collect", "schedule": 10.0, "options": {"expires": 10}},
     "catalogue-refresh": {"task": "catalogue.refresh", "schedule": 10.0, "options": {"expires": 10}},
-    "exports-again": {"task": "exports.again", "schedule": 60.0, "options": {"expires": 60}},
-    "imports-again": {"task": "imports.again", "schedule": 60.0, "options": {"expires": 60}},
-    "reviews-stale": {"task": "reviews.stale", "schedule": 60.0, "options": {"expires": 60}},
+    "exports-again": {"task": "exports.again", "schedule": 10.0, "options": {"expires": 10}},
+    "imports-again": {"task": "imports.again", "schedule": 10.0, "options": {"expires": 10}},
+    "reviews-stale": {"task": "reviews.stale", "schedule": 10.0, "options": {"expires": 10}},
     "webhooks-due": {"task": "webhooks.due", "schedule": 5.0, "options": {"expires": 5}},
     "notices-mail": {"task": "notices.mail", "schedule": 30.0, "options": {"expires": 30}},
-    "design-again": {"task": "design.again", "schedule": 60.0, "options": {"expires": 60}},
-    "flywheel-due": {"task": "flywheel.due", "schedule": 60.0, "options": {"expires": 60}},
-    "judges-again": {"task": "judges.again", "schedule": 60.0, "options": {"expires": 60}},
+    "design-again": {"task": "design.again", "schedule": 10.0, "options": {"expires": 10}},
+    "flywheel-due": {"task": "flywheel.due", "schedule": 20.0, "options": {"expires": 20}},
+    "judges-again": {"task": "judges.again", "schedule": 10.0, "options": {"expires": 10}},
 }
 
 AUTH_USER_MODEL = "accounts.User"

@@ -1,6 +1,6 @@
 """Having instructions worded anew by a model, and deciding on what it said."""
 
-from datetime import timedelta
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from uuid import UUID
 
@@ -15,11 +15,11 @@ from annotation_app.design.difficulty import level_of, rubric_guessed
 from annotation_app.design.models import UNDER_WAY, Placement, Suggestion, Writer, Writing, WritingState
 from annotation_app.design.schemas import WriterIn, WriterServer, WritingIn, WritingPlan
 from annotation_app.errors import Conflict, NotFound
+from annotation_app.heartbeats import abandoned, heartbeat
 from annotation_app.tasks.models import Pool, Task
 from annotation_app.tasks.services import tasks_add
 from vocabulary.tasks import Task as Definition
 
-SILENCE = timedelta(minutes=10)
 ATTEMPTS = 3
 LONGEST_ID = 200
 
@@ -82,6 +82,11 @@ def writing_begin(*, writing_id: UUID) -> WritingPlan | None:
     )
 
 
+def writing_beating(*, writing_id: UUID) -> AbstractContextManager[None]:
+    """Heartbeats of a request that this worker has, while the block runs."""
+    return heartbeat(Writing.objects.filter(pk=writing_id, status=WritingState.RUNNING))
+
+
 @transaction.atomic(durable=True)
 def writing_end(*, writing_id: UUID, texts: tuple[str, ...] = (), error: str = "") -> None:
     """Keep what was said, or why nothing was; of a request that was cancelled nothing is kept."""
@@ -93,7 +98,7 @@ def writing_end(*, writing_id: UUID, texts: tuple[str, ...] = (), error: str = "
 @transaction.atomic(durable=True)
 def writings_stale() -> tuple[UUID, ...]:
     """Requests nobody works on, queued again; one that broke every attempt has failed. Which are to be done."""
-    silent = Writing.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
+    silent = abandoned(Writing.objects.all())
     tired = silent.filter(attempts__gte=ATTEMPTS)
     tired.update(status=WritingState.FAILED, error=f"It broke off {ATTEMPTS} times.")
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))

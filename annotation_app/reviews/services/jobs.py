@@ -1,6 +1,6 @@
 """Asking for checks and searches for duplicates, and how they go."""
 
-from datetime import timedelta
+from contextlib import AbstractContextManager
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -9,13 +9,13 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
+from annotation_app.heartbeats import abandoned, heartbeat
 from annotation_app.reviews.models import UNDER_WAY, Duplicate, Job, JobKind, JobState
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.reviews.services.access import reviewable, reviewer_check
 from annotation_app.tasks.models import Pool
 from vocabulary.base import Frozen
 
-SILENCE = timedelta(minutes=10)
 """A worker that did not get further for so long, or never began, is taken for dead."""
 
 
@@ -79,6 +79,11 @@ def job_further(*, job_id: UUID, done: int) -> bool:
     return bool(running.update(done=done, heard_at=timezone.now()))
 
 
+def job_beating(*, job_id: UUID) -> AbstractContextManager[None]:
+    """Heartbeats of a job that this worker has, while the block runs."""
+    return heartbeat(Job.objects.filter(pk=job_id, status=JobState.RUNNING))
+
+
 def check_end(*, job_id: UUID, report: CheckReport) -> None:
     """Store what came of a check; one that was cancelled stays so."""
     _close(job_id, JobState.DONE, report=report)
@@ -104,8 +109,8 @@ def job_fail(*, job_id: UUID, error: str) -> None:
 
 def jobs_stale() -> int:
     """Jobs whose worker went away have failed; how many there were."""
-    silent = Job.objects.filter(status__in=UNDER_WAY, heard_at__lt=timezone.now() - SILENCE)
-    return silent.update(status=JobState.FAILED, finished_at=timezone.now(), error="Its worker went away.")
+    dead = abandoned(Job.objects.all())
+    return dead.update(status=JobState.FAILED, finished_at=timezone.now(), error="Its worker went away.")
 
 
 def _close(job_id: UUID, status: JobState, **fields: object) -> bool:

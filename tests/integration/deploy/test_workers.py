@@ -17,7 +17,8 @@ from annotation_app.exports.jobs import export_write_job, exports_again_job
 from annotation_app.exports.models import Export
 from annotation_app.exports.schemas import ExportFilters
 from annotation_app.exports.selectors import export_folder
-from annotation_app.exports.services import SILENCE, export_request
+from annotation_app.exports.services import export_request
+from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.notices.models import Notice
 from tests.integration.web.conftest import World
 from tests.integration.web.wheels import attempts_come
@@ -94,13 +95,14 @@ def test_two_hosts_share_the_work_and_what_one_dies_at_the_other_does_once(
         wait_until(lambda: states() == [("done", 1), ("running", 1)], limit=PATIENCE)
         assert not folder.exists()
 
+        Export.objects.filter(pk=lost).update(heard_at=timezone.now() + LOST_AFTER)  # as if it still beat
         send(exports_again_job)
         send(export_write_job, lost)  # as Redis does an hour after its worker died
         wait_until(lambda: done_by(asked, SECOND) == {"exports.write": 2, "exports.again": 1}, limit=PATIENCE)
         wait_until(lambda: asked(SECOND, "active") == [], limit=PATIENCE)
-        assert states() == [("done", 1), ("running", 1)], "nobody takes it up before it has been silent for long"
+        assert states() == [("done", 1), ("running", 1)], "nobody takes it up while it beats"
 
-        Export.objects.filter(pk=lost).update(heard_at=timezone.now() - SILENCE)
+        Export.objects.filter(pk=lost).update(heard_at=timezone.now() - LOST_AFTER)
         send(exports_again_job)
         wait_until(lambda: states() == [("done", 1), ("done", 2)], limit=PATIENCE)
         manifest = (folder / MANIFEST).stat()

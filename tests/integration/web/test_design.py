@@ -18,7 +18,7 @@ from annotation_app.audit.models import AuditEntry
 from annotation_app.design.jobs import writings_again_job
 from annotation_app.design.models import Node, Placement, Suggestion, Writer, Writing
 from annotation_app.design.services import nodes as services_nodes
-from annotation_app.design.services.writings import SILENCE
+from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
 from tests.integration.web.conftest import PASSWORD, World
@@ -249,7 +249,7 @@ def test_one_request_at_a_time_and_one_that_broke_off_is_done_again(
     task = Task.objects.get(key="one")
     broken = Writing.objects.create(task=task, writer=writer, count=1, requested_by=alma, status="running")
     assert ask(client, writer, task).json()["code"] == "writing"
-    Writing.objects.update(heard_at=timezone.now() - 2 * SILENCE)
+    Writing.objects.update(heard_at=timezone.now() - 2 * LOST_AFTER)
     writings_again_job()
     broken.refresh_from_db()
     assert (broken.status, broken.suggestions.count()) == ("done", 1)

@@ -18,7 +18,8 @@ from annotation_app.episodes.models import Episode
 from annotation_app.exports import selectors
 from annotation_app.exports.jobs import exports_again_job
 from annotation_app.exports.models import Export
-from annotation_app.exports.services import ATTEMPTS, SILENCE, export_write
+from annotation_app.exports.services import ATTEMPTS, export_write
+from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.live.threads import in_database
 from tests.contract.test_store import PICTURE, POLICY, REF, proposal, step
 from tests.integration.web.conftest import World
@@ -148,7 +149,7 @@ def test_an_export_nobody_works_on_is_written_after_all(committed: World, accept
     export = Export.objects.create(filters={}, requested_by=committed.ravi, status=status)
     exports_again_job()
     assert Export.objects.get(pk=export.pk).status == status, "somebody may be at it"
-    Export.objects.filter(pk=export.pk).update(heard_at=timezone.now() - 2 * SILENCE)
+    Export.objects.filter(pk=export.pk).update(heard_at=timezone.now() - 2 * LOST_AFTER)
     exports_again_job()
     assert Export.objects.get(pk=export.pk).status == "done"
 
@@ -159,7 +160,7 @@ def test_an_export_that_breaks_every_time_has_failed(committed: World) -> None:
         requested_by=committed.ravi,
         status="running",
         attempts=ATTEMPTS,
-        heard_at=timezone.now() - 2 * SILENCE,
+        heard_at=timezone.now() - 2 * LOST_AFTER,
     )
     exports_again_job()
     export.refresh_from_db()

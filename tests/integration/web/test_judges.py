@@ -18,6 +18,7 @@ from annotation_app.audit.models import AuditEntry
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
+from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.judges import jobs, services
 from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.selectors import episodes_waiting
@@ -234,13 +235,13 @@ def test_a_run_whose_worker_died_goes_on(
     assert len(plan.episodes) == 5
     jobs.run_job(str(run_id))
     assert Run.objects.get(pk=run_id).status == "running", "left to who has it"
-    Run.objects.filter(pk=run_id).update(heard_at=timezone.now() - 2 * services.SILENCE)
+    Run.objects.filter(pk=run_id).update(heard_at=timezone.now() - 2 * LOST_AFTER)
     monkeypatch.setattr(jobs.run_job, "delay", jobs.run_job)
     jobs.runs_again_job()
     run = Run.objects.get(pk=run_id)
     assert (run.status, run.judged, run.attempts) == ("done", 5, 1), "it got further: no attempt is counted against it"
     Run.objects.filter(pk=run_id).update(
-        status="running", attempts=services.ATTEMPTS, heard_at=timezone.now() - 2 * services.SILENCE
+        status="running", attempts=services.ATTEMPTS, heard_at=timezone.now() - 2 * LOST_AFTER
     )
     jobs.runs_again_job()
     assert Run.objects.get(pk=run_id).status == "failed"

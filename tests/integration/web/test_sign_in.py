@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation_app.accounts import hashers
-from annotation_app.accounts.jobs import sessions_clear_job
 from annotation_app.accounts.models import SignIn
 from annotation_app.accounts.services import PREFERENCES_LIMIT
 from annotation_app.accounts.throttle import SIGN_IN, SIGN_IN_FROM
+from annotation_app.retention.jobs import sessions_clear_job
 from tests.integration.web.conftest import PASSWORD, World
 
 
