@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
 from vm_bridge.ledger import Ledger
-from vm_bridge.ledger.shelves import Shelves, Work
+from vm_bridge.ledger.shelves import LeaseRecord, MachineRecord, Shelves, Work
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
 
@@ -30,6 +30,8 @@ NOTE_EVERY = 5.0
 """How often it is told what machines cost (seconds)."""
 HEALTH_TIMEOUT = 5.0
 CLOSE_TIMEOUT = 5.0
+RESTORED_TTL = 60.0
+"""For how long a lease that was put back stands unless its holder renews it (seconds)."""
 RETRY_AFTER = 5.0
 """Pause after a machine could not be made, unless somebody waits for one (seconds)."""
 
@@ -58,6 +60,8 @@ class Pool:
         """Names of machines being made."""
         self._highest = 0
         """The highest token a call came with."""
+        self._leases: dict[str, LeaseRecord] = {}
+        """Who held which machine when the ledger was last read: put back where Redis has lost its data."""
         self._misses: dict[str, int] = {}
         """How often in a row a machine did not answer."""
         self._suspects: set[str] = set()
@@ -108,6 +112,8 @@ class Pool:
         await self._ledger.check(machine_id, token)
         sandbox = self.sandbox(machine_id)
         self._highest = max(self._highest, token)
+        if machine_id not in self._leases or self._leases[machine_id].token != token:
+            self._spawn(self._read_leases())
         self._acted[machine_id] = time.time()
         return sandbox.bind(token)
 
@@ -140,6 +146,7 @@ class Pool:
         if not await self._shelves.beat():
             logger.warning("Redis has forgotten this host")
             await self._register()
+            await self._restore_leases()
             await self._find_lost()
 
     async def _stock(self) -> None:
@@ -272,7 +279,11 @@ class Pool:
     async def _find_lost(self) -> None:
         """Put right what the ledger and this host do not agree about: Redis lost its memory, or a way broke off."""
         begun = set(self._begun)
-        states = await self._shelves.states()
+        known = await self._shelves.states()
+        if known is None:
+            return  # the next beat registers this host and puts its leases back
+        self._remember(known)
+        states = {machine_id: record.state for machine_id, record in known.items()}
         idle = self._machines.keys() - self._moving
         suspects = {machine_id for machine_id in idle if states.get(machine_id) not in ("leased", "free")}
         for machine_id in suspects & self._suspects:  # those of the last round: the others are on their way
@@ -281,6 +292,23 @@ class Pool:
         self._suspects = suspects
         for machine_id in states.keys() - self._machines.keys() - begun - self._begun:
             await self._shelves.lose(machine_id, f"{machine_id} is no more")
+
+    async def _read_leases(self) -> None:
+        """Learn of a lease that was given since the ledger was last read."""
+        if known := await self._shelves.states():
+            self._remember(known)
+
+    def _remember(self, known: dict[str, MachineRecord]) -> None:
+        self._leases = {machine_id: record.lease for machine_id, record in known.items() if record.lease}
+
+    async def _restore_leases(self) -> None:
+        """Put back the leases of a ledger that lost its data; holders renew them as before."""
+        for machine_id, lease in tuple(self._leases.items()):
+            sandbox = self._machines.get(machine_id)
+            if sandbox is None or machine_id in self._moving:
+                continue
+            if await self._shelves.restore(sandbox, lease, ttl=RESTORED_TTL):
+                logger.warning("the lease of %s by %s was put back", machine_id, lease.holder)
 
     async def _note_all(self) -> None:
         for sandbox in tuple(self._machines.values()):

@@ -33,7 +33,7 @@ class Redis:
         self.folder.chmod(0o700)
         self._configuration.write_text(
             f"bind {HOST}\nport {self.port}\nrequirepass {self.password}\n"
-            f"dir {self.folder.absolute()}\nsave 300 1\nappendonly no\ndaemonize no\n"
+            f"dir {self.folder.absolute()}\nsave ''\nappendonly yes\nappendfsync everysec\ndaemonize no\n"
         )
 
     def program(self) -> Program:

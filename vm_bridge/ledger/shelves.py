@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal, NamedTuple, cast
 
 from redis.asyncio import Redis
@@ -19,6 +18,28 @@ class Work(NamedTuple):
 
     verb: Literal["reset", "drop", "want"]
     name: str
+
+
+class LeaseRecord(NamedTuple):
+    """Who holds a machine under which token."""
+
+    token: int
+    request: str
+    holder: str
+    user: str
+    pool: str
+    session: str
+
+
+class MachineRecord(NamedTuple):
+    """What the ledger knows of a machine; `lease` is of one that somebody holds."""
+
+    state: str
+    lease: LeaseRecord | None
+
+
+WORDS = len(MachineRecord._fields) + len(LeaseRecord._fields)
+"""Of each machine in the answer of `states`: its name, its state and its lease."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +97,30 @@ class Shelves:
         """A machine is no more; who held it is told why."""
         await self.scripts.run("lose", machine_id, reason)
 
-    async def states(self) -> dict[str, str]:
-        """The machines this host is known to have, each with its state."""
+    async def restore(self, sandbox: Sandbox, lease: LeaseRecord, *, ttl: float) -> bool:
+        """Put a lease back that the ledger lost with all its data, for `ttl` seconds.
+
+        Returns:
+            Whether it stands again. It does not where the ledger had ended it, or knows the machine.
+        """
+        described = self._described(sandbox)
+        milliseconds = int(ttl * 1000)
+        token, *ask = lease
+        return bool(
+            await self.scripts.run(
+                "restore", self.host, sandbox.id, sandbox.image, *described, token, milliseconds, *ask
+            )
+        )
+
+    async def states(self) -> dict[str, MachineRecord] | None:
+        """The machines this host is known to have; None when the host itself is not known."""
         flat = await self.scripts.run("states", self.host)
-        return dict(list(pairwise(flat))[::2])
+        if flat is None:
+            return None
+        return {
+            machine_id: MachineRecord(state, LeaseRecord(int(token), *ask) if token else None)
+            for machine_id, state, token, *ask in zip(*[iter(flat)] * WORDS, strict=True)
+        }
 
     async def in_use(self, machine_id: str) -> bool:
         """Whether a machine is free or leased."""

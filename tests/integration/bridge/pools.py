@@ -34,9 +34,9 @@ class Bridge:
     pool: Pool
     manager: Manager
 
-    async def lease(self, image: str = "desktop", *, ttl: float = 60, wait: float = 5) -> Lease:
-        """Raises NoMachine when none is free in time."""
-        ask = Ask(f"request-{next(NUMBERS)}", image, "somebody", ttl=ttl)
+    async def lease(self, image: str = "desktop", *, ttl: float = 60, wait: float = 5, **of: str) -> Lease:
+        """Raises NoMachine when none is free in time. `of`: user, pool, session."""
+        ask = Ask(f"request-{next(NUMBERS)}", image, "somebody", ttl=ttl, **of)
         given = await self.manager.allocate(ask, wait=wait, gone=never)
         if isinstance(given, Waiting):
             await self.manager.leases.cancel(ask.request)

@@ -1,6 +1,7 @@
 """The machines of a host over a real Redis: kept warm, reset, adopted, drained, and replaced when they die."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,11 +10,12 @@ from redis.asyncio import Redis
 from tests.integration.bridge.pools import Bridge, bridge_over, sandbox_of
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeHost, FakeSandbox
-from vm_bridge.errors import MachineGone, NoMachine, StaleLease, Unwalled
+from vm_bridge.errors import BridgeUnavailable, MachineGone, NoMachine, StaleLease, Unwalled
 from vm_bridge.fleet import Waiting
 from vm_bridge.ledger import Ledger
 from vm_bridge.ledger.leases import Ask
 from vm_bridge.ledger.scripts import PREFIX
+from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox, Usage
 
 
@@ -174,13 +176,57 @@ async def test_a_machine_nobody_wants_again_is_destroyed(bridge: Bridge, fake_ho
     await eventually(lambda: sum(sandbox.screen.closed for sandbox in fake_host.made) == 1)
 
 
-async def test_a_machine_lost_from_redis_is_taken_back(bridge: Bridge, fake_host: FakeHost, redis: Redis) -> None:
+async def test_a_machine_nobody_held_is_taken_back_where_redis_lost_its_data(
+    bridge: Bridge, fake_host: FakeHost, redis: Redis
+) -> None:
+    await bridge.warm(1)
+    await eventually(lambda: len(fake_host.made) == 1)
+    await redis.flushall()
+    await eventually(lambda: fake_host.made[0].resets == 1)
+    assert (await bridge.lease()).machine_id == fake_host.made[0].id
+
+
+async def test_a_lease_is_put_back_where_redis_lost_its_data(bridge: Bridge, fake_host: FakeHost, redis: Redis) -> None:
+    lease = await bridge.lease(user="ada", pool="p", session="s")
+    await bridge.machine(lease)
+    await eventually(lambda: lease.machine_id in bridge.pool._leases)
+    await redis.flushall()
+    with pytest.raises(BridgeUnavailable, match="put back"):
+        await Ledger(redis).check(lease.machine_id, lease.fencing_token)
+
+    async def stands() -> Machine:
+        async with asyncio.timeout(30):
+            while True:
+                with contextlib.suppress(BridgeUnavailable):
+                    return await bridge.machine(lease)
+                await asyncio.sleep(0.05)
+
+    await stands()
+    (row,) = await bridge.manager.overview.machines()
+    assert (row.state, row.holder, row.user, row.pool, row.session) == ("leased", lease.holder, "ada", "p", "s")
+    assert sandbox_of(fake_host, lease).resets == 0
+    other = await bridge.lease()
+    assert other.machine_id != lease.machine_id
+    assert other.fencing_token > lease.fencing_token
+    await bridge.release(lease)
+    await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
+
+
+async def test_a_lease_that_the_ledger_ended_is_not_put_back(bridge: Bridge, redis: Redis) -> None:
+    """A host that was silent for too long is forgotten with all its machines: their holders were told."""
     lease = await bridge.lease()
     await bridge.machine(lease)
-    await redis.flushall()
-    await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
-    again = await bridge.lease()
-    assert (again.machine_id, again.fencing_token > lease.fencing_token) == (lease.machine_id, True)
+    await eventually(lambda: lease.machine_id in bridge.pool._leases)
+    (host,) = await bridge.manager.overview.hosts()
+    await bridge.manager.overview.hosts_lost([(host.id, "it fell silent")])
+    await eventually(lambda: lease.machine_id not in bridge.pool._leases)
+    with pytest.raises(MachineGone, match="fell silent"):
+        await Ledger(redis).check(lease.machine_id, lease.fencing_token)
+
+
+async def test_a_machine_of_no_ledger_is_gone_at_once(redis: Redis) -> None:
+    with pytest.raises(MachineGone):
+        await Ledger(redis).check("m-1", 2**52)
 
 
 async def test_a_machine_whose_making_broke_does_not_count_as_coming(redis: Redis) -> None:

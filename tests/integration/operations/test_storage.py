@@ -1,6 +1,7 @@
 """Private PostgreSQL and Redis servers: they keep their data, and the system's own are left alone."""
 
 import asyncio
+import contextlib
 import io
 import os
 import shutil
@@ -9,6 +10,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -140,6 +142,25 @@ async def test_redis_asks_for_its_password(redis_server: Redis, tmp_path: Path) 
             with pytest.raises(redis.exceptions.AuthenticationError):
                 await stranger.ping()
     assert stat.S_IMODE(redis_server.folder.stat().st_mode) == 0o700
+
+
+async def test_redis_loses_nothing_when_it_is_killed(redis_server: Redis, tmp_path: Path) -> None:
+    redis_server.create()
+    async with Supervisor(tmp_path, Console(io.StringIO())) as supervisor:
+        await supervisor.start(redis_server.program())
+        async with Client.from_url(redis_server.url) as client:
+            await client.set("lease", "held")
+            first = (await client.info("server"))["process_id"]
+            os.kill(first, signal.SIGKILL)
+
+            async def again() -> Any:
+                while True:
+                    with contextlib.suppress(redis.exceptions.RedisError, OSError):
+                        if (await client.info("server"))["process_id"] != first:
+                            return await client.get("lease")
+                    await asyncio.sleep(0.05)
+
+            assert await asyncio.wait_for(again(), BOUND) == b"held"
 
 
 async def test_redis_says_why_it_cannot_start(redis_server: Redis, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ local WHY_MS = 600000     -- how long it is remembered why a lease ended
 local PRESENT_MS = 10000  -- a waiter that has not asked for so long is passed over
 local AWAY_MS = 10000     -- and after so much more it loses its place
 local PICK_UP_MS = 10000  -- a machine given to a waiter is kept for it so long
+local RESTORE_MS = 15000  -- so long after the ledger was lost hosts may put leases back
 local QUEUE, OWN_QUEUE = 2000, 200  -- most who may wait for one image, and of one user
 
 local clock = redis.call('TIME')
@@ -19,6 +20,14 @@ local function whole(number) return string.format('%.0f', number) end
 local function raise_fence(above)
     local floor = math.max(above, tonumber(redis.call('GET', FENCE) or clock[1] * 1000000 + clock[2]))
     redis.call('SET', FENCE, whole(floor))
+end
+
+-- When this ledger began, on the scale of tokens (µs): leases of an earlier one, whose data were lost, have lower tokens.
+local function born()
+    local known = redis.call('GET', P .. 'born')
+    if known then return tonumber(known) end
+    redis.call('SET', P .. 'born', whole(now * 1000))
+    return now * 1000
 end
 
 local function next_token()
@@ -57,10 +66,9 @@ local function lease_of(id)
 end
 
 -- ask = {request, holder, user, pool, session}
-local function grant(id, ask, ttl)
-    local token = next_token()
+local function hold(id, token, ask, ttl)
     redis.call('HSET', TOKENS, id, token)
-    redis.call('ZADD', LEASES, now + ttl, id)
+    redis.call('ZADD', LEASES, whole(now + ttl), id)
     redis.call('HSET', key('machine', id), 'state', 'leased', 'since', now, 'request', ask[1], 'holder', ask[2],
                'user', ask[3], 'pool', ask[4], 'session', ask[5])
     count('user', ask[3], 1)
@@ -68,6 +76,8 @@ local function grant(id, ask, ttl)
     if ask[5] ~= '' then redis.call('SADD', key('session', ask[5]), id) end
     redis.call('SET', key('claim', ask[1]), 'leased ' .. id)
 end
+
+local function grant(id, ask, ttl) hold(id, next_token(), ask, ttl) end
 
 local function leave_queue(request)
     local ask = redis.call('HMGET', key('waiter', request), 'image', 'member', 'fair')
@@ -160,7 +170,13 @@ local function refusal(id, token, held, ends)
     if held == token and ends and tonumber(ends) > now then return nil end
     local why = redis.call('GET', key('why', token))
     if why then return why end
-    if redis.call('EXISTS', key('machine', id)) == 0 then return 'machine_gone there is no machine ' .. id end
+    if redis.call('EXISTS', key('machine', id)) == 0 then
+        local since = born()
+        if tonumber(token) < since and now - since / 1000 < RESTORE_MS then
+            return 'bridge_unavailable leases are being put back'
+        end
+        return 'machine_gone there is no machine ' .. id
+    end
     return 'stale_lease the lease of ' .. id .. ' has ended'
 end
 

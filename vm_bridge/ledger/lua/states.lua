@@ -1,7 +1,12 @@
--- The machines a host is known to have, each with its state.
+-- The machines a host is known to have, eight words each: machine, state, and of one that is leased its token, request,
+-- holder, user, pool and session. False when the host is not known.
+if redis.call('EXISTS', key('host', ARGV[1])) == 0 then return false end
 local answer = {}
 for _, id in ipairs(redis.call('SMEMBERS', key('machines', ARGV[1]))) do
+    local known = redis.call('HMGET', key('machine', id), 'state', 'request', 'holder', 'user', 'pool', 'session')
     answer[#answer + 1] = id
-    answer[#answer + 1] = redis.call('HGET', key('machine', id), 'state') or ''
+    answer[#answer + 1] = known[1] or ''
+    answer[#answer + 1] = redis.call('HGET', TOKENS, id) or ''
+    for i = 2, 6 do answer[#answer + 1] = known[i] or '' end
 end
 return answer
