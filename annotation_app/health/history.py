@@ -22,19 +22,21 @@ Sample = tuple[float, int]
 
 def since(states: dict[str, str], now: datetime) -> dict[str, datetime]:
     """Since when each part has been in the state it is in; what changed has changed now."""
-    known = cast(dict[str, tuple[str, datetime]], cache.get(STATES) or {})
+    known = cast(dict[str, list[str]], cache.get(STATES) or {})
     told = {
-        name: known[name] if name in known and known[name][0] == state else (state, now)
+        name: known[name] if name in known and known[name][0] == state else [state, now.isoformat()]
         for name, state in states.items()
     }
     if told != known:
         cache.set(STATES, told, KEPT)
-    return {name: at for name, (_state, at) in told.items()}
+    return {name: datetime.fromisoformat(at) for name, (_state, at) in told.items()}
 
 
 def disk_note(now: float, used: int) -> tuple[Sample, ...]:
     """Note how full the disk is, now and then; what was noted of the last day."""
-    samples = cast(tuple[Sample, ...], cache.get(DISK) or ())
+    samples: tuple[Sample, ...] = tuple(
+        (at, bytes_used) for at, bytes_used in cast(list[Sample], cache.get(DISK) or [])
+    )
     if not samples or now - samples[-1][0] >= SAMPLE_EVERY:
         samples = (*(sample for sample in samples if now - sample[0] < DAY), (now, used))
         cache.set(DISK, samples, KEPT)

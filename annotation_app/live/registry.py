@@ -290,10 +290,12 @@ class Registry:
 
     async def _look_after(self, desk: Desk) -> None:
         """See to one desk; a machine or a database that is slow to answer delays no other desk."""
+        if desk.driver is not None:
+            await desk.driver.keep()  # first: whatever else fails, the machine stays ours
         for seat in tuple(desk.seats):
             await seat.check()
         if desk.driver is not None:
-            await asyncio.gather(desk.driver.keep(), desk.driver.refresh())
+            await desk.driver.refresh()
             await self._control_look(desk)
         elif (waiting := desk.steering()) is not None:
             await self._ensure_driver(desk)

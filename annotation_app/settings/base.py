@@ -92,7 +92,14 @@ TEMPLATES = [
 DATABASES = {"default": database_settings(ENV.database_url, pooled=bool(ENV.database_direct_url))}
 DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": ENV.redis_url}}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": ENV.redis_url,
+        "KEY_PREFIX": "json",  # apart from the pickles of earlier versions
+        "OPTIONS": {"serializer": "annotation_app.json_cache.JsonSerializer"},
+    }
+}
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -162,7 +169,7 @@ MFA_TOTP_ISSUER = "Pilothouse"
 MFA_TOTP_TOLERANCE = 1  # a phone's clock may be off by half a minute; see factors.code_take for what is used once
 globals().update(email_settings(ENV.email_url))
 DEFAULT_FROM_EMAIL = ENV.email_from
-SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+SESSION_ENGINE = "django.contrib.sessions.backends.db"  # in Redis, who reaches it could sign in as anybody
 SESSION_COOKIE_NAME = "__Host-sessionid" if ENV.secure else "sessionid"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Command, Event } from "@/generated/vocabulary";
 
 import { CAPACITY, FRESH_FOR, type Identified, type Outbox } from "./outbox";
-import { EpisodeSocket, PING_EVERY, SILENCE_LIMIT, type Connection, type Wire } from "./socket";
+import { EpisodeSocket, PING_EVERY, RESEND_AFTER, SILENCE_LIMIT, type Connection, type Wire } from "./socket";
 
 class FakeWire implements Wire {
   onopen: Wire["onopen"] = null;
@@ -73,6 +73,54 @@ describe("resending", () => {
     expect(wires).toHaveLength(2);
     wire().onopen?.();
     expect(wire().acts).toEqual([click("command-2")]);
+  });
+
+  it("sends it again when control comes back, as after its runner broke", () => {
+    const { socket, wire } = desk();
+    socket.connect();
+    wire().onopen?.();
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    socket.send(click("command-1"));
+    wire().receive({ type: "control.changed", control: "other", holder: "" });
+    expect(wire().acts).toHaveLength(1);
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    expect(wire().acts).toEqual([click("command-1"), click("command-1")]);
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    expect(wire().acts).toHaveLength(2);
+  });
+
+  it("sends it again when no answer comes, while control is here", () => {
+    const { socket, wire } = desk();
+    socket.connect();
+    wire().onopen?.();
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    socket.send(click("command-1"));
+    const pass = (milliseconds: number) => {
+      for (let passed = 0; passed < milliseconds; passed += PING_EVERY) {
+        vi.advanceTimersByTime(PING_EVERY);
+        wire().receive({ type: "pong", at: 0, version: 0 });
+      }
+    };
+    pass(RESEND_AFTER - PING_EVERY);
+    expect(wire().acts).toHaveLength(1);
+    pass(PING_EVERY);
+    expect(wire().acts).toHaveLength(2);
+    wire().receive({ type: "control.changed", control: "other", holder: "" });
+    pass(2 * RESEND_AFTER);
+    expect(wire().acts).toHaveLength(2);
+  });
+
+  it("never sends again unasked what has grown old", () => {
+    const { socket, wire } = desk();
+    socket.connect();
+    wire().onopen?.();
+    socket.send(click("command-1"));
+    for (let passed = 0; passed <= FRESH_FOR; passed += PING_EVERY) {
+      vi.advanceTimersByTime(PING_EVERY);
+      wire().receive({ type: "pong", at: 0, version: 0 });
+    }
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    expect(wire().acts).toHaveLength(1);
   });
 
   it("keeps what is given while offline and sends it in order", () => {

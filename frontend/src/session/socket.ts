@@ -1,10 +1,11 @@
 /**
  * The one WebSocket of an episode: commands up, events down.
  *
- * Commands stay in the outbox until the server answers and are resent under their `command_id` after a reconnect;
- * the server answers a repeat from its record. Silence, a wake-up and a returning network all lead to one reconnect.
+ * Commands stay in the outbox until the server answers. They are resent under their `command_id` after a reconnect,
+ * when control comes back to this page, and when an answer takes too long; the server answers a repeat from its record.
+ * Silence, a wake-up and a returning network all lead to one reconnect.
  */
-import type { Command, Event } from "@/generated/vocabulary";
+import type { Command, Control, Event } from "@/generated/vocabulary";
 
 import { delay, type Backoff } from "./backoff";
 import { isFull, put, settle, split, type Identified, type Outbox } from "./outbox";
@@ -47,6 +48,8 @@ const BACKOFF: Backoff = { base: 250, cap: 10_000 };
 const FLOODING_BACKOFF: Backoff = { base: 5_000, cap: 30_000 };
 export const PING_EVERY = 5_000;
 export const SILENCE_LIMIT = 12_000;
+/** A command without an answer is sent again after so long (milliseconds): the process that took it may have died. */
+export const RESEND_AFTER = 15_000;
 
 export class EpisodeSocket {
   private wire: Wire | null = null;
@@ -57,6 +60,9 @@ export class EpisodeSocket {
   private heardAt = 0;
   private outbox: Outbox;
   private held: Outbox = [];
+  private control: Control = "nobody";
+  /** When each waiting command was sent last (milliseconds since the epoch). */
+  private readonly sentAt = new Map<string, number>();
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private pingTimer: ReturnType<typeof setInterval> | undefined;
   private readonly now: () => number;
@@ -130,6 +136,7 @@ export class EpisodeSocket {
     const before = this.outbox;
     this.outbox = settle(this.outbox, event);
     this.held = settle(this.held, event);
+    if (event.type === "snapshot" || event.type === "control.changed") this.controlled(event.control);
     this.options.onEvent(event);
     if (event.type === "pong" || this.outbox !== before) this.kept();
   }
@@ -157,8 +164,26 @@ export class EpisodeSocket {
   }
 
   private beat(): void {
-    if (this.now() - this.heardAt > SILENCE_LIMIT) this.lost(1006);
-    else this.ping();
+    if (this.now() - this.heardAt > SILENCE_LIMIT) {
+      this.lost(1006);
+    } else {
+      this.ping();
+      this.resend(RESEND_AFTER);
+    }
+  }
+
+  private controlled(control: Control): void {
+    const regained = control === "mine" && this.control !== "mine";
+    this.control = control;
+    if (regained) this.resend(0);
+  }
+
+  /** Sends again what was sent at least `age` milliseconds ago; without control it would only be refused. */
+  private resend(age: number): void {
+    if (this.control !== "mine") return;
+    const now = this.now();
+    for (const { command } of split(this.outbox, now).fresh)
+      if (now - (this.sentAt.get(command.command_id) ?? now) >= age) this.transmit(command);
   }
 
   private ping(): void {
@@ -166,10 +191,14 @@ export class EpisodeSocket {
   }
 
   private transmit(command: Command): void {
-    if (this.phase === "online") this.wire?.send(JSON.stringify(command));
+    if (this.phase !== "online") return;
+    if (command.type !== "ping") this.sentAt.set(command.command_id, this.now());
+    this.wire?.send(JSON.stringify(command));
   }
 
   private kept(): void {
+    const waiting = new Set(this.outbox.map(({ command }) => command.command_id));
+    for (const id of this.sentAt.keys()) if (!waiting.has(id)) this.sentAt.delete(id);
     this.options.onOutbox?.([...this.held, ...this.outbox]);
     this.report();
   }
