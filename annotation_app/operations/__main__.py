@@ -162,7 +162,7 @@ def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
         )
     ensure_setup(Purpose.DEVELOP, console)
     ensure_packages(console, LOG, BENCHMARK_NEEDS)
-    os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])
+    os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])  # noqa: S606 - a benchmark's name from the folder
 
 
 def _benchmarks() -> list[str]:
@@ -190,7 +190,7 @@ def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) ->
     note = note_of(arguments.data)
     if note is None:
         raise OperationsError(f"Nothing is running on {arguments.data}.", hint="Start it: ./pilothouse demo")
-    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})
+    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})  # noqa: S606 - this interpreter
 
 
 def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:

@@ -143,7 +143,7 @@ def _as_root() -> list[str] | None:
         return None
     if os.geteuid() == 0:
         return []
-    if shutil.which("sudo") and subprocess.run(["sudo", "--validate"], check=False).returncode == 0:
+    if shutil.which("sudo") and subprocess.run(["sudo", "--validate"], check=False).returncode == 0:  # noqa: S607 - the operator's sudo
         return ["sudo", "--preserve-env=DEBIAN_FRONTEND,NEEDRESTART_MODE"]
     return None
 

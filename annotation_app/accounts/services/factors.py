@@ -17,7 +17,7 @@ from annotation_app.errors import Conflict, Invalid
 
 BEGUN_FOR = 600
 """Seconds somebody has to set their authenticator app up."""
-WRONG_PASSWORD = "The password is wrong."
+WRONG_PASSWORD = "The password is wrong."  # noqa: S105 - a message
 
 
 def code_wanted(user: User) -> bool:

@@ -24,7 +24,7 @@ ATTEMPT_WINDOW = 300
 """So many failed sign-ins in so many seconds, for one name from one address, and they must wait."""
 SEEN_EVERY = timedelta(minutes=5)
 
-WRONG_PASSWORD = "The name or the password is wrong."
+WRONG_PASSWORD = "The name or the password is wrong."  # noqa: S105 - a message
 NOT_KEPT = "Preferences cannot hold NUL, half a character, NaN or Infinity."
 WRONG_CODE = "This code is wrong, or was used before."
 CODE_WANTED = "Now the code of your authenticator."
