@@ -21,7 +21,8 @@ from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
 from annotation_app.operations.packages import DEVELOPMENT, EVERYTHING, ensure_packages
 from annotation_app.operations.ports import PortAllocator
-from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
+from annotation_app.operations.requirement_locks import write_locks
+from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup, ensure_uv
 from annotation_app.operations.stack import LOOPBACK, ROOT
 from annotation_app.operations.testing import Run, check_lanes, durations_save, run_and_report, test_lanes
 from annotation_app.operations.trainer import ensure_trainer
@@ -155,6 +156,12 @@ def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     return 0
 
 
+def _lock(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_uv(console)
+    write_locks(console, LOG, upgrade=arguments.upgrade)
+    return 0
+
+
 def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     if arguments.name not in _benchmarks():
         raise OperationsError(
@@ -255,6 +262,8 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
+    lock = add("lock", _lock, "resolve the Python requirements again, with hashes; needs a package index")
+    lock.add_argument("--upgrade", action="store_true", help="take the newest of what no requirements file names")
     manage = add(
         "manage", _manage, "a Django management command on the running demo",
         takes_rest=True, environment=Environment.PRESENT,
