@@ -9,6 +9,7 @@ from pathlib import Path
 
 from annotation_app.operations import demo
 from annotation_app.operations.affected.command import print_affected, run_affected
+from annotation_app.operations.audit.command import run_audit
 from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.checks import chosen_tests, frontend_tests, unit_tests
 from annotation_app.operations.console import Console
@@ -16,6 +17,7 @@ from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend_packages
 from annotation_app.operations.generated import check_types, write_types
 from annotation_app.operations.locks import data_lock
+from annotation_app.operations.node import ensure_node
 from annotation_app.operations.note import note_of
 from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
@@ -162,6 +164,11 @@ def _lock(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
     return 0
 
 
+def _audit(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_python_packages(Purpose.DEVELOP, console)
+    return run_audit(console, ensure_node(console, LOG), strict=arguments.strict)
+
+
 def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     if arguments.name not in _benchmarks():
         raise OperationsError(
@@ -262,6 +269,8 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
+    audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
+    audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
     lock = add("lock", _lock, "resolve the Python requirements again, with hashes; needs a package index")
     lock.add_argument("--upgrade", action="store_true", help="take the newest of what no requirements file names")
     manage = add(
