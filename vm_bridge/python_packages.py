@@ -55,12 +55,13 @@ def pip_uninstall(python: Path | str, *packages: str) -> Command:
     return Command((sys.executable, "-m", "uv", "pip", "uninstall", "--python", str(python), *packages))
 
 
-def locked_install(python: Path | str, lock: Path, *, compiled: bool = False) -> Command:
+def locked_install(python: Path | str, lock: Path, *options: str, compiled: bool = False) -> Command:
     """The command that installs exactly what a lock names, and no file with another hash than it has there.
 
     Constraints of pip's settings do not count: they are ranges, which uv does not accept beside hashes.
     """
-    command = pip_install(python, "--require-hashes", "--no-deps", "--requirement", str(lock), compiled=compiled)
+    words = ("--require-hashes", "--no-deps", "--requirement", str(lock))
+    command = pip_install(python, *options, *words, compiled=compiled)
     return Command(command.words, {**command.environment, **WITHOUT_CONSTRAINTS})
 
 

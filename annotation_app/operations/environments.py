@@ -52,9 +52,13 @@ class Environment:
         """
         self.run(f"Installing {what}", pip_install(self.python, *arguments, compiled=compiled), hint=HINT)
 
-    def install_locked(self, what: str, lock: RequirementLock) -> None:
-        """Install exactly what a lock names. Raises CommandFailed, and OperationsError when the lock is stale."""
-        self.run(f"Installing {what}", locked_install(self.python, lock.checked_path()), hint=HINT)
+    def install_locked(self, what: str, lock: RequirementLock, *, compiled: bool = False) -> None:
+        """Install exactly what a lock names. Raises CommandFailed, and OperationsError when the lock is stale.
+
+        Pass `compiled` where another user, who can write no bytecode, imports them.
+        """
+        command = locked_install(self.python, lock.checked_path(), compiled=compiled)
+        self.run(f"Installing {what}", command, hint=HINT)
 
     def run(self, what: str, command: Command, *, hint: str = "") -> None:
         """One step, with its progress. Raises CommandFailed."""

@@ -76,19 +76,19 @@ NODE = RequirementLock(ROOT / "requirements-node.txt")
 TRAINER = RequirementLock(ROOT / "trainer" / "requirements.txt", left_out=TORCH)
 TOOLS = RequirementLock(ROOT / "vm_bridge" / "images" / "tools.txt", dependencies=False)
 AUDIT = RequirementLock(ROOT / "annotation_app" / "operations" / "audit" / "requirements.txt")
-LOCKS = (DEVELOP, RUN, EMBEDDED, NODE, TRAINER, TOOLS, AUDIT)
+GUEST = RequirementLock(ROOT / "vm_bridge" / "guest" / "requirements.txt", dependencies=False)
+PHONE = RequirementLock(ROOT / "vm_bridge" / "images" / "phone" / "requirements.txt", dependencies=False)
+CLUSTER = RequirementLock(ROOT / "vm_bridge" / "cluster" / "requirements.txt")
+OSWORLD = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld_requirements.txt")
+OSWORLD_PACKAGE = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld_package.txt", dependencies=False)
+LOCKS = (DEVELOP, RUN, EMBEDDED, NODE, TRAINER, TOOLS, AUDIT, GUEST, PHONE, CLUSTER, OSWORLD, OSWORLD_PACKAGE)
 """In the order in which they are made: what runs has the versions that were tested."""
-WITHOUT_HASHES = tuple(
-    ROOT / path
-    for path in (
-        "tests/consumers/requirements.txt",
-        "vm_bridge/cluster/requirements.txt",
-        "vm_bridge/guest/requirements.txt",
-        "vm_bridge/hosts/osworld_requirements.txt",
-        "vm_bridge/hosts/osworld_ocr_requirements.txt",
-    )
+WITHOUT_HASHES = (
+    ROOT / "tests" / "consumers" / "requirements.txt",
+    ROOT / "vm_bridge" / "hosts" / "osworld_ocr_requirements.txt",
 )
-"""Files of requirements that have no lock: exact versions alone."""
+"""Files of requirements that have no lock, exact versions alone: these packages need a torch that is there already, or
+another Python than ours."""
 
 
 def write_locks(console: Console, log: Path, *, upgrade: bool = False) -> None:
@@ -108,7 +108,7 @@ def write_locks(console: Console, log: Path, *, upgrade: bool = False) -> None:
             arguments.append("--no-deps")
         if upgrade:
             arguments.append("--upgrade")
-        if lock is RUN:
+        if lock in (RUN, CLUSTER):  # they share an environment with what was tested
             arguments += ["--constraint", str(DEVELOP.path)]
         name = lock.path.relative_to(ROOT)
         command = lock_command(str(lock.source), *arguments)
