@@ -22,6 +22,8 @@ UNREACHABLE = re.compile(
     r"|failed to download vulnerability DB|no such host|unable to find the specified image|connection refused"
 )
 """What programs say when their database, or what they have to look at, cannot be reached."""
+NPM_LOG = "A complete log of this run can be found in"
+"""The last line of npm's errors, which says nothing of them."""
 SECURITY_RULE = re.compile(r"S\d+")
 SEVERE = {"HIGH", "CRITICAL"}
 Document = dict[str, Any]
@@ -69,7 +71,7 @@ class Program:
         said = f"{done.stderr}\n{done.stdout}"
         if cause := UNREACHABLE.search(said):
             raise Unavailable(_line_of(said, cause.start()))
-        lines = done.stderr.strip().splitlines() or ["no output"]
+        lines = [line for line in done.stderr.strip().splitlines() if NPM_LOG not in line] or ["no output"]
         raise ScannerFailed(f"exit status {done.returncode}: {lines[-1][:DETAIL_CHARACTERS]}")
 
 

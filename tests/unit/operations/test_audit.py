@@ -188,6 +188,12 @@ def test_node_packages(out: Any, err: str, status: int, state: State, ids: list[
     assert (report.state, [finding.id for finding in report.findings]) == (state, ids)
 
 
+def test_npms_last_line_is_not_taken_for_its_error(tmp_path: Path) -> None:
+    err = "npm error code ENOLOCK\nnpm error no lock file\nnpm error A complete log of this run can be found in: /a.log"
+    report = report_of(NpmAudit(program("", err=err, status=1), (tmp_path,)))
+    assert report.detail == "exit status 1: npm error no lock file"
+
+
 def test_a_secret_is_named_by_a_part_of_its_hash() -> None:
     found = {"type": "AWS Access Key", "hashed_secret": "0123456789abcdef", "line_number": 7}
     report = report_of(SecretScan(program({"results": {"a.py": [found]}}), ("a.py",)))
