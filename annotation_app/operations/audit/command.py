@@ -36,6 +36,8 @@ ALLOWED, KNOWN = HERE / "allowed.toml", HERE / "known.toml"
 BILLS = ROOT / ".data" / "audit"
 EDITOR = ROOT / "vm_bridge" / "images" / "editor"
 NODE_PACKAGES = {"frontend": FRONTEND, "editor": EDITOR}
+REQUIREMENTS = (*(lock.path for lock in LOCKS), TRAINER.source, *WITHOUT_HASHES)
+"""Files that together name every Python package. The trainer's lock leaves out torch, which its source has."""
 GENERATED = (".lock", "package-lock.json")
 """Ends of names of files that are full of hashes and hold nothing else."""
 GIT_SECONDS = 60
@@ -56,9 +58,8 @@ def run_audit(console: Console, node: Node, *, strict: bool = False) -> int:
     allowances = read_allowances(ALLOWED)
     programs = _programs(console)
     npm = Program(node.npm, ROOT, {**os.environ, **node.environment})
-    requirements = (*(lock.path for lock in LOCKS), TRAINER.source, *WITHOUT_HASHES)
     scanners: tuple[Scanner, ...] = (
-        PipAudit(_program(programs, "pip-audit"), requirements),
+        PipAudit(_program(programs, "pip-audit"), REQUIREMENTS),
         NpmAudit(npm, tuple(NODE_PACKAGES.values())),
         SecretScan(_program(programs, "detect-secrets"), committed_files(ROOT)),
         CodeScan(Program((str(Path(sys.executable).with_name("ruff")),), ROOT)),
@@ -69,7 +70,7 @@ def run_audit(console: Console, node: Node, *, strict: bool = False) -> int:
     for scanner in scanners:
         console.step(f"Scanning: {scanner.name} …")
         reports.append(report_of(scanner))
-    names = {str(file.relative_to(ROOT).with_suffix("")).replace("/", "-"): file for file in requirements}
+    names = {bill_name(file): file for file in REQUIREMENTS}
     cyclonedx = _program(programs, "cyclonedx-py")
     reports.append(write_bills(BILLS, python=cyclonedx, requirements=names, npm=npm, packages=NODE_PACKAGES))
     return conclude(reports, allowances, console, today=datetime.now(UTC).date(), strict=strict)
@@ -112,6 +113,11 @@ def figures(verdicts: Sequence[Verdict]) -> dict[str, Any]:
             for verdict in verdicts
         },
     }
+
+
+def bill_name(file: Path) -> str:
+    """The name of the bill of materials of a file of requirements, such as `trainer-requirements.lock`."""
+    return str(file.relative_to(ROOT)).replace("/", "-")
 
 
 def committed_files(root: Path) -> tuple[str, ...]:

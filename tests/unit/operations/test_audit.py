@@ -12,7 +12,7 @@ import pytest
 
 from annotation_app.operations.audit.allowances import Allowance, read_allowances
 from annotation_app.operations.audit.bill_of_materials import write_bills
-from annotation_app.operations.audit.command import ALLOWED, committed_files, conclude
+from annotation_app.operations.audit.command import ALLOWED, REQUIREMENTS, bill_name, committed_files, conclude
 from annotation_app.operations.audit.reports import Finding, Report, State
 from annotation_app.operations.audit.scanners import (
     CodeScan,
@@ -227,6 +227,11 @@ def test_bills_of_materials_are_written(tmp_path: Path) -> None:
     assert {file.name for file in (tmp_path / "out").iterdir()} == {"python-run.cdx.json", "node-frontend.cdx.json"}
     empty = program({"components": []})
     assert write_bills(tmp_path / "out", python=empty, npm=made, **given).state is State.FAILED
+
+
+def test_each_file_of_requirements_has_a_bill_of_its_own() -> None:
+    assert len({bill_name(file) for file in REQUIREMENTS}) == len(REQUIREMENTS)
+    assert any("torch==" in file.read_text() for file in REQUIREMENTS)
 
 
 WHOLE = """[[allowed]]
