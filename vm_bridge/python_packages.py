@@ -19,6 +19,7 @@ CONFIG_TIMEOUT_SECONDS = 30
 LISTS = {"extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS", "constraint": "UV_CONSTRAINT"}
 """Settings of pip that name several things, and what uv calls them."""
 SINGLE = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE", "default-timeout": "UV_HTTP_TIMEOUT"}
+WITHOUT_CONSTRAINTS = {"UV_CONSTRAINT": "", "PIP_CONSTRAINT": ""}
 SEPARATORS = {"UV_FIND_LINKS": ","}
 
 
@@ -52,6 +53,26 @@ def pip_uninstall(python: Path | str, *packages: str) -> Command:
     if not importlib.util.find_spec("uv"):
         return Command((*PIP, "--python", str(python), "uninstall", "--yes", *packages))
     return Command((sys.executable, "-m", "uv", "pip", "uninstall", "--python", str(python), *packages))
+
+
+def locked_install(python: Path | str, lock: Path, *options: str, compiled: bool = False) -> Command:
+    """The command that installs exactly what a lock names, and no file with another hash than it has there.
+
+    Constraints of pip's settings do not count: they are ranges, which uv does not accept beside hashes.
+    """
+    words = ("--require-hashes", "--no-deps", "--requirement", str(lock))
+    command = pip_install(python, *options, *words, compiled=compiled)
+    return Command(command.words, {**command.environment, **WITHOUT_CONSTRAINTS})
+
+
+def lock_command(*arguments: str) -> Command:
+    """The command that resolves requirements with the hashes of all their files; it needs uv.
+
+    Of pip's settings it has the main index alone: an index on this machine's disk would not have the files for others.
+    """
+    own = {name: value for name, value in uv_environment().items() if name in SINGLE.values()}
+    options = ("--no-config", "--quiet", "--generate-hashes", "--no-annotate", "--no-header")
+    return Command((sys.executable, "-m", "uv", "pip", "compile", *options, *arguments), own)
 
 
 def create_environment(folder: Path) -> Command:

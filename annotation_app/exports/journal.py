@@ -124,7 +124,7 @@ class Journal(AbstractContextManager["Journal"]):
         """Write every part anew: what was missing may be back."""
         self._database.execute("BEGIN")
         for table in ("parts", "files", "missing", "refused"):
-            self._database.execute(f"DELETE FROM {table}")
+            self._database.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the line above
         self._database.execute("COMMIT")
 
     def file_add(self, path: str, sha256: str, size: int) -> None:
@@ -135,7 +135,7 @@ class Journal(AbstractContextManager["Journal"]):
         """What the parts hold together."""
         where, values = ("WHERE split = ?", (split,)) if split is not None else ("", ())
         sums = ", ".join(f"coalesce(sum({name}), 0)" for name in PartCounts.model_fields)
-        row = self._database.execute(f"SELECT {sums} FROM parts {where}", values).fetchone()
+        row = self._database.execute(f"SELECT {sums} FROM parts {where}", values).fetchone()  # noqa: S608 - names of a model's fields; values are bound
         return PartCounts(trajectories=row[0], steps=row[1], records=row[2])
 
     def files(self) -> Iterator[tuple[str, str, int]]:

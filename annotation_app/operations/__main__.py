@@ -9,6 +9,7 @@ from pathlib import Path
 
 from annotation_app.operations import demo
 from annotation_app.operations.affected.command import print_affected, run_affected
+from annotation_app.operations.audit.command import run_audit
 from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.checks import chosen_tests, frontend_tests, unit_tests
 from annotation_app.operations.console import Console
@@ -16,12 +17,14 @@ from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.frontend import ensure_frontend_packages
 from annotation_app.operations.generated import check_types, write_types
 from annotation_app.operations.locks import data_lock
+from annotation_app.operations.node import ensure_node
 from annotation_app.operations.note import note_of
 from annotation_app.operations.osworld import ensure_osworld
 from annotation_app.operations.packages import BENCHMARKS as BENCHMARK_NEEDS
 from annotation_app.operations.packages import DEVELOPMENT, EVERYTHING, ensure_packages
 from annotation_app.operations.ports import PortAllocator
-from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup
+from annotation_app.operations.requirement_locks import write_locks
+from annotation_app.operations.setup import LOG, Purpose, ensure_python_packages, ensure_setup, ensure_uv
 from annotation_app.operations.stack import LOOPBACK, ROOT
 from annotation_app.operations.testing import Run, check_lanes, durations_save, run_and_report, test_lanes
 from annotation_app.operations.trainer import ensure_trainer
@@ -155,6 +158,17 @@ def _types(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
     return 0
 
 
+def _lock(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_uv(console)
+    write_locks(console, LOG, upgrade=arguments.upgrade)
+    return 0
+
+
+def _audit(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    ensure_python_packages(Purpose.DEVELOP, console)
+    return run_audit(console, ensure_node(console, LOG), strict=arguments.strict)
+
+
 def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     if arguments.name not in _benchmarks():
         raise OperationsError(
@@ -162,7 +176,7 @@ def _bench(arguments: argparse.Namespace, rest: list[str], console: Console) -> 
         )
     ensure_setup(Purpose.DEVELOP, console)
     ensure_packages(console, LOG, BENCHMARK_NEEDS)
-    os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])
+    os.execv(sys.executable, [sys.executable, "-m", f"{BENCHMARKS.name}.{arguments.name}", *rest])  # noqa: S606 - a benchmark's name from the folder
 
 
 def _benchmarks() -> list[str]:
@@ -190,7 +204,7 @@ def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) ->
     note = note_of(arguments.data)
     if note is None:
         raise OperationsError(f"Nothing is running on {arguments.data}.", hint="Start it: ./pilothouse demo")
-    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})
+    os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], {**os.environ, **note.environment})  # noqa: S606 - this interpreter
 
 
 def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -255,6 +269,10 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
+    audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
+    audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
+    lock = add("lock", _lock, "resolve the Python requirements again, with hashes; needs a package index")
+    lock.add_argument("--upgrade", action="store_true", help="take the newest of what no requirements file names")
     manage = add(
         "manage", _manage, "a Django management command on the running demo",
         takes_rest=True, environment=Environment.PRESENT,

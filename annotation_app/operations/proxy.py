@@ -203,7 +203,7 @@ class Proxy:
     key: Path | None = None
     redirect: str = ""
     """Where plain HTTP is answered with the way to HTTPS; empty: nowhere."""
-    folder: Path = Path("/tmp")
+    folder: Path = Path("/tmp")  # noqa: S108 - a tmpfs of the container's own
     """Where its process id and what it buffers go; writable by who runs it."""
     log: str = "/dev/stdout"
     types: Path = Path("/etc/nginx/mime.types")
@@ -276,7 +276,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--redirect", default="", help="port of plain HTTP that leads to HTTPS")
     parser.add_argument("--certificate", type=Path)
     parser.add_argument("--key", type=Path)
-    parser.add_argument("--folder", type=Path, default=Path("/tmp"))
+    parser.add_argument("--folder", type=Path, default=Path("/tmp"))  # noqa: S108 - a tmpfs of the container's own
     given = vars(parser.parse_args(words))
     if (given["certificate"] is None) != (given["key"] is None):
         parser.error("--certificate and --key go together")

@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from annotation_app.operations import requirement_locks
 from annotation_app.operations.commands import run
 from annotation_app.operations.console import Console
 from annotation_app.operations.environments import HINT
@@ -22,7 +24,7 @@ from annotation_app.operations.packages import DEVELOPMENT, NEEDS, Need, ensure_
 from annotation_app.operations.stack import ROOT, TOOLS
 from annotation_app.operations.stamps import digest_of, is_fresh, stamp
 from annotation_app.operations.trainer import ensure_trainer
-from vm_bridge.python_packages import PIP, pip_install
+from vm_bridge.python_packages import locked_install
 
 LOG = ROOT / ".data" / "logs" / "setup.log"
 LOCK = ROOT / ".data" / "setup.lock"
@@ -37,10 +39,10 @@ Desktops live in user namespaces, and this system forbids them. Allow them, then
 
 
 class Purpose(enum.Enum):
-    """What a set-up is for, as the requirement file it needs."""
+    """What a set-up is for, as the locked requirements it needs."""
 
-    RUN = "requirements.txt"
-    DEVELOP = "requirements-dev.txt"
+    RUN = requirement_locks.RUN
+    DEVELOP = requirement_locks.DEVELOP
 
 
 def ensure_setup(
@@ -70,28 +72,30 @@ def ensure_setup(
 
 def ensure_python_packages(purpose: Purpose, console: Console) -> None:
     """The pinned packages in the running virtual environment. Raises CommandFailed."""
-    requirements = ROOT / purpose.value
-    digest = digest_of({ROOT / Purpose.RUN.value, requirements}, salt=sys.version)
-    done = Path(sys.prefix) / f"{requirements.name}.stamp"
+    lock = purpose.value
+    digest = digest_of([lock.checked_path()], salt=sys.version)
+    done = Path(sys.prefix) / f"{lock.source.name}.stamp"
     if is_fresh(done, digest):
         return
-    _ensure_uv(console)
-    command = pip_install(sys.executable, "--requirement", str(requirements))
-    what = f"Installing the Python packages of {requirements.name}"
+    ensure_uv(console)
+    command = locked_install(sys.executable, lock.path)
+    what = f"Installing the Python packages of {lock.source.name}"
     run(what, command.words, console=console, log=LOG, environment=command.environment, hint=HINT)
     stamp(done, digest)
 
 
-def _ensure_uv(console: Console) -> None:
-    """The pinned uv, which installs everything else. Where it cannot be had, pip does."""
+def ensure_uv(console: Console) -> None:
+    """The locked uv, which installs everything else. Where it cannot be had, pip does."""
     if importlib.util.find_spec("uv"):
         return
-    pinned = next(line for line in (ROOT / Purpose.RUN.value).read_text().splitlines() if line.startswith("uv=="))
-    command = (*PIP, "install", "--quiet", "--no-compile", pinned.partition(" ")[0])
-    try:
-        run(f"Installing {pinned}", command, console=console, log=LOG)
-    except CommandFailed as error:
-        console.warn(f"{error} Packages are installed by pip, which takes minutes.")
+    with tempfile.NamedTemporaryFile("w", prefix="uv-", suffix=".txt") as only:
+        only.write(requirement_locks.RUN.block("uv"))
+        only.flush()
+        command = locked_install(sys.executable, Path(only.name))
+        try:
+            run("Installing uv", command.words, console=console, log=LOG, environment=command.environment)
+        except CommandFailed as error:
+            console.warn(f"{error} Packages are installed by pip, which takes minutes.")
     importlib.invalidate_caches()
 
 

@@ -3,18 +3,18 @@
 import shutil
 from pathlib import Path
 
+from annotation_app.operations import requirement_locks
 from annotation_app.operations.console import Console
 from annotation_app.operations.environments import ENVIRONMENTS, Environment
 from annotation_app.operations.errors import CommandFailed
-from annotation_app.operations.stack import ROOT
 
 FOLDER = ENVIRONMENTS / "trainer"
-REQUIREMENTS = ROOT / "trainer" / "requirements.txt"
+REQUIREMENTS = requirement_locks.TRAINER.source
 
 
 def ensure_trainer(console: Console, *, folder: Path = FOLDER) -> Path:
     """The interpreter of the trainer's environment, made whole if it is not. Raises CommandFailed when it cannot be."""
-    return Environment("the trainer", console, folder).ensure([REQUIREMENTS], _fill)
+    return Environment("the trainer", console, folder).ensure([requirement_locks.TRAINER.path, REQUIREMENTS], _fill)
 
 
 def install_torch(environment: Environment) -> str:
@@ -36,7 +36,6 @@ def install_torch(environment: Environment) -> str:
 
 
 def _fill(environment: Environment) -> None:
-    bounds = environment.folder / "constraints.txt"
-    bounds.write_text(f"{install_torch(environment)}\n")
-    packages = ["--constraint", str(bounds), "--requirement", str(REQUIREMENTS)]
-    environment.install("the trainer's packages", packages)
+    # Locked packages first: of what torch needs they leave its own build alone to install.
+    environment.install_locked("the trainer's packages", requirement_locks.TRAINER)
+    install_torch(environment)

@@ -4,7 +4,7 @@ from annotation_app.settings.base import *  # noqa: F403
 from annotation_app.settings.base import ENV
 
 ENV = ENV.model_copy(update={"secret": "a-secret-only-the-tests-know-of-123"})
-SECRET_KEY = "a-key-only-the-tests-know-of-1234567890"
+SECRET_KEY = "a-key-only-the-tests-know-of-1234567890"  # noqa: S105 - signs nothing but tests
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

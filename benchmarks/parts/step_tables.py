@@ -28,7 +28,7 @@ DOCUMENT = (
 
 def episode_of(number: int) -> str:
     """The id of an episode, at random like all of them."""
-    return str(UUID(hashlib.md5(f"episode {number}".encode()).hexdigest()))
+    return str(UUID(hashlib.md5(f"episode {number}".encode(), usedforsecurity=False).hexdigest()))
 
 
 def moment_of(share: float) -> datetime:
@@ -39,7 +39,7 @@ def moment_of(share: float) -> datetime:
 def row_of(number: int) -> dict[str, object]:
     """A step that none of those filled in is, where its number is none of theirs; else its columns as they are."""
     block, place = divmod(number, EPISODE * AT_ONCE)
-    command = hashlib.md5(f"command {number}".encode()).hexdigest()
+    command = hashlib.md5(f"command {number}".encode(), usedforsecurity=False).hexdigest()
     return {
         "id": number + 1,
         "episode_id": episode_of(block * AT_ONCE + place % AT_ONCE),

@@ -47,7 +47,11 @@ def tokenizer_make() -> Qwen2TokenizerFast:
     core.add_special_tokens([f"<|{name}|>" for name in SPECIALS])
     core.add_tokens([AddedToken(phrase, normalized=False) for phrase in phrases()])
     tokenizer = Qwen2TokenizerFast(
-        tokenizer_object=core, eos_token="<|im_end|>", pad_token="<|endoftext|>", unk_token=None, bos_token=None
+        tokenizer_object=core,
+        eos_token="<|im_end|>",  # noqa: S106 - a token of the vocabulary
+        pad_token="<|endoftext|>",  # noqa: S106 - a token of the vocabulary
+        unk_token=None,
+        bos_token=None,
     )
     tokenizer.chat_template = TEMPLATE
     return tokenizer

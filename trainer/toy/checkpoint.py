@@ -50,7 +50,11 @@ def _tokenizer(words: Sequence[str]) -> Qwen2TokenizerFast:
     core.add_special_tokens([f"<|{name}|>" for name in SPECIALS])
     core.add_tokens([AddedToken(word, normalized=False) for word in words])
     tokenizer = Qwen2TokenizerFast(
-        tokenizer_object=core, eos_token="<|im_end|>", pad_token="<|endoftext|>", unk_token=None, bos_token=None
+        tokenizer_object=core,
+        eos_token="<|im_end|>",  # noqa: S106 - a token of the vocabulary
+        pad_token="<|endoftext|>",  # noqa: S106 - a token of the vocabulary
+        unk_token=None,
+        bos_token=None,
     )
     tokenizer.chat_template = TEMPLATE
     return tokenizer

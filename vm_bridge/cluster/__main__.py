@@ -13,7 +13,7 @@ from collections.abc import Sequence
 try:
     import ray
 except ModuleNotFoundError:
-    sys.exit("vm_bridge.cluster: Ray is not installed here: pip install -r vm_bridge/cluster/requirements.txt")
+    sys.exit("vm_bridge.cluster: Ray is not installed here: pip install -r vm_bridge/cluster/requirements.lock")
 
 from vm_bridge.__main__ import logging_begin, redis_of
 from vm_bridge.cluster.keeper import Keeper, Needs

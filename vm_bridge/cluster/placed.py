@@ -78,7 +78,7 @@ class PlacedHost:
         """The bridge, from its beginning to its end. Raises OSError."""
         environment = self._environment(port_of(self._address, self._data / "port"))
         self._process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "HUP", sys.executable, "-m", "vm_bridge"],
+            ["setpriv", "--pdeathsig", "HUP", sys.executable, "-m", "vm_bridge"],  # noqa: S607 - the host's util-linux
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,

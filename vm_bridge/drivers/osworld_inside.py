@@ -115,7 +115,7 @@ def type_text(text: str) -> None:
 def xclip(*words: str, text: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
-            ("xclip", "-selection", "clipboard", *words),
+            ("xclip", "-selection", "clipboard", *words),  # noqa: S607 - the guest's own program
             input=text,
             stdout=subprocess.DEVNULL if text is not None else subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -183,7 +183,7 @@ def script_of(command: str) -> str:
 def end(process: subprocess.Popen[bytes]) -> None:
     """With all it started."""
     if WINDOWS:
-        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, timeout=30)
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, timeout=30)  # noqa: S607 - the guest's own program
         process.kill()
     else:
         os.killpg(process.pid, signal.SIGKILL)

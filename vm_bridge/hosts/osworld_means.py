@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from vm_bridge.drivers.osworld_task import Getter, Step, TaskFile
 from vm_bridge.network.allowlist import AllowList
 
-PASSWORD = "{CLIENT_PASSWORD}"
+PASSWORD = "{CLIENT_PASSWORD}"  # noqa: S105 - OSWorld's placeholder
 """What task files leave for the caller to put in."""
 SETTINGS = "evaluation_examples/settings"
 """Where OSWorld keeps accounts, below the folder that its programs run in."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vm_bridge.errors import NoMachine
 from vm_bridge.images.manifest import MANIFEST, manifest_read
-from vm_bridge.python_packages import Command, pip_install
+from vm_bridge.python_packages import Command, locked_install
 
 PACKAGE = Path(__file__).parent.parent
 IMAGES = PACKAGE / "images"
@@ -20,7 +20,9 @@ GUEST_SOURCES = (
     *(f"guest/{path.name}" for path in sorted((PACKAGE / "guest").glob("*.py"))),
 )
 """What of this package runs inside every sandbox."""
-REQUIREMENTS = PACKAGE / "guest" / "requirements.txt"
+REQUIREMENTS = PACKAGE / "guest" / "requirements.lock"
+OWN_REQUIREMENTS = "requirements.lock"
+"""In an image's folder: what its programs need beside the guest's packages."""
 GUEST_PYTHON = "/usr/bin/python3"
 """The distribution's Python: unlike the developer's it can be read by every user."""
 INSTALL_SECONDS = 300
@@ -67,8 +69,9 @@ def _make(name: str, folder: Path) -> None:
         target = site / "vm_bridge" / source
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PACKAGE / source, target)
-    wanted = ("--requirement", str(REQUIREMENTS), *manifest_read(folder).requirements)
-    run_command(pip_install(sys.executable, "--quiet", "--no-deps", "--target", str(site), *wanted))
+    for lock in (REQUIREMENTS, folder / OWN_REQUIREMENTS):
+        if lock.exists():
+            run_command(locked_install(sys.executable, lock, "--quiet", "--target", str(site)))
     # The image is mounted read-only, so the guest could not keep compiled files itself.
     run(GUEST_PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(site))
     open_to_all(folder)

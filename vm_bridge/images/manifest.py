@@ -25,8 +25,6 @@ class Manifest(Frozen):
     """Programs started with the desktop, each a command line."""
     modules: tuple[str, ...] = ()
     """Packages of `vm_bridge` that its programs come from, beside the guest's."""
-    requirements: tuple[str, ...] = ()
-    """Packages of the index that they need, each with its version, beside the guest's."""
     tools: bool = False
     """Whether it has Jupyter, the MCP SDK and the code editor at /image/tools."""
     cores: Annotated[float, Field(gt=0, le=256)] = 2.0

@@ -14,13 +14,14 @@ from pathlib import Path
 from vm_bridge.errors import NoMachine
 from vm_bridge.images.build import GUEST_PYTHON, IMAGES, open_to_all, run, run_command
 from vm_bridge.machine import Service
-from vm_bridge.python_packages import pip_install
+from vm_bridge.python_packages import locked_install
 
 logger = logging.getLogger(__name__)
 
 INSTALLED = IMAGES.parents[1] / ".data" / "tools"
 """Where they are made unless another place is named: once for this installation, whatever its data folders."""
-REQUIREMENTS = IMAGES / "tools.txt"
+REQUIREMENTS = IMAGES / "tools.lock"
+"""Made from `tools.txt` by `./pilothouse lock`."""
 EDITOR = IMAGES / "editor"
 JUPYTERLAB = IMAGES / "jupyterlab.json"
 """Its settings where they are not what its makers think best."""
@@ -64,8 +65,7 @@ def tools_services(folder: Path) -> tuple[Service, ...]:
 def _make(folder: Path) -> None:
     # Made by the Python that will run it, and found by its own place: the folder can be moved.
     run(GUEST_PYTHON, "-m", "venv", "--without-pip", str(folder))
-    wanted = ("--quiet", "--no-deps", "--requirement", str(REQUIREMENTS))
-    run_command(pip_install(folder / "bin" / "python", *wanted, compiled=True))
+    run_command(locked_install(folder / "bin" / "python", REQUIREMENTS, compiled=True))
     _install_editor(folder)
     for pattern in UNUSED:
         for path in tuple(folder.glob(pattern)):

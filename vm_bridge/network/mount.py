@@ -10,7 +10,7 @@ from vm_bridge.tickets import preview_path
 Header = tuple[bytes, bytes]
 INNER_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """What programs call their own machine in addresses they send out."""
-PASS_COOKIE = "pilothouse-preview"
+PASS_COOKIE = "pilothouse-preview"  # noqa: S105 - a cookie's name
 MAX_COOKIES = 64
 """Most names of cookies a program may keep in a browser."""
 OF_ONE_CONNECTION = {

@@ -13,7 +13,7 @@ from email.parser import BytesParser
 from email.policy import HTTP
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from fastapi import APIRouter, Body, Request, Response
@@ -198,11 +198,13 @@ class GuestServer:
         return JSONResponse({"directory_tree": _tree(path)})
 
     def download_file(self, given: Given) -> Response:
-        """Fetch a file from the web."""
+        """Fetch a file from the web; only HTTP addresses, since `file:` would read the host's files."""
         path = self._inside(given["path"])
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with urllib.request.urlopen(given["url"], timeout=EXECUTE_SECONDS) as answer:
+            if urlsplit(given["url"]).scheme not in {"http", "https"}:
+                raise ValueError("only http and https addresses are fetched")
+            with urllib.request.urlopen(given["url"], timeout=EXECUTE_SECONDS) as answer:  # noqa: S310 - checked above
                 path.write_bytes(answer.read())
         except (OSError, ValueError) as error:
             return PlainTextResponse(f"Failed to download {given['url']}. No retries left. Error: {error}", 500)

@@ -18,7 +18,7 @@ from annotation_app.errors import Conflict, Invalid
 
 BEGUN_FOR = 600
 """Seconds somebody has to set their authenticator app up."""
-WRONG_PASSWORD = "The password is wrong."
+WRONG_PASSWORD = "The password is wrong."  # noqa: S105 - a message
 WRONG_CODE = "This code is wrong, or was used before."
 
 

@@ -22,7 +22,7 @@ PREFERENCES_LIMIT = 16 * 1024
 """Most bytes of preferences a user may keep."""
 SEEN_EVERY = timedelta(minutes=5)
 
-WRONG_PASSWORD = "The name or the password is wrong."
+WRONG_PASSWORD = "The name or the password is wrong."  # noqa: S105 - a message
 NOT_KEPT = "Preferences cannot hold NUL, half a character, NaN or Infinity."
 CODE_WANTED = "Enter the code of your authenticator."
 THROTTLED = "sign_in_throttled"

@@ -86,6 +86,8 @@ def affects_python(path: str) -> bool:
         ".importlinter",
         "requirements.txt",
         "requirements-dev.txt",
+        "requirements.lock",
+        "requirements-dev.lock",
     }
 
 

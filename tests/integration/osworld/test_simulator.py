@@ -66,3 +66,11 @@ def test_the_wallpaper_is_the_file_that_was_chosen(guest: httpx.Client) -> None:
     guest.post("/run_bash_script", json={"script": "echo picture > ~/wall"})
     assert guest.post("/setup/change_wallpaper", json={"path": "~/wall"}).status_code == 200
     assert guest.post("/wallpaper").content == b"picture\n"
+
+
+def test_only_addresses_of_the_web_are_fetched(guest: httpx.Client) -> None:
+    desktop = guest.post("/desktop_path").json()["desktop_path"]
+    answer = guest.post("/setup/download_file", json={"url": "file:///etc/hostname", "path": f"{desktop}/fetched"})
+    assert answer.status_code == 500
+    assert "only http and https" in answer.text
+    assert guest.post("/file", data={"file_path": f"{desktop}/fetched"}).status_code == 404

@@ -13,7 +13,7 @@ EXACT = re.compile(r"(npm:[@a-z/-]+@)?[0-9]+\.[0-9]+\.[0-9]+(-[a-z0-9.]+)?")
 
 
 def test_every_python_package_is_pinned_once() -> None:
-    lines = [line for line in REQUIREMENTS.read_text().splitlines() if not line.startswith("#")]
+    lines = [line for line in REQUIREMENTS.with_suffix(".txt").read_text().splitlines() if not line.startswith("#")]
     names = [re.fullmatch(r"([A-Za-z0-9._-]+)==[0-9][A-Za-z0-9.]*", line) for line in lines]
     assert all(names), lines
     assert len({name[1].lower() for name in names if name}) == len(lines)

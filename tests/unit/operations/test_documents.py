@@ -38,6 +38,13 @@ def test_the_readme_names_folders_that_exist() -> None:
             parent = ROOT / names[0]
 
 
+def test_what_the_threat_model_refers_to_is_there() -> None:
+    text = (ROOT / "docs" / "threat-model.md").read_text()
+    named = re.findall(r"`((?:annotation_app|docker|tests|vm_bridge|vocabulary)/[\w/.-]+)`", text)
+    assert len(named) > 15
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_every_command_of_the_manual_exists() -> None:
     manual = (ROOT / "docs" / "operations.md").read_text()
     for name in set(re.findall(r"`\./pilothouse ([a-z]+)", manual)):

@@ -22,7 +22,7 @@ PORT = 8015
 def main(secret: str) -> None:
     """Returns never; `secret` is who may come in."""
     parser = argparse.ArgumentParser(prog="pilothouse-windows", description=__doc__)
-    parser.add_argument("--listen", default="0.0.0.0", help="address to listen at (all)")
+    parser.add_argument("--listen", default="0.0.0.0", help="address to listen at (all)")  # noqa: S104 - the guest's only address; a key is asked for
     parser.add_argument("--port", type=int, default=PORT, help=f"port to listen at ({PORT}); 0 for any")
     parser.add_argument("--shell", choices=sorted(LANGUAGES), default="powershell", help="what runs commands")
     parser.add_argument("--log", help="file to write to where there is no console (none)")

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent.parent
-SECRET = "PILOTHOUSE_WINDOWS_SECRET"
+SECRET = "PILOTHOUSE_WINDOWS_SECRET"  # noqa: S105 - a variable's name
 START = "vm_bridge.guest.win32.main"
 SHORTEST = 16
 
