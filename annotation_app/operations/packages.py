@@ -53,6 +53,7 @@ DESKTOP = (
     Need("pcmanfm", programs=("pcmanfm",)),
     Need("galculator", programs=("galculator",)),
     Need("bubblewrap", programs=("bwrap",)),
+    Need("libseccomp2", files=("/usr/lib/*/libseccomp.so.2", "/lib/*/libseccomp.so.2")),
     Need("dbus-x11", programs=("dbus-launch",)),
     Need("xclip", programs=("xclip",)),
     Need("x11-utils", programs=("xdpyinfo",)),

@@ -14,6 +14,7 @@ from vm_bridge.browser.errors import BrowserFailed
 from vm_bridge.browser.pipe import Pipe
 from vm_bridge.browser.walls import HOME, MIB, walls
 from vm_bridge.hosts.limits import Groups, Limits
+from vm_bridge.seccomp import filter_descriptor
 
 SHELL = "chromium-headless-shell"
 WHOLE = "chromium"
@@ -85,7 +86,6 @@ class Process:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         home = HOME if confined else str(folder)
         words = [
-            *(walls(gpu=gpu) if confined else ()),
             *(program, *COMMON, *(EXACT if exact else ()), *(HARDWARE if gpu else SOFTWARE)),
             f"--disable-features={','.join(FEATURES_OFF)}",
             f"--user-data-dir={home}/profile",
@@ -96,11 +96,15 @@ class Process:
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
         try:
-            with (folder / "errors").open("wb") as errors:
+            with (
+                (folder / "errors").open("wb") as errors,
+                filter_descriptor(user_namespaces=False) as seccomp,
+            ):
+                behind = walls(gpu=gpu, seccomp=seccomp) if confined else []
                 process = await asyncio.create_subprocess_exec(
                     *("/bin/bash", "-c", PLUMB, "plumb", " ".join(map(str, groups.paths))),
-                    *(str(theirs_in), str(theirs_out), *words),
-                    pass_fds=(theirs_in, theirs_out),
+                    *(str(theirs_in), str(theirs_out), *behind, *words),
+                    pass_fds=(theirs_in, theirs_out, seccomp),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.DEVNULL,
                     stderr=errors,

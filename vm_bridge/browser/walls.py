@@ -18,8 +18,13 @@ WRITABLE = {HOME: 512 * MIB, "/tmp": 512 * MIB, "/run": 16 * MIB, "/var": 16 * M
 TRY_SECONDS = 10.0
 
 
-def walls(*, gpu: bool = False) -> list[str]:
-    """The words before a command that put it behind them; with `gpu` it sees the graphics cards too."""
+def walls(*, gpu: bool = False, seccomp: int | None = None) -> list[str]:
+    """The words before a command that put it behind them.
+
+    Args:
+        gpu: Whether it sees the graphics cards too.
+        seccomp: The descriptor of its filter of system calls.
+    """
     become: list[str] = []
     if os.geteuid() == 0:
         user = FIRST_USER + secrets.randbelow(USERS)
@@ -33,6 +38,8 @@ def walls(*, gpu: bool = False) -> list[str]:
         options += ["--size", str(size), "--tmpfs", path]
     for host_path in HOST_FOLDERS:
         options += ["--ro-bind-try", host_path, host_path]
+    if seccomp is not None:
+        options += ["--seccomp", str(seccomp)]
     for device in [*sorted(Path("/dev").glob("nvidia*")), Path("/dev/dri")] if gpu else ():
         options += ["--dev-bind-try", str(device), str(device)]
     return [*become, "bwrap", *options, "--remount-ro", "/", "--chdir", HOME]

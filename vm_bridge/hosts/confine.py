@@ -60,6 +60,9 @@ class Confinement:
     """Descriptor on which the process id of the sandbox's first process is told."""
     groups: tuple[Path, ...] = ()
     """Control groups to join."""
+    seccomp: int | None = None
+    """Descriptor of the filter of system calls (`vm_bridge.seccomp`). None in a virtual machine, whose kernel is its
+    own."""
     tools: Path | None = None
     """Folder of the host that is /image/tools."""
 
@@ -70,6 +73,7 @@ def command(confined: Confinement, arguments: Sequence[str]) -> list[str]:
         *_keep(confined.groups),
         *_become(confined.user),
         *_namespaces(confined.info),
+        *(() if confined.seccomp is None else ("--seccomp", str(confined.seccomp))),
         *_file_system(confined),
         *_environment(),
         "/usr/bin/python3",

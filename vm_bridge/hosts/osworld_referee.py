@@ -35,6 +35,7 @@ from vm_bridge.hosts.tree import FIRST_USER, USERS
 from vm_bridge.network import egress
 from vm_bridge.network.addresses import is_public, resolve
 from vm_bridge.network.egress import Egress
+from vm_bridge.seccomp import filter_descriptor
 from vocabulary.base import Frozen
 from vocabulary.observations import Verdict
 
@@ -192,13 +193,15 @@ class Referee:
         """Everything it answered, and the end of the rest. It is ended with all it started."""
         groups = Groups.create(folder.name, LIMITS)
         join = ("/bin/sh", "-c", JOIN, "join", " ".join(map(str, groups.paths)))
-        process = await asyncio.create_subprocess_exec(
-            *(*join, *self._command(folder, file)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
+        with filter_descriptor(user_namespaces=False) as seccomp:
+            process = await asyncio.create_subprocess_exec(
+                *(*join, *self._command(folder, file, seccomp)),
+                pass_fds=(seccomp,),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -252,12 +255,12 @@ class Referee:
 
     # --- the walls
 
-    def _command(self, folder: Path, file: TaskFile) -> list[str]:
+    def _command(self, folder: Path, file: TaskFile, seccomp: int) -> list[str]:
         become: list[str] = []
         if self._user is not None:
             become = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}", "--clear-groups", "--inh-caps=-all"]
         options = ["--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000"]
-        options += ["--cap-drop", "ALL", "--ro-bind", "/usr", "/usr"]
+        options += ["--cap-drop", "ALL", "--seccomp", str(seccomp), "--ro-bind", "/usr", "/usr"]
         for name in ("bin", "sbin", "lib", "lib64"):
             options += ["--symlink", f"usr/{name}", f"/{name}"]
         options += ["--proc", "/proc", "--dev", "/dev"]

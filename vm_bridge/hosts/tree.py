@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -29,6 +29,7 @@ from vm_bridge.images.manifest import Manifest, manifest_read
 from vm_bridge.images.tools import tools_services
 from vm_bridge.machine import Service
 from vm_bridge.sandbox import Usage
+from vm_bridge.seccomp import filter_descriptor
 from vocabulary.base import Frozen
 
 START_SECONDS = 30.0
@@ -111,7 +112,7 @@ class Tree:
                     groups=groups.paths,
                 )
                 # Not in a thread: who is cancelled while one runs would never hear of the process.
-                keeper = _launch(confined, folder, limits.processes)
+                keeper = _launch(confined, folder, limits.processes, user_namespaces=image.manifest.user_namespaces)
             finally:
                 os.close(tells)
             link, memory = await reach_fresh(image, folder)
@@ -290,14 +291,18 @@ def inherited(folder: Path) -> Iterator[dict[str, int]]:
         os.close(memory)
 
 
-def _launch(confined: Confinement, folder: Path, processes: int) -> "subprocess.Popen[bytes]":
+def _launch(confined: Confinement, folder: Path, processes: int, *, user_namespaces: bool) -> "subprocess.Popen[bytes]":
     """Start the outermost process, with all it inherits. Raises MachineGone."""
     try:
-        with inherited(folder) as given, (folder / ERRORS).open("wb") as errors:
+        with (
+            inherited(folder) as given,
+            filter_descriptor(user_namespaces=user_namespaces) as seccomp,
+            (folder / ERRORS).open("wb") as errors,
+        ):
             arguments = given | {"processes": processes, "leash": LEASH_SECONDS}
             return subprocess.Popen(
-                command(confined, [f"--{name}={value}" for name, value in arguments.items()]),
-                pass_fds=(*given.values(), confined.info),
+                command(replace(confined, seccomp=seccomp), [f"--{name}={value}" for name, value in arguments.items()]),
+                pass_fds=(*given.values(), confined.info, seccomp),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,

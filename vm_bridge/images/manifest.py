@@ -27,6 +27,8 @@ class Manifest(Frozen):
     """Packages of `vm_bridge` that its programs come from, beside the guest's."""
     tools: bool = False
     """Whether it has Jupyter, the MCP SDK and the code editor at /image/tools."""
+    user_namespaces: bool = False
+    """Whether its programs may make user namespaces: Chromium's own sandbox needs them."""
     cores: Annotated[float, Field(gt=0, le=256)] = 2.0
     memory: Annotated[int, Field(ge=64 * MIB)] = 3072 * MIB
     """Most that programs and written files take together (bytes)."""
