@@ -129,6 +129,8 @@ class EpisodeRunner:
         elif isinstance(command, Hurry):
             self._hurry()
             await reply(Acknowledged(command_id=command.command_id))
+        elif (place := self._place_of(command)) is not None:
+            self._inbox[place] = (command, reply)
         elif len(self._inbox) >= self._limits.inbox:
             await reply(refusal(command, "queue_full", "too many commands are waiting"))
         else:
@@ -136,6 +138,10 @@ class EpisodeRunner:
             if isinstance(command, Act) and self._only_settles(command):
                 self._hurry()
             self.wake()
+
+    def _place_of(self, command: EpisodeCommand) -> int | None:
+        """Where the same command waits already: it was sent again, and its fate is told to who sent it last."""
+        return next((place for place, (waiting, _) in enumerate(self._inbox) if waiting == command), None)
 
     def _only_settles(self, command: Act) -> bool:
         """Whether all that this act has to wait for is a screen that comes to rest: a program at work is not cut by

@@ -340,6 +340,13 @@ class MemoriesNoting(Frozen):
     message: str = ""
 
 
+class StorageChanged(Frozen):
+    """Whether the disk for pictures is full: then the step of this moment waits for room. May be lost."""
+
+    type: Literal["storage.changed"] = "storage.changed"
+    full: bool
+
+
 class ControlChanged(Frozen):
     """Who holds the control lease, seen from this socket."""
 
@@ -387,6 +394,7 @@ Event = Annotated[
     | EpisodeChanged
     | ProposalsThinking
     | MemoriesNoting
+    | StorageChanged
     | ControlChanged
     | Acknowledged
     | Rejected

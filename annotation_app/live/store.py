@@ -1,30 +1,54 @@
 """The runner's storage port over the episode services."""
 
+import asyncio
+import logging
 from collections.abc import Callable
 from typing import TypeVar
 from uuid import UUID
 
 from agent_backend.errors import CommandRefused, EpisodeFenced
-from agent_backend.ports import CommandRecord, Intent
+from agent_backend.ports import CommandRecord, Emit, Intent
 from annotation_app.blobs.selectors import blob_read
 from annotation_app.episodes import selectors, services
-from annotation_app.errors import Conflict, NotFound
+from annotation_app.errors import FULL, Conflict, NotFound
 from annotation_app.live.threads import in_database
 from vocabulary.blobs import BlobRef
-from vocabulary.messages import DurableEvent, EpisodeState, PendingAct
+from vocabulary.messages import DurableEvent, EpisodeState, Event, PendingAct, StorageChanged
 from vocabulary.observations import Observation
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Step
 
 R = TypeVar("R")
+logger = logging.getLogger(__name__)
+
+ROOM_EVERY = 2.0
+"""Seconds between two looks whether a full disk has room again."""
+
+
+async def unheard(event: Event) -> None:
+    """For whoever has no viewers."""
 
 
 class DjangoStore:
     """One episode in PostgreSQL, seen by the runner that holds `token`; see `EpisodeStore`."""
 
-    def __init__(self, episode_id: UUID, token: int) -> None:
+    def __init__(
+        self,
+        episode_id: UUID,
+        token: int,
+        *,
+        tell: Emit = unheard,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """
+        Args:
+            tell: Tells viewers what no store keeps: that the disk is full.
+            stopping: Whether the runner is to end; then nothing waits for room on the disk.
+        """
         self._episode_id = episode_id
         self._token = token
+        self._tell = tell
+        self._stopping = stopping
 
     async def load(self) -> EpisodeState:
         return await self._read(selectors.episode_state)
@@ -55,7 +79,22 @@ class DjangoStore:
         await self._write(services.command_record, command_id=command_id, digest=digest, note=note)
 
     async def save_blob(self, ref: BlobRef, data: bytes) -> None:
-        await self._write(services.blob_add, ref=ref, data=data)
+        """Store a picture, and wait for room while the disk is full. Raises OSError when the runner is to end."""
+        waited = False
+        while True:
+            try:
+                await self._write(services.blob_add, ref=ref, data=data)
+                break
+            except OSError as error:
+                if error.errno not in FULL or self._stopping():
+                    raise
+                logger.warning("episode %s waits for room on the disk: %s", self._episode_id, error)
+            waited = True
+            await self._tell(StorageChanged(full=True))
+            await asyncio.sleep(ROOM_EVERY)
+            await self.admit()
+        if waited:
+            await self._tell(StorageChanged(full=False))
 
     async def load_blob(self, ref: BlobRef) -> bytes:
         return await self._bytes(selectors.episode_blob, ref)

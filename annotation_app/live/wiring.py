@@ -254,8 +254,12 @@ class Driver:
         self._recording = ""
         self._policy: Policy | None = None
         self._server: PolicyServer | None = None
+        self._stopping = False
         self._runner = EpisodeRunner(
-            DjangoStore(episode_id, token), self._open_machine, lambda: self._policy, self._emit
+            DjangoStore(episode_id, token, tell=self._emit, stopping=lambda: self._stopping),
+            self._open_machine,
+            lambda: self._policy,
+            self._emit,
         )
 
     @property
@@ -269,6 +273,7 @@ class Driver:
 
     def stop(self) -> None:
         """End after what is being done now."""
+        self._stopping = True
         self._runner.stop()
 
     async def run(self) -> None:

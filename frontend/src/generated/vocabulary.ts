@@ -105,6 +105,7 @@ export type Event =
   | EpisodeChanged
   | ProposalsThinking
   | MemoriesNoting
+  | StorageChanged
   | ControlChanged
   | Acknowledged
   | Rejected
@@ -1043,6 +1044,13 @@ export interface MemoriesNoting {
   type: "memories.noting";
   noting: Noting;
   message: string;
+}
+/**
+ * Whether the disk for pictures is full: then the step of this moment waits for room. May be lost.
+ */
+export interface StorageChanged {
+  type: "storage.changed";
+  full: boolean;
 }
 /**
  * A command was refused and changed nothing; `code` is stable.

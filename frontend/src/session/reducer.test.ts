@@ -63,6 +63,13 @@ describe("events without a version", () => {
     expect(view?.episode.thinking).toBe("streaming");
   });
 
+  it("knows that the disk is full until the step is stored", () => {
+    const view = applyEvent(viewOf(first.before), { type: "storage.changed", full: true });
+    expect(view?.storageFull).toBe(true);
+    expect(applyEvent(view, { type: "storage.changed", full: false })?.storageFull).toBe(false);
+    expect(applySnapshot(view, { ...first.before, pending: null }, "mine").storageFull).toBe(false);
+  });
+
   it("knows who holds control", () => {
     const view = applyEvent(viewOf(first.before), { type: "control.changed", control: "other", holder: "Ada" });
     expect(view).toMatchObject({ control: "other", holder: "Ada" });

@@ -20,10 +20,12 @@ export interface EpisodeView {
   /** What was offered at each step, as far as this page saw it (by step index). */
   readonly offered: Readonly<Record<number, readonly Proposal[]>>;
   readonly gap: boolean;
+  /** The disk for pictures is full: the step of this moment waits for room. */
+  readonly storageFull: boolean;
 }
 
 export function viewOf(episode: EpisodeState, control: Control = "nobody"): EpisodeView {
-  return { episode, control, holder: "", partials: [], withdrawn: "", offered: {}, gap: false };
+  return { episode, control, holder: "", partials: [], withdrawn: "", offered: {}, gap: false, storageFull: false };
 }
 
 /** The view after one event; events already applied change nothing, a missing one only raises `gap`. */
@@ -41,6 +43,8 @@ export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView 
       };
     case "memories.noting":
       return { ...view, episode: { ...view.episode, noting: event.noting, noting_error: event.message } };
+    case "storage.changed":
+      return { ...view, storageFull: event.full };
     case "pong":
       return event.version > view.episode.version ? { ...view, gap: true } : view;
     case "acknowledged":
@@ -61,7 +65,7 @@ export function applySnapshot(
 ): EpisodeView {
   if (view?.episode.id !== episode.id) return viewOf(episode, control);
   if (episode.version < view.episode.version) return { ...view, control };
-  return { ...view, episode, control, partials: [], gap: false };
+  return { ...view, episode, control, partials: [], gap: false, storageFull: view.storageFull && episode.pending !== null };
 }
 
 function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
@@ -70,7 +74,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
     case "step.started":
       return { ...view, partials: [], episode: { ...episode, pending: event.pending, thinking: "idle", thinking_error: "" } };
     case "step.added":
-      return stepAdded({ ...view, episode }, event.step);
+      return stepAdded({ ...view, episode, storageFull: false }, event.step);
     case "step.undone":
       return {
         ...view,

@@ -6,15 +6,18 @@ import secrets
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.blobs.services import blob_write
+from annotation_app.episodes.models import Step
 from annotation_app.exports.models import Export, ExportState
 from annotation_app.exports.selectors import export_folder
 from annotation_app.exports.services import export_write
+from annotation_app.live import store
 from annotation_app.live.recordings import recordings_collect
 from annotation_app.live.threads import in_database
 from annotation_app.recordings.models import Recording, RecordingState
@@ -112,3 +115,24 @@ async def test_a_picture_that_is_sent_in_is_refused_by_its_name(stack: Stack, mo
     mount(disk, "8m")
     assert (await ask(stack, desk, "post", "uploads", data=picture())).status_code == 200
     assert (await ask(stack, desk, "get", f"blobs/{ref.sha256}")).content == BYTES * 20
+
+
+async def test_a_step_waits_for_room_and_is_done_once(
+    stack: Stack, mount: Mount, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its annotator keeps control and is told why it waits."""
+    monkeypatch.setattr(store, "ROOM_EVERY", 0.05)
+    desk = await stack.deciding()
+    mount(data / "blobs", "4k")
+    (data / "blobs" / "filler").write_bytes(bytes(4096))
+    command = uuid4().hex
+    await desk.send(type="act", command_id=command, action={"kind": "type_text", "text": "one"}, thought="Why.")
+    assert (await desk.until(type="storage.changed"))["full"]
+    assert (await desk.until(type="storage.changed"))["full"], "it is told again to whoever comes later"
+    mount(data / "blobs", "64m")
+    await desk.until(type="storage.changed", full=False)
+    step = (await desk.until(type="step.added"))["step"]
+    assert step["command_id"] == command
+    assert [event for event in desk.heard if event["type"] == "control.changed" and event["control"] != "mine"] == []
+    done = await in_database(lambda: list(Step.objects.filter(episode_id=desk.episode_id)))
+    assert len(done) == 1

@@ -226,6 +226,16 @@ async def test_thinking_is_dropped_when_an_act_comes(desk: Desk) -> None:
     assert len(desk.policy.asked) == 2
 
 
+async def test_a_command_that_is_sent_again_while_it_waits_is_one_command(desk: Desk) -> None:
+    await desk.started()
+    desk.sandbox.settle_seconds = 30.0
+    await desk.send(act(0))
+    await desk.until(lambda: desk.store.state.pending is not None)
+    mark = MarkProposal(command_id="command-mark", proposal_id="x", mark=None)
+    await desk.send(*[mark] * (desk.limits.inbox + 1))
+    assert not [event for event in desk.events if getattr(event, "code", "") == "queue_full"]
+
+
 async def test_the_inbox_is_bounded(desk: Desk) -> None:
     await desk.started()
     desk.sandbox.settle_seconds = 30.0

@@ -45,6 +45,7 @@ EVENTS: tuple[Any, ...] = (
     messages.Snapshot(state=episodes.DECIDING, control="mine"),
     messages.ProposalsThinking(thinking="streaming", partials=(messages.Partial(index=0, text="Thou"),)),
     messages.MemoriesNoting(noting="failed", message="No answer."),
+    messages.StorageChanged(full=True),
     messages.ControlChanged(control="other", holder="Ada"),
     messages.Acknowledged(command_id="command-1"),
     messages.Rejected(command_id=None, code="invalid", message="What?"),

@@ -31,6 +31,7 @@ const TONES: Readonly<Record<Notice["name"], "danger" | "warn" | "takeover" | "a
   page_done: "warn",
   time_over: "warn",
   unsettled: "info",
+  storage_full: "danger",
 };
 
 export function Banners() {
@@ -114,6 +115,7 @@ function Words({ notice }: { notice: Notice }): ReactNode {
     case "undoing":
     case "help_requested":
     case "unsettled":
+    case "storage_full":
       return t(`notice.${notice.name}`);
   }
 }

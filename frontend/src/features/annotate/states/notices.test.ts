@@ -49,6 +49,11 @@ describe("notices", () => {
     expect(names({ status: "finished" }, {}, "nobody")).toEqual([]);
   });
 
+  it("say that a step waits for room on the disk", () => {
+    const view = { ...viewOf(episodeState({}), "mine"), storageFull: true };
+    expect(noticesOf(view, ONLINE, NOW, true).map(({ name }) => name)).toEqual(["storage_full"]);
+  });
+
   it("warn before the lease ends", () => {
     const at = (left: number) => new Date(NOW + left).toISOString();
     expect(names({ lease_expires_at: at(LEASE_WARNING) })).toEqual([]);

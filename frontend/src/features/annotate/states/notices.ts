@@ -12,7 +12,7 @@ export type Notice =
   | { readonly name: "view_only"; readonly holder: string; readonly free: boolean }
   | { readonly name: "lease"; readonly seconds: number }
   | { readonly name: "branch_reached" | "branch_missed"; readonly branch: Branch }
-  | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "page_done" | "time_over" | "unsettled" };
+  | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "page_done" | "time_over" | "unsettled" | "storage_full" };
 
 /** From this long before its end (milliseconds) a lease is worth a word: by then renewing has failed a while. */
 export const LEASE_WARNING = 90_000;
@@ -33,10 +33,11 @@ function connectionNotices({ phase, waiting, held, retryAt }: Connection, online
   return notices;
 }
 
-function episodeNotices({ episode, control, holder }: EpisodeView, now: number): Notice[] {
+function episodeNotices({ episode, control, holder, storageFull }: EpisodeView, now: number): Notice[] {
   const notices: Notice[] = [];
   const running = episode.status === "running" || episode.status === "paused" || episode.status === "warming";
   if (!running) return notices;
+  if (storageFull) notices.push({ name: "storage_full" });
   if (control !== "mine") notices.push({ name: "view_only", holder, free: control === "nobody" });
   const left = episode.lease_expires_at === null ? Infinity : Date.parse(episode.lease_expires_at) - now;
   if (left < LEASE_WARNING) notices.push({ name: "lease", seconds: Math.max(0, Math.round(left / 1_000)) });

@@ -194,6 +194,7 @@ export const deskMessages = {
   "notice.autopilot.help": "The policy acts by itself. Stop:",
   "notice.undoing": "The machine goes back one step.",
   "notice.help_requested": "Help was called. You can go on meanwhile.",
+  "notice.storage_full": "Storage is full. Your step is kept, and goes on once there is room. Tell an operator.",
   "notice.unsettled": "The screen did not come to rest.",
 
   "state.warming": "The machine is starting",

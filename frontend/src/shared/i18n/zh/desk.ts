@@ -192,6 +192,7 @@ export const deskMessages: Record<keyof typeof english, Message> = {
   "notice.autopilot.help": "策略自行执行。停止：",
   "notice.undoing": "机器正在退回一步。",
   "notice.help_requested": "已求助。你可以继续操作。",
+  "notice.storage_full": "存储空间已满。你的这一步已保留，有空间后会继续。请告知运维人员。",
   "notice.unsettled": "画面未能静止。",
 
   "state.warming": "机器启动中",
