@@ -1,5 +1,6 @@
 """Opening what was uploaded: a zip, a tar, or lines; nothing in it may choose where it lies or how much there is."""
 
+import re
 import shutil
 import stat
 import tarfile
@@ -21,6 +22,8 @@ RATIO = 200
 """How many bytes one byte of an archive may become, once there are `SMALL` of them."""
 SMALL = 64 * 1024 * 1024
 CHUNK = 1 << 20
+NO_TEXT = re.compile(rb"\A(PK\x03\x04|PK\x05\x06|Rar!|7z\xbc\xaf)|\x00")
+"""What no lines of JSON have: the beginnings of archives, and NUL."""
 
 
 class Unfit(ValueError):
@@ -52,6 +55,9 @@ def unpack(archive: Path, target: Path, *, most: int) -> None:
             _write(_tarred(archive), aside, archive.stat().st_size, most)
         else:
             with archive.open("rb") as file:
+                if NO_TEXT.search(file.read(CHUNK)):
+                    raise Unfit("archive_broken", "It is no whole zip, no tar and no lines of JSON.")
+                file.seek(0)
                 _write(iter([_Member(LINES, file)]), aside, archive.stat().st_size, most)
     except (zipfile.BadZipFile, tarfile.TarError, ZlibError, EOFError, NotImplementedError, RuntimeError) as error:
         raise Unfit("archive_broken", f"The archive cannot be read: {error}") from None
