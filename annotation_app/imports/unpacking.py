@@ -15,6 +15,8 @@ from vocabulary.exports import UNFINISHED
 
 LINES = "rows.jsonl"
 """What lines are called that came without an archive."""
+ONE_ROW = "row.json"
+"""What a trajectory is called that came without an archive and takes several lines."""
 MEMBERS = 500_000
 DEEPEST = 32
 LONGEST_NAME = 255
@@ -55,10 +57,12 @@ def unpack(archive: Path, target: Path, *, most: int) -> None:
             _write(_tarred(archive), aside, archive.stat().st_size, most)
         else:
             with archive.open("rb") as file:
-                if NO_TEXT.search(file.read(CHUNK)):
+                begin = file.read(CHUNK)
+                if NO_TEXT.search(begin):
                     raise Unfit("archive_broken", "It is no whole zip, no tar and no lines of JSON.")
                 file.seek(0)
-                _write(iter([_Member(LINES, file)]), aside, archive.stat().st_size, most)
+                name = ONE_ROW if begin.split(b"\n", 1)[0].strip() == b"{" else LINES
+                _write(iter([_Member(name, file)]), aside, archive.stat().st_size, most)
     except (zipfile.BadZipFile, tarfile.TarError, ZlibError, EOFError, NotImplementedError, RuntimeError) as error:
         raise Unfit("archive_broken", f"The archive cannot be read: {error}") from None
     aside.rename(target)

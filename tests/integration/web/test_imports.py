@@ -382,3 +382,8 @@ class TestTelling:
         (message,), ((kind, subject, details),) = told_of(hook, committed.ravi)
         assert (message["type"], message["data"]["code"]) == ("import.failed", "broke_off")
         assert (kind, subject, details["reason"]) == ("import.failed", f"import:{job.pk}", job.error)
+
+
+def test_a_trajectory_of_several_lines_comes_in_without_an_archive(committed: World) -> None:
+    told = upload(committed, json.dumps(atif("spread"), indent=1).encode(), "trajectory.json")
+    assert (told["status"], told["imported"], told["refused"]) == ("done", 1, 0), refused(committed, told)
