@@ -174,8 +174,12 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "a wrong shape": (atif("e", tool_calls=[{"tool_call_id": "c1"}]), "bad_row", "steps.1.tool_calls.0.function_name"),
     "a long name": (atif("f", tool_calls=[{**CLICK, "function_name": "x" * 500}]), "bad_row", "steps.1.name"),
     "another half": (agentnet(thought="half \ud83d"), "bad_json", "traj.0.value.thought"),
-    "a far place": (agentnet(code="pyautogui.click(x=" + "9" * 400 + ", y=0.5)"), "code_unreadable", "step 0"),
-    "deep": (agentnet(code="(" * 5_000), "code_unreadable", "step 0"),
+    "a far place": (
+        agentnet(code="pyautogui.click(x=" + "9" * 400 + ", y=0.5)"),
+        "code_unreadable",
+        "traj.0.value.code",
+    ),
+    "deep": (agentnet(code="(" * 5_000), "code_unreadable", "traj.0.value.code"),
     "a long path": (
         {**agentnet(), "traj": [{"image": "/".join(["d" * 200] * 30), "value": {"code": "wait(1)"}}]},
         "picture_missing",
