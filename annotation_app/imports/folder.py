@@ -106,7 +106,10 @@ class Folder:
                 names = [place_of(path).as_posix()]
             except Unfit:
                 raise RowRefused("picture_name", f"A picture's name leads elsewhere: {path[:200]!r}") from None
-        around = Path(row.file).parent
+        around = Path(row.file).parent.as_posix()
+        for found in (f"{near}/{name}".removeprefix("./") for name in names for near in (around, ".", IMAGES)):
+            if found in self._plain_names:
+                return self._root / found
         for place in (self._root / near / name for name in names for near in (around, ".", IMAGES)):
             if _is_file(place) and place.resolve().is_relative_to(self._root):
                 return place
@@ -121,6 +124,13 @@ class Folder:
 
     def _path(self, name: str) -> Path:
         return self._root / name
+
+    @cached_property
+    def _plain_names(self) -> frozenset[str]:
+        """Plain files by their path in the folder: most pictures are found here, without a look at the disk."""
+        if self.root.is_file():
+            return frozenset()
+        return frozenset(path.relative_to(self.root).as_posix() for path in self._plain())
 
     def _plain(self) -> Iterator[Path]:
         for folder, folders, names in os.walk(self.root):
