@@ -125,4 +125,21 @@ def whole(trajectory: Trajectory) -> Trajectory:
         raise RowRefused("bad_row", "It has offers for steps that are not there.")
     if not 1 <= len(trajectory.task.id) <= LONGEST_ID:
         raise RowRefused("bad_row", f"task.id: 1 to {LONGEST_ID} characters.")
+    for field, moment in _moments(trajectory):
+        if moment is not None and moment.tzinfo is None:
+            raise RowRefused("bad_row", f"{field}: It names no time zone.")
     return trajectory
+
+
+def _moments(trajectory: Trajectory) -> Iterator[tuple[str, datetime | None]]:
+    """Every time a trajectory tells, and its field."""
+    yield "created_at", trajectory.created_at
+    yield "finished_at", trajectory.finished_at
+    for place, step in enumerate(trajectory.steps):
+        yield f"steps.{place}.started_at", step.started_at
+        yield f"steps.{place}.ended_at", step.ended_at
+        yield f"steps.{place}.before.captured_at", step.before.captured_at
+        yield f"steps.{place}.after.captured_at", step.after.captured_at if step.after else None
+    for place, offers in enumerate(trajectory.proposals):
+        for rank, offer in enumerate(offers):
+            yield f"proposals.{place}.{rank}.created_at", offer.created_at

@@ -3,6 +3,7 @@ no other."""
 
 import gc
 import json
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -32,6 +33,9 @@ MOST_STEPS = 1_000
 """What a pool of imports allows: nobody works in it."""
 READING = 4
 """Rows that are read at once; what they wait for is the disk, which takes their pictures."""
+PROGRAM_LIMIT = "54"
+"""The class of PostgreSQL's errors for what is too long for an index or for its search (appendix A of its manual)."""
+COPIED_COLUMN = re.compile(r"^COPY \w+, line \d+, (column \w+)")
 LONGEST_MESSAGE = 2_000
 LONGEST_FILE = 4_096
 
@@ -154,15 +158,29 @@ def _stored(job: Import, group: Sequence[Read]) -> Outcomes:
         with transaction.atomic():
             return _store(job, group)
     except DatabaseError as error:
-        if not isinstance(error, DataError | IntegrityError):
+        if not _is_of_the_row(error):
             raise
-        said = f"The database refuses it: {str(error).splitlines()[0]}"
+        said = _database_reason(error)
     except (ValueError, TypeError, RecursionError, OverflowError) as error:
         said = f"It cannot be stored: {error}"
     job.pool = pool  # one that was made within is gone
     if len(group) == 1:
         return {group[0].row: RowRefused("not_storable", said)}
     return {row: outcome for one in group for row, outcome in _stored(job, [one]).items()}
+
+
+def _is_of_the_row(error: DatabaseError) -> bool:
+    """Whether the database refuses what it was given; else it is away, or busy."""
+    limit = (getattr(error.__cause__, "sqlstate", None) or "").startswith(PROGRAM_LIMIT)
+    return limit or isinstance(error, DataError | IntegrityError)
+
+
+def _database_reason(error: DatabaseError) -> str:
+    """What the database says is wrong, and with which column or value."""
+    diagnosis = getattr(error.__cause__, "diag", None)
+    copied = COPIED_COLUMN.search(getattr(diagnosis, "context", None) or "")
+    where = copied[1] if copied else getattr(diagnosis, "message_detail", None)
+    return f"The database refuses it: {str(error).splitlines()[0]}{f' ({where})' if where else ''}"
 
 
 def _store(job: Import, group: Sequence[Read]) -> Outcomes:

@@ -202,6 +202,17 @@ def test_a_bad_row_stops_nothing_and_names_its_field(committed: World) -> None:
     assert Episode.objects.count() == len(BAD)
 
 
+def test_a_time_without_a_zone_is_named(attempts: list[str], committed: World, tmp_path: Path, data: Path) -> None:
+    before = write(tmp_path / "before")
+    row = json.loads((before / "trajectories.jsonl").read_text().splitlines()[0])
+    world = emptied(data)
+    row["steps"][1]["started_at"] = "2026-01-02T03:04:05"
+    (before / "trajectories.jsonl").write_bytes(lines(row))
+    told = upload(world, zipped(before))
+    assert (told["status"], told["code"]) == ("failed", "all_refused")
+    assert "steps.1.started_at: It names no time zone." in told["error"]
+
+
 def test_rows_of_a_batch_stand_for_themselves_where_the_database_refuses_one(committed: World) -> None:
     before = {**atif("same"), "trajectory_id": str(UUID(int=7))}
     after = {**atif("same", message="I look again."), "trajectory_id": str(UUID(int=7))}
