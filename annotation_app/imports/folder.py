@@ -61,8 +61,8 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.kept: set[str] = set()
-        """Digests of blobs that are known to be kept; none is deleted during an import."""
+        self.kept: dict[str, int] = {}
+        """Bytes of blobs that are known to be kept, by digest; none is deleted during an import."""
 
     @cached_property
     def files(self) -> list[str]:
@@ -207,31 +207,35 @@ class Pictures:
 
     def kept(self, trajectory: Trajectory) -> tuple[BlobRef, ...]:
         """All blobs a trajectory names: pictures must be there, files and prompts may be. Raises RowRefused."""
-        pictures = pictures_of(trajectory)
+        pictures, beside = pictures_of(trajectory), (*files_of(trajectory), *prompts_of(trajectory))
+        for ref in (*pictures, *beside):
+            if ref.media_type not in EXTENSIONS:  # no export could write it again
+                raise RowRefused("picture_type", f"{ref.media_type[:80]} is no type of a picture or file.")
         for ref in pictures:
             self._fetch(ref)
-        beside = []
-        for ref in (*files_of(trajectory), *prompts_of(trajectory)):
+        found = []
+        for ref in beside:
             try:
                 self._fetch(ref)
             except RowRefused:
                 continue
-            beside.append(ref)
-        return tuple(dict.fromkeys((*pictures, *beside)))
+            found.append(ref)
+        return tuple(dict.fromkeys((*pictures, *found)))
 
     def _fetch(self, ref: BlobRef) -> None:
         """Have the bytes of a reference: those that are here, or those of the folder. Raises RowRefused."""
-        if ref.sha256 in self._folder.kept:
-            return
-        if blob_path(ref.sha256).exists():
-            self._folder.kept.add(ref.sha256)
-            return
-        if ref.media_type not in EXTENSIONS:
-            raise RowRefused("picture_type", f"{ref.media_type[:80]} is no type of a picture or file.")
-        data = _read(self._folder.picture(image_path(ref), self._row))
-        if BlobRef.of(data, ref.media_type) != ref:
-            raise RowRefused("picture_changed", f"The bytes of {image_path(ref)} are not those of its digest.")
-        blob_write(ref=ref, data=data)
+        size = self._folder.kept.get(ref.sha256)
+        if size is None and (path := blob_path(ref.sha256)).exists():
+            size = path.stat().st_size
+        if size is None:
+            data = _read(self._folder.picture(image_path(ref), self._row))
+            if BlobRef.of(data, ref.media_type) != ref:
+                raise RowRefused("picture_changed", f"The bytes of {image_path(ref)} are not those of its digest.")
+            blob_write(ref=ref, data=data)
+            size = ref.size
+        self._folder.kept[ref.sha256] = size
+        if size != ref.size:
+            raise RowRefused("picture_changed", f"{image_path(ref)} has {size} bytes, not {ref.size}.")
 
     def _keep(self, path: Path) -> Shown:
         data = _read(path)
