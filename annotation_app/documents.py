@@ -1,15 +1,20 @@
 """A model field that holds one pydantic value as its JSON text.
 
-Text and not `jsonb`, because what models and machines say may hold NUL characters and infinities, which
-`jsonb` refuses; what is searched for has a column of its own.
+Text and not `jsonb`, because what models and machines say may hold NUL characters, which `jsonb` refuses; what is
+searched for has a column of its own.
 """
 
+import json
+import math
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from django.db import models
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 T = TypeVar("T")
+NUMBERS: Mapping[str, float] = {"NaN": 0.0, "Infinity": 9999.0, "-Infinity": -9999.0}
+"""What stands for numbers that are none where a number has to be; model servers write -9999 for a probability of 0."""
 
 
 class DocumentField(models.TextField[T, T], Generic[T]):
@@ -28,7 +33,31 @@ class DocumentField(models.TextField[T, T], Generic[T]):
         return models.TextField(*args, **options)
 
     def from_db_value(self, value: str | None, *_: Any) -> T | None:
-        return None if value is None else self.adapter.validate_json(value)
+        return None if value is None else document_read(self.adapter, value)
 
     def get_prep_value(self, value: T | None) -> str | None:
         return None if value is None else self.adapter.dump_json(value).decode()
+
+
+def document_read(adapter: TypeAdapter[T], text: str) -> T:
+    """A stored value. Databases of earlier releases hold NaN and Infinity: they read as null, or as a finite number
+    where the type has no null. Raises ValidationError."""
+    try:
+        return adapter.validate_json(text)
+    except ValidationError:
+        value = json.loads(text, parse_constant=float)
+        if value == (plain := _finite(value, {})):
+            raise
+    try:
+        return adapter.validate_json(json.dumps(plain))
+    except ValidationError:
+        return adapter.validate_json(json.dumps(_finite(value, NUMBERS)))
+
+
+def _finite(value: Any, numbers: Mapping[str, float]) -> Any:
+    """The value with these numbers, else null, in place of those that are not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return numbers.get("NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity")
+    if isinstance(value, dict):
+        return {key: _finite(each, numbers) for key, each in value.items()}
+    return [_finite(each, numbers) for each in value] if isinstance(value, list) else value

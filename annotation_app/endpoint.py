@@ -1,14 +1,18 @@
 """The HTTP interface's frame: who may call, how errors look, how answers are written."""
 
+import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
+from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
 from ninja.security import APIKeyCookie
 from ninja.utils import check_csrf
@@ -16,6 +20,7 @@ from pydantic import StringConstraints
 from pydantic_core import to_json
 
 from annotation_app.errors import FULL, ApplicationError, DiskFull, Forbidden, Invalid, NotFound, NotSignedIn, TooLarge
+from vocabulary.base import json_fault
 
 Plain = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\x00]*$")]
 """A short text PostgreSQL can store: it refuses NUL."""
@@ -27,7 +32,19 @@ class PydanticRenderer(BaseRenderer):
     media_type = "application/json"
 
     def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:
-        return to_json(data, inf_nan_mode="constants")
+        return to_json(data, inf_nan_mode="null")
+
+
+class StrictParser(Parser):
+    """Reads bodies as JSON alone: Python's reader takes NaN, Infinity and half characters, which nothing can keep."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        """Raises ValueError, and Invalid that names the field."""
+        value = json.loads(request.body)
+        if (fault := json_fault(value)) is not None:
+            path, reason = fault
+            raise Invalid("The request is not understood.", extra={"fields": [{"field": path, "message": reason}]})
+        return value
 
 
 class SignedIn(APIKeyCookie):
@@ -58,6 +75,8 @@ def _field_errors(error: ValidationError) -> ApplicationError:
 
 
 def _http_error(error: HttpError) -> ApplicationError:
+    if isinstance(error.__cause__, ApplicationError):
+        return error.__cause__
     if error.status_code == Forbidden.status:
         return Forbidden("The page's token is missing or out of date; load the page again.", code="csrf")
     return Invalid(error.message)
@@ -85,7 +104,14 @@ class Api(NinjaAPI):
 
 def api_make() -> Api:
     """An API that is closed by default and answers every error in one shape."""
-    api = Api(title="Pilothouse", version="1", auth=SignedIn(), docs_url=None, renderer=PydanticRenderer())
+    api = Api(
+        title="Pilothouse",
+        version="1",
+        auth=SignedIn(),
+        docs_url=None,
+        parser=StrictParser(),
+        renderer=PydanticRenderer(),
+    )
 
     def answer(request: HttpRequest, error: ApplicationError) -> HttpResponse:
         return api.create_response(request, _error_body(error), status=error.status)
@@ -110,14 +136,24 @@ def api_make() -> Api:
     def too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
         return answer(request, TooLarge("The request is too large."))
 
-    @api.exception_handler(OSError)
-    def not_kept(request: HttpRequest, error: OSError) -> HttpResponse:
-        if error.errno not in FULL:
-            raise error
-        return answer(request, DiskFull("The disk is full; nothing was kept. Tell an admin."))
+    _storage_handlers_add(api, answer)
 
     @api.exception_handler(ValidationError)
     def not_understood(request: HttpRequest, error: ValidationError) -> HttpResponse:
         return answer(request, _field_errors(error))
 
     return api
+
+
+def _storage_handlers_add(api: Api, answer: Callable[[HttpRequest, ApplicationError], HttpResponse]) -> None:
+    """Answer what the database or the disk does not keep."""
+
+    @api.exception_handler(DataError)
+    def not_storable(request: HttpRequest, error: DataError) -> HttpResponse:
+        return answer(request, Invalid(f"The database cannot keep it: {str(error).splitlines()[0]}"))
+
+    @api.exception_handler(OSError)
+    def not_kept(request: HttpRequest, error: OSError) -> HttpResponse:
+        if error.errno not in FULL:
+            raise error
+        return answer(request, DiskFull("The disk is full; nothing was kept. Tell an admin."))

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, TypeAdapter, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, field_validator
 
-from vocabulary.base import Frozen, json_within
+from vocabulary.base import Frozen, JsonObject, json_within
 from vocabulary.blobs import BlobRef
 from vocabulary.inputs import MAX_TEXT, Text
 from vocabulary.inputs import Click as Click
@@ -203,7 +203,7 @@ class CallTool(Frozen):
 
     kind: Literal["call_tool"] = "call_tool"
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    arguments: Annotated[dict[str, JsonValue], AfterValidator(json_within(MAX_ARGUMENTS))] = {}
+    arguments: Annotated[JsonObject, AfterValidator(json_within(MAX_ARGUMENTS))] = {}
 
 
 class Finish(Frozen):

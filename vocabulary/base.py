@@ -1,20 +1,26 @@
 """The base class of every shared type: frozen, and strict about unknown fields; and what JSON from outside may be."""
 
 import json
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
 
 
 class Frozen(BaseModel):
-    """An immutable value; an undeclared field is a schema bug, so it fails at construction."""
+    """An immutable value; an undeclared field is a schema bug, so it fails at construction.
+
+    Numbers are finite: JSON has no NaN and no Infinity, and browsers do not parse them. One that gets past validation
+    is written as null.
+    """
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
+        allow_inf_nan=False,
         json_schema_serialization_defaults_required=True,
-        ser_json_inf_nan="constants",
+        ser_json_inf_nan="null",
     )
 
 
@@ -27,3 +33,56 @@ def json_within(most: int) -> Callable[[Any], Any]:
         return value
 
     return check
+
+
+def json_fault(value: Any) -> tuple[str, str] | None:
+    """The first part of a decoded JSON value that UTF-8 JSON cannot hold: its path, such as `steps.0.message`, and why.
+
+    Python's `json` reads NaN, Infinity, numbers too large for a float and half of a surrogate pair. Neither browsers
+    nor PostgreSQL take them.
+    """
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return next(_faults(value), ("", "it cannot be written as JSON"))
+    return None
+
+
+def _faults(value: Any) -> Iterator[tuple[str, str]]:
+    """Every fault in order. A stack instead of recursion: the value may be nested deeply."""
+    waiting: list[tuple[str, Any]] = [("", value)]
+    while waiting:
+        path, each = waiting.pop()
+        if isinstance(each, str) and not _encodable(each):
+            yield path, "it holds half a character (half of a surrogate pair)"
+        elif isinstance(each, float) and not math.isfinite(each):
+            yield path, "a number must be finite: NaN and Infinity are no JSON"
+        elif isinstance(each, dict):
+            if any(not _encodable(str(key)) for key in each):
+                yield path, "a name in it holds half a character (half of a surrogate pair)"
+            waiting += [(_below(path, key), below) for key, below in reversed(each.items())]
+        elif isinstance(each, list | tuple):
+            waiting += [(_below(path, place), each[place]) for place in range(len(each) - 1, -1, -1)]
+
+
+def _below(path: str, part: object) -> str:
+    name = str(part).encode(errors="replace").decode()
+    return f"{path}.{name}" if path else name
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _checked(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if (fault := json_fault(value)) is not None:
+        raise ValueError(": ".join(filter(None, fault)))
+    return value
+
+
+JsonObject = Annotated[dict[str, JsonValue], AfterValidator(_checked)]
+"""A JSON object that every reader of JSON takes; pydantic's own type lets NaN and Infinity through."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from vocabulary.actions import UploadFile
-from vocabulary.base import Frozen
+from vocabulary.base import Frozen, JsonObject
 from vocabulary.blobs import BlobRef, Sha256
 from vocabulary.trajectories import Trajectory
 
@@ -45,9 +45,9 @@ class Manifest(Frozen):
 
     format: Literal["pilothouse-export-1"] = EXPORT_FORMAT
     created_at: datetime
-    filters: dict[str, JsonValue] = {}
+    filters: JsonObject = {}
     pool: str | None = None
-    plan: dict[str, JsonValue] = {}
+    plan: JsonObject = {}
     """In which format, and how it was divided."""
     splits: dict[str, int] = {}
     """How many trajectories each split has."""

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, JsonValue, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from vocabulary.actions import Action
-from vocabulary.base import Frozen
+from vocabulary.base import Frozen, JsonObject
 from vocabulary.blobs import BlobRef
 
 Mark = Literal["acceptable", "wrong"]
@@ -108,7 +108,7 @@ class Proposal(Frozen):
     count: int = Field(default=1, ge=1)
     likelihood: float | None = Field(default=None, ge=0, le=1)
     policy: PolicyRef
-    sampling: dict[str, JsonValue] = {}
+    sampling: JsonObject = {}
     prompt_token_ids: tuple[int, ...] | None = None
     completion_token_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None

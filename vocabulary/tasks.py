@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import Field, StringConstraints
 
-from vocabulary.base import Frozen
+from vocabulary.base import Frozen, JsonObject
 from vocabulary.observations import Platform
 
 HostPattern = Annotated[
@@ -26,7 +26,7 @@ class Task(Frozen):
     suite: str | None = None
     name: str | None = None
     seed: int = 0
-    parameters: dict[str, JsonValue] = {}
+    parameters: JsonObject = {}
     network: Annotated[tuple[HostPattern, ...], Field(max_length=64)] = ()
     """Hosts the sandbox may reach; none, and it has no network."""
     max_steps: int = Field(default=30, ge=1, le=1_000)

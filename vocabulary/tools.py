@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, JsonValue, StringConstraints
+from pydantic import AfterValidator, StringConstraints
 
-from vocabulary.base import Frozen, json_within
+from vocabulary.base import Frozen, JsonObject, json_within
 
 MAX_SCHEMA = 32_000
 """Longest schema of a tool (characters of JSON)."""
@@ -15,4 +15,4 @@ class Tool(Frozen):
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     description: Annotated[str, StringConstraints(max_length=4_000)] = ""
-    parameters: Annotated[dict[str, JsonValue], AfterValidator(json_within(MAX_SCHEMA))] = {}
+    parameters: Annotated[JsonObject, AfterValidator(json_within(MAX_SCHEMA))] = {}

@@ -7,15 +7,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import get_origin
+from typing import Any, get_origin
 from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
 from annotation_app.client.answers import ExportOut, FeedItem, ImportOut, Query
 from annotation_app.client.client import Pilothouse
-from annotation_app.client.errors import PilothouseError, ServerFailed, Unreachable
+from annotation_app.client.errors import Damaged, ImportFailed, PilothouseError, Refused, ServerFailed, Unreachable
 from annotation_app.client.inbox import following
+from vocabulary.base import json_fault
 
 EVERY = 5.0
 """Seconds between two rounds of `stream`."""
@@ -36,9 +37,10 @@ def main(arguments: list[str] | None = None) -> int:
             run: Callable[[Pilothouse, argparse.Namespace], int] = asked.run
             return run(client, asked)
     except PilothouseError as error:
-        print(f"{error.code}: {error}", file=sys.stderr)
+        print(f"{error.code}: {error}{_fields(error)}", file=sys.stderr)
     except ValidationError as error:
-        print(f"invalid: {error.errors()[0]['msg']}", file=sys.stderr)
+        first = error.errors()[0]
+        print(f"invalid: {'.'.join(map(str, first['loc']))}: {first['msg']}", file=sys.stderr)
     except BrokenPipeError:
         return 0
     except OSError as error:
@@ -46,6 +48,26 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 1
+
+
+def _fields(error: PilothouseError) -> str:
+    """What the server says of single fields."""
+    fields = error.extra.get("fields") if isinstance(error, Refused) else None
+    told = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+    return "".join(f"\n  {one.get('field')}: {one.get('message')}" for one in told)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """Raises ArgumentTypeError for what is no JSON object."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError("no JSON object")
+    if (fault := json_fault(value)) is not None:
+        raise argparse.ArgumentTypeError(": ".join(filter(None, fault)))
+    return value
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,14 +96,16 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("folder", type=Path)
     _query_arguments(export)
     export.add_argument("--format", default="canonical")
-    export.add_argument("--plan", type=json.loads, default={}, help="more of the plan, as JSON")
+    export.add_argument("--plan", type=_json_object, default={}, help="more of the plan, as JSON")
     export.add_argument("--id", type=UUID, help="download this export, and ask for none")
     export.set_defaults(run=_export, review="accepted")
 
     taking = commands.add_parser("import", help="take in trajectories that were made elsewhere")
     taking.add_argument("file", type=Path, help="a zip, a tar, lines of trajectories, or a folder")
     taking.add_argument("--pool", default="", help="the pool of what comes in; named after the file by default")
-    taking.add_argument("--format", default="", help="what its rows have to be; what each says by default")
+    taking.add_argument(
+        "--format", choices=("canonical", "atif", "agentnet"), default="", help="what its rows have to be"
+    )
     taking.set_defaults(run=_import)
 
     stream = commands.add_parser("stream", help="put trajectories into a trainer's inbox as they become ready")
@@ -97,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("checkpoint", "weight-version"):
         register.add_argument(f"--{name}", default="")
     for name in ("sampling", "memory"):
-        register.add_argument(f"--{name}", type=json.loads, default={}, help="JSON")
+        register.add_argument(f"--{name}", type=_json_object, default={}, help="JSON")
     register.set_defaults(run=_register)
     return parser
 
@@ -136,6 +160,8 @@ def _show(client: Pilothouse, asked: argparse.Namespace) -> int:
 
 
 def _export(client: Pilothouse, asked: argparse.Namespace) -> int:
+    if asked.folder.exists():
+        raise Damaged(f"{asked.folder} is there already")
     if asked.id is None:
         filters = _query_of(client, asked).model_dump(mode="json", exclude_defaults=True)
         started = client.export_start({"review": None, **filters}, {**asked.plan, "format": asked.format})
@@ -150,7 +176,19 @@ def _export(client: Pilothouse, asked: argparse.Namespace) -> int:
 def _import(client: Pilothouse, asked: argparse.Namespace) -> int:
     started = client.import_start(asked.file, pool=asked.pool, form=asked.format)
     _tell(f"import {started.id}")
-    return _print([client.import_wait(started.id, _progress)])
+    try:
+        ended = client.import_wait(started.id, _progress)
+    except ImportFailed:
+        _refused_tell(client, started)
+        raise
+    if ended.refused:
+        _refused_tell(client, started)
+    return _print([ended])
+
+
+def _refused_tell(client: Pilothouse, job: ImportOut) -> None:
+    for row in client.import_refused(job.id):
+        _tell(f"{row.file}:{row.line}: {row.code}: {row.message}")
 
 
 def _progress(export: ExportOut | ImportOut) -> None:

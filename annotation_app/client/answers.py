@@ -126,6 +126,22 @@ class ImportOut(Answer):
     error: str
 
 
+class RefusalOut(Answer):
+    """A row of an import that did not come in, and why; lines count from 1."""
+
+    file: str
+    line: int
+    code: str
+    message: str
+
+
+class RefusalPage(Answer):
+    """Refused rows, in order; `next` asks for what follows."""
+
+    items: tuple[RefusalOut, ...]
+    next: int | None
+
+
 class PolicyRef(Answer):
     """Which policy: its name and its revision."""
 

@@ -19,13 +19,15 @@ from annotation_app.client.answers import (
     FoundPage,
     ImportOut,
     Query,
+    RefusalOut,
+    RefusalPage,
     RevisionOut,
     RevisionSummary,
     SavedQueryOut,
 )
 from annotation_app.client.connection import Connection, token_read, url_read
 from annotation_app.client.errors import Damaged, ExportFailed, ImportFailed, NotFound, ServerFailed
-from annotation_app.client.folders import fetch, unpack, zipped
+from annotation_app.client.folders import fetch, rows_check, unpack, zipped
 from vocabulary.exports import TRAJECTORIES, Manifest
 from vocabulary.trajectories import Trajectory
 
@@ -141,13 +143,15 @@ class Pilothouse:
 
     def import_start(self, file: Path, *, pool: str = "", form: str = "") -> ImportOut:
         """Upload a zip, a tar or lines of trajectories, or a folder, which is zipped first; docs/exports.md says of
-        which formats."""
+        which formats. Raises NothingToImport before anything is sent."""
+        rows_check(file)
         with TemporaryDirectory() as aside:
             sent = zipped(file, Path(aside)) if file.is_dir() else file
             return _read(ImportOut, self._connection.upload("/imports", sent, {"pool": pool, "format": form}))
 
     def import_wait(self, import_id: UUID, progress: Callable[[ImportOut], None] = lambda _: None) -> ImportOut:
-        """The import when it is through; `progress` hears how far it is. Raises ImportFailed."""
+        """The import when it is through; `progress` hears how far it is. Raises ImportFailed, also where no row came in
+        and none was there."""
         while True:
             job = _read(ImportOut, self._connection.get(f"/imports/{import_id}"))
             progress(job)
@@ -156,6 +160,14 @@ class Pilothouse:
             if job.status in ENDED:
                 raise ImportFailed(job.error or f"The import was {job.status}.", job.code)
             time.sleep(LOOK_EVERY)
+
+    def import_refused(self, import_id: UUID) -> Iterator[RefusalOut]:
+        """The rows that did not come in, in order, each with the reason."""
+        after: int | None = 0
+        while after is not None:
+            page = _read(RefusalPage, self._connection.get(f"/imports/{import_id}/refused", {"after": after}))
+            yield from page.items
+            after = page.next
 
     def policies(self) -> tuple[RevisionSummary, ...]:
         """Every registered revision."""

@@ -13,6 +13,7 @@ PilothouseError           every error of this package; `code` is stable
 │   └── ServerFailed      5xx
 ├── ExportFailed          an export ended without a folder
 ├── ImportFailed          an import ended before it was through; `code` is the server's
+├── NothingToImport       a file or folder holds no trajectories; nothing was sent
 ├── Damaged               what was downloaded is not what its manifest says
 ├── OtherPosition         an inbox is being filled by another program, or from another query
 └── SignatureWrong        a webhook's message that we did not send, or not now
@@ -89,6 +90,10 @@ class ImportFailed(PilothouseError):
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
         self.code = code or "import_failed"
+
+
+class NothingToImport(PilothouseError):
+    code = "no_rows"
 
 
 class Damaged(PilothouseError):

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import tarfile
 import time
 import zipfile
 from pathlib import Path, PurePosixPath
@@ -11,12 +12,14 @@ from typing import IO
 from pydantic import ValidationError
 
 from annotation_app.client.connection import PAUSES, Connection
-from annotation_app.client.errors import Damaged, ServerFailed, Unreachable
+from annotation_app.client.errors import Damaged, NothingToImport, ServerFailed, Unreachable
 from vocabulary.exports import MANIFEST, UNFINISHED, Manifest
 
 PART = ".part"
 MANIFEST_BYTES = 4 * 1024**3
 CHUNK = 1024 * 1024
+ROWS = (".jsonl", ".ndjson", ".json")
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def fetch(connection: Connection, path: str, target: Path) -> str:
@@ -65,6 +68,23 @@ def zipped(folder: Path, aside: Path) -> Path:
             if path.is_file():
                 archive.write(path, path.relative_to(folder))
     return target
+
+
+def rows_check(path: Path) -> None:
+    """Raises NothingToImport for what visibly holds no trajectories, and OSError where it cannot be read."""
+    if path.is_dir():
+        if not any(one.suffix in ROWS and one.is_file() for one in path.rglob("*")):
+            raise NothingToImport(f"{path} holds no file of rows ({', '.join(ROWS)})")
+        return
+    with path.open("rb") as file:
+        begin = file.read(CHUNK)
+    if zipfile.is_zipfile(path) or (begin and tarfile.is_tarfile(path)):
+        return
+    first = next((line for line in begin.splitlines() if line.strip()), b"")
+    if not first:
+        raise NothingToImport(f"{path} is empty")
+    if not first.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
+        raise NothingToImport(f"{path} is no zip, no tar and no lines of JSON objects")
 
 
 def unpack(archive: Path, target: Path, *, manifest_sha256: str | None = None) -> Manifest:

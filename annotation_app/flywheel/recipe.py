@@ -2,11 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from annotation_app.exports.schemas import DialectName
 from annotation_app.policies.schemas import Address, ModelName, Name
-from vocabulary.base import Frozen
+from vocabulary.base import Frozen, JsonObject
 
 Place = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 """A file or folder of the machine that trains."""
@@ -43,7 +43,7 @@ class Likelihood(Frozen):
     shares: MixShares
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
     """In every which turn it is done."""
-    settings: dict[str, JsonValue] = {}
+    settings: JsonObject = {}
 
     @model_validator(mode="after")
     def _mixable(self) -> "Likelihood":
@@ -86,7 +86,7 @@ class Reinforcement(Frozen):
     attempts: Annotated[int, Field(ge=1)] = 1
     """How many attempts must be known for a rate."""
     play: Played | None = None
-    settings: dict[str, JsonValue] = {}
+    settings: JsonObject = {}
 
     @model_validator(mode="after")
     def _in_order(self) -> "Reinforcement":

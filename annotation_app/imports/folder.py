@@ -1,5 +1,6 @@
 """A folder that is taken in: its rows in one fixed order, and the pictures that lie beside them."""
 
+import errno
 import hashlib
 import io
 import json
@@ -16,6 +17,7 @@ from PIL import Image, UnidentifiedImageError
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.blobs.services import BLOB_LIMIT, blob_write
 from annotation_app.imports.unpacking import Unfit, place_of
+from vocabulary.base import json_fault
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import EXTENSIONS, IMAGES, MANIFEST, files_of, image_path, pictures_of, prompts_of
 from vocabulary.formats.incoming import Shown
@@ -30,18 +32,28 @@ LINES = (".jsonl", ".ndjson")
 WHOLE = ".json"
 """A file that is one row."""
 TYPES = {"JPEG": "image/jpeg", "PNG": "image/png"}
+LONGEST_REASON = 500
+SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{300}")
+"""What the text of a value has that JSON cannot hold: half of a pair, no number, or a number too large."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
-    """One row where it stands; `end` is the place in its file after it. `fault` says why it is none."""
+    """One row where it stands: from `start` to `end` in its file (bytes). `fault` says why it is none."""
 
     file: str
     line: int
+    start: int
     end: int
     value: dict[str, Any] | None = None
     fault: tuple[str, str] | None = None
+
+    @cached_property
+    def canonical(self) -> str:
+        """Its values as JSON, the same whatever their spelling."""
+        return json.dumps(self.value, sort_keys=True, separators=(",", ":"))
 
 
 class Folder:
@@ -49,6 +61,8 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
+        self.kept: dict[str, int] = {}
+        """Bytes of blobs that are known to be kept, by digest; none is deleted during an import."""
 
     @cached_property
     def files(self) -> list[str]:
@@ -60,12 +74,16 @@ class Folder:
             for path in self._plain()
             if path.suffix in (*LINES, WHOLE) and path.name not in BESIDE and path.parent.name != IMAGES
         )
-        return sorted(found)
+        names = sorted(found)
+        for name in names:
+            if not _encodable(name):
+                raise Unfit("archive_name", f"The name of a file of rows is not UTF-8: {name[:200]!r}")
+        return names
 
     @property
     def size(self) -> int:
         """Bytes of the rows."""
-        return sum(self._path(name).stat().st_size for name in self.files)
+        return self._sizes[1]
 
     def rows(self, file: str = "", offset: int = 0, line: int = 0) -> Iterator[Row]:
         """Every row after this place."""
@@ -77,7 +95,7 @@ class Folder:
 
     def before(self, file: str) -> int:
         """Bytes of the rows in the files before this one."""
-        return sum(self._path(name).stat().st_size for name in self.files if name < file)
+        return self._sizes[0].get(file, 0)
 
     def picture(self, path: str, row: Row) -> Path:
         """The file that a row means by a path, or by a digest. Raises RowRefused."""
@@ -88,9 +106,12 @@ class Folder:
                 names = [place_of(path).as_posix()]
             except Unfit:
                 raise RowRefused("picture_name", f"A picture's name leads elsewhere: {path[:200]!r}") from None
-        around = Path(row.file).parent
+        around = Path(row.file).parent.as_posix()
+        for found in (f"{near}/{name}".removeprefix("./") for name in names for near in (around, ".", IMAGES)):
+            if found in self._plain_names:
+                return self._root / found
         for place in (self._root / near / name for name in names for near in (around, ".", IMAGES)):
-            if place.is_file() and place.resolve().is_relative_to(self._root):
+            if _is_file(place) and place.resolve().is_relative_to(self._root):
                 return place
         alike = self._by_name.get(Path(path).name)
         if alike is None:
@@ -104,6 +125,13 @@ class Folder:
     def _path(self, name: str) -> Path:
         return self._root / name
 
+    @cached_property
+    def _plain_names(self) -> frozenset[str]:
+        """Plain files by their path in the folder: most pictures are found here, without a look at the disk."""
+        if self.root.is_file():
+            return frozenset()
+        return frozenset(path.relative_to(self.root).as_posix() for path in self._plain())
+
     def _plain(self) -> Iterator[Path]:
         for folder, folders, names in os.walk(self.root):
             folders.sort()
@@ -111,6 +139,15 @@ class Folder:
                 path = Path(folder) / name
                 if not path.is_symlink():
                     yield path
+
+    @cached_property
+    def _sizes(self) -> tuple[dict[str, int], int]:
+        """Bytes before each file of rows, and in all."""
+        before, total = {}, 0
+        for name in self.files:
+            before[name] = total
+            total += self._path(name).stat().st_size
+        return before, total
 
     @cached_property
     def _by_name(self) -> dict[str, Path]:
@@ -126,15 +163,18 @@ class Folder:
     def _lines(self, name: str, offset: int, line: int) -> Iterator[Row]:
         with self._path(name).open("rb") as file:
             file.seek(offset)
+            end = offset
             while text := file.readline(LONGEST_ROW + 1):
                 line += 1
+                start, end = end, end + len(text)
                 if len(text) > LONGEST_ROW:
                     while text and not text.endswith(b"\n"):
                         text = file.readline(LONGEST_ROW)
+                        end += len(text)
                     fault = ("row_too_long", f"It has more than {LONGEST_ROW} bytes.")
-                    yield Row(name, line, file.tell(), fault=fault)
+                    yield Row(name, line, start, end, fault=fault)
                 elif text.strip():
-                    yield _row(name, line, file.tell(), text)
+                    yield _row(name, line, start, end, text)
 
     def _whole(self, name: str, offset: int) -> Iterator[Row]:
         """A file that is one row. One that is something else (a setting, a list) is no row at all."""
@@ -142,7 +182,7 @@ class Folder:
         size = path.stat().st_size
         if offset or not 0 < size <= LONGEST_ROW:
             return
-        row = _row(name, 1, size, path.read_bytes())
+        row = _row(name, 1, 0, size, path.read_bytes())
         if row.value is not None and {"schema_version", "traj", "format"} & row.value.keys():
             yield row
 
@@ -167,35 +207,42 @@ class Pictures:
 
     def kept(self, trajectory: Trajectory) -> tuple[BlobRef, ...]:
         """All blobs a trajectory names: pictures must be there, files and prompts may be. Raises RowRefused."""
-        pictures = pictures_of(trajectory)
+        pictures, beside = pictures_of(trajectory), (*files_of(trajectory), *prompts_of(trajectory))
+        for ref in (*pictures, *beside):
+            if ref.media_type not in EXTENSIONS:  # no export could write it again
+                raise RowRefused("picture_type", f"{ref.media_type[:80]} is no type of a picture or file.")
         for ref in pictures:
             self._fetch(ref)
-        beside = []
-        for ref in (*files_of(trajectory), *prompts_of(trajectory)):
+        found = []
+        for ref in beside:
             try:
                 self._fetch(ref)
             except RowRefused:
                 continue
-            beside.append(ref)
-        return tuple(dict.fromkeys((*pictures, *beside)))
+            found.append(ref)
+        return tuple(dict.fromkeys((*pictures, *found)))
 
     def _fetch(self, ref: BlobRef) -> None:
         """Have the bytes of a reference: those that are here, or those of the folder. Raises RowRefused."""
-        if blob_path(ref.sha256).exists():
-            return
-        if ref.media_type not in EXTENSIONS:
-            raise RowRefused("picture_type", f"{ref.media_type[:80]} is no type of a picture or file.")
-        data = _read(self._folder.picture(image_path(ref), self._row))
-        if BlobRef.of(data, ref.media_type) != ref:
-            raise RowRefused("picture_changed", f"The bytes of {image_path(ref)} are not those of its digest.")
-        blob_write(ref=ref, data=data)
+        size = self._folder.kept.get(ref.sha256)
+        if size is None and (path := blob_path(ref.sha256)).exists():
+            size = path.stat().st_size
+        if size is None:
+            data = _read(self._folder.picture(image_path(ref), self._row))
+            if BlobRef.of(data, ref.media_type) != ref:
+                raise RowRefused("picture_changed", f"The bytes of {image_path(ref)} are not those of its digest.")
+            blob_write(ref=ref, data=data)
+            size = ref.size
+        self._folder.kept[ref.sha256] = size
+        if size != ref.size:
+            raise RowRefused("picture_changed", f"{image_path(ref)} has {size} bytes, not {ref.size}.")
 
     def _keep(self, path: Path) -> Shown:
         data = _read(path)
         try:
             with Image.open(io.BytesIO(data)) as image:
                 kind, (width, height) = TYPES.get(image.format or ""), image.size
-        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError):
+        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError):
             kind, width, height = None, 0, 0
         if kind is None:
             raise RowRefused("picture_type", f"{path.name[:200]} is no JPEG and no PNG.")
@@ -206,8 +253,7 @@ class Pictures:
 
 def digest_of(row: Row, refs: tuple[BlobRef, ...]) -> str:
     """What makes a row this row and no other: its values and its pictures, whatever its spelling."""
-    text = json.dumps(row.value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256("\n".join((text, *(ref.sha256 for ref in refs))).encode()).hexdigest()
+    return hashlib.sha256("\n".join((row.canonical, *(ref.sha256 for ref in refs))).encode()).hexdigest()
 
 
 def _read(path: Path) -> bytes:
@@ -216,11 +262,29 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _row(name: str, line: int, end: int, text: bytes) -> Row:
+def _is_file(place: Path) -> bool:
     try:
-        value = json.loads(text)
+        return place.is_file()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
+
+
+def _encodable(name: str) -> bool:
+    return name.isprintable() or name.encode(errors="ignore").decode() == name
+
+
+def _row(name: str, line: int, start: int, end: int, text: bytes) -> Row:
+    def faulty(reason: str) -> Row:
+        return Row(name, line, start, end, fault=("bad_json", reason[:LONGEST_REASON]))
+
+    try:
+        value = json.loads(text.removeprefix(BYTE_ORDER_MARK))
     except (ValueError, RecursionError) as error:
-        return Row(name, line, end, fault=("bad_json", f"It is no JSON: {error}"[:500]))
+        return faulty(f"It is no JSON: {error}")
     if not isinstance(value, dict):
-        return Row(name, line, end, fault=("bad_json", "It is no JSON object."))
-    return Row(name, line, end, value)
+        return faulty("It is no JSON object.")
+    if SUSPECT.search(text) and (fault := json_fault(value)) is not None:
+        return faulty(": ".join(filter(None, fault)))
+    return Row(name, line, start, end, value)

@@ -1,5 +1,6 @@
 """Opening what was uploaded: a zip, a tar, or lines; nothing in it may choose where it lies or how much there is."""
 
+import re
 import shutil
 import stat
 import tarfile
@@ -14,6 +15,8 @@ from vocabulary.exports import UNFINISHED
 
 LINES = "rows.jsonl"
 """What lines are called that came without an archive."""
+ONE_ROW = "row.json"
+"""What a trajectory is called that came without an archive and takes several lines."""
 MEMBERS = 500_000
 DEEPEST = 32
 LONGEST_NAME = 255
@@ -21,6 +24,8 @@ RATIO = 200
 """How many bytes one byte of an archive may become, once there are `SMALL` of them."""
 SMALL = 64 * 1024 * 1024
 CHUNK = 1 << 20
+NO_TEXT = re.compile(rb"\A(PK\x03\x04|PK\x05\x06|Rar!|7z\xbc\xaf)|\x00")
+"""What no lines of JSON have: the beginnings of archives, and NUL."""
 
 
 class Unfit(ValueError):
@@ -52,7 +57,12 @@ def unpack(archive: Path, target: Path, *, most: int) -> None:
             _write(_tarred(archive), aside, archive.stat().st_size, most)
         else:
             with archive.open("rb") as file:
-                _write(iter([_Member(LINES, file)]), aside, archive.stat().st_size, most)
+                begin = file.read(CHUNK)
+                if NO_TEXT.search(begin):
+                    raise Unfit("archive_broken", "It is no whole zip, no tar and no lines of JSON.")
+                file.seek(0)
+                name = ONE_ROW if begin.split(b"\n", 1)[0].strip() == b"{" else LINES
+                _write(iter([_Member(name, file)]), aside, archive.stat().st_size, most)
     except (zipfile.BadZipFile, tarfile.TarError, ZlibError, EOFError, NotImplementedError, RuntimeError) as error:
         raise Unfit("archive_broken", f"The archive cannot be read: {error}") from None
     aside.rename(target)

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, HttpUrl, JsonValue, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Field, HttpUrl, StringConstraints, TypeAdapter
 
-from vocabulary.base import Frozen
+from vocabulary.base import Frozen, JsonObject
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.memory import Budget
 from vocabulary.sampling import Sampling
@@ -54,7 +54,7 @@ class RevisionIn(Frozen):
     model: ModelName
     checkpoint: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""
     weight_version: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
-    sampling: Annotated[dict[str, JsonValue], AfterValidator(_sampling)] = {}
-    memory: Annotated[dict[str, JsonValue], AfterValidator(_memory)] = {}
+    sampling: Annotated[JsonObject, AfterValidator(_sampling)] = {}
+    memory: Annotated[JsonObject, AfterValidator(_memory)] = {}
     scripted: bool = Field(default=False)
     """No model: answers from a script, and is labelled so."""

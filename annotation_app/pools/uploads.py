@@ -1,27 +1,32 @@
-"""Tasks from uploaded files: comma separated, JSON Lines, OSWorld's own; pure, and every fault with its row."""
+"""Tasks from uploaded files: tables (CSV, XLSX), JSON Lines, OSWorld's own; pure, and every fault with its row."""
 
-import csv
-import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from vocabulary.base import Frozen
+from annotation_app.pools.tables import Cells, TableFault, csv_cells, workbook_cells
+from vocabulary.base import Frozen, json_fault
 from vocabulary.observations import Platform
 from vocabulary.tasks import Task
 
-UploadFormat = Literal["csv", "jsonl", "osworld"]
+UploadFormat = Literal["csv", "xlsx", "jsonl", "osworld"]
 
 COLUMNS = ("id", "instruction", "suite", "name", "seed", "max_steps", "parameters", "network")
-"""What a comma-separated file may have; only the instruction must be there."""
+"""What a table may have; only the instruction must be there."""
 LONGEST_ROW = 100_000
 """Characters of one task."""
 LONGEST_ID = 200
 MOST_FAULTS = 200
 """Faults that are told; a file with more is wrong as a whole."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_WHOLE = re.compile(r"([+-]?[0-9]{1,30})(?:\.0*)?")
+"""A whole number; spreadsheets and pandas write 1 as 1.0 too."""
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""NUL in JSON, which a backslash before `u0000` is not."""
 
 
 class Fault(Frozen):
@@ -43,7 +48,11 @@ class Upload(Frozen):
 
 
 class _Wrong(ValueError):
-    """A row is no task, and why."""
+    """A row is no task, and why; `line` is where in a JSON text."""
+
+    def __init__(self, reason: str, line: int = 1) -> None:
+        super().__init__(reason)
+        self.line = line
 
 
 def upload_read(data: bytes, kind: UploadFormat, platform: Platform) -> Upload:
@@ -52,8 +61,9 @@ def upload_read(data: bytes, kind: UploadFormat, platform: Platform) -> Upload:
     faults: list[Fault] = []
     rows: dict[str, int] = {}
     readers: dict[UploadFormat, Callable[[bytes], Iterator[tuple[int, dict[str, Any] | _Wrong]]]] = {
-        "csv": _csv_rows,
-        "jsonl": _json_lines,
+        "csv": lambda data: _table_rows(csv_cells(data, wanted="instruction")),
+        "xlsx": lambda data: _table_rows(workbook_cells(data)),
+        "jsonl": _json_rows,
         "osworld": _osworld_rows,
     }
     for row, found in readers[kind](data):
@@ -62,7 +72,7 @@ def upload_read(data: bytes, kind: UploadFormat, platform: Platform) -> Upload:
                 raise found
             task = _task_of(found, platform)
             if task.id in rows:
-                raise _Wrong(f"the id {task.id} is in row {rows[task.id]} already")
+                raise _Wrong(_twice(task, rows[task.id], named="id" in found))
         except _Wrong as wrong:
             faults.append(Fault(row=row, reason=str(wrong)))
             if len(faults) == MOST_FAULTS:
@@ -75,30 +85,43 @@ def upload_read(data: bytes, kind: UploadFormat, platform: Platform) -> Upload:
     return Upload(tasks=tuple(tasks), faults=tuple(faults), rows=rows)
 
 
+def _twice(task: Task, row: int, *, named: bool) -> str:
+    if named:
+        return f"the id {task.id} is in row {row} already"
+    return f"it is the same task as row {row}; give it an id, or another seed or parameters"
+
+
 def _task_of(given: dict[str, Any], platform: Platform) -> Task:
     """Raises _Wrong."""
-    instruction = given.get("instruction")
-    if "id" not in given and isinstance(instruction, str):
-        given = {**given, "id": f"upload-{sha256(instruction.encode(errors='replace')).hexdigest()[:16]}"}
-    if given.setdefault("platform", platform) != platform:
+    if (fault := json_fault(given)) is not None:
+        raise _Wrong(": ".join(filter(None, fault)))
+    if given.get("platform", platform) != platform:
         raise _Wrong(f"platform: this pool's is {platform}")
+    text = json.dumps({"id": "", **given, "platform": platform}, ensure_ascii=False)
+    if len(text) > LONGEST_ROW:
+        raise _Wrong(f"it has more than {LONGEST_ROW} characters")
+    if _NUL.search(text):
+        raise _Wrong("it holds a NUL character")
     try:
-        text = json.dumps(given, ensure_ascii=False)
-        text.encode()
         task = Task.model_validate_json(text)
     except ValidationError as error:
         raise _Wrong(_said(error)) from None
-    except UnicodeEncodeError:
-        raise _Wrong("it holds half a character") from None
-    if len(text) > LONGEST_ROW:
-        raise _Wrong(f"it has more than {LONGEST_ROW} characters")
-    if "\\u0000" in text or "\x00" in text:
-        raise _Wrong("it holds a NUL character")
-    if not 1 <= len(task.id) <= LONGEST_ID:
-        raise _Wrong(f"id: 1 to {LONGEST_ID} characters")
     if not task.instruction.strip():
         raise _Wrong("instruction: it is empty")
+    if "id" not in given:
+        return task.model_copy(update={"id": f"upload-{_digest(task)}"})
+    if not 1 <= len(task.id) <= LONGEST_ID:
+        raise _Wrong(f"id: 1 to {LONGEST_ID} characters")
     return task
+
+
+def _digest(task: Task) -> str:
+    """What a task without an id is named after: its instruction, and its start state where it says one."""
+    told = task.instruction
+    if task.suite or task.name or task.seed or task.parameters:
+        start = [task.instruction, task.suite, task.name, task.seed, task.parameters]
+        told = json.dumps(start, ensure_ascii=False, sort_keys=True)
+    return sha256(told.encode()).hexdigest()[:16]
 
 
 def _said(error: ValidationError) -> str:
@@ -107,70 +130,81 @@ def _said(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:5])
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, str | _Wrong]]:
-    for row, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
-        try:
-            yield row, line.decode()
-        except UnicodeDecodeError:
-            yield row, _Wrong("it is not UTF-8")
-
-
-def _json_lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _Wrong]]:
-    for row, line in _lines(data):
-        if isinstance(line, _Wrong):
-            yield row, line
-        elif line.strip():
+def _json_rows(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _Wrong]]:
+    """JSON Lines with the number of each line; or one JSON value: a list of tasks, or a task over several lines."""
+    lines = data.removeprefix(BYTE_ORDER_MARK).splitlines()
+    first = next((line for line in lines if line.strip()), b"")
+    if first.lstrip().startswith(b"[") or first.strip() == b"{":
+        value = _json_value(data)
+        if not isinstance(value, _Wrong):
+            yield from _listed(value)
+            return
+        if isinstance(_json_value(first), _Wrong):  # nor is its first line a line of JSON Lines
+            yield value.line, value
+            return
+    for row, line in enumerate(lines, start=1):
+        if line.strip():
             yield row, _json_object(line)
 
 
-def _json_object(text: str) -> dict[str, Any] | _Wrong:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return _Wrong(f"it is no JSON: {error}")
-    return value if isinstance(value, dict) else _Wrong("it is no JSON object")
+def _listed(value: Any) -> Iterator[tuple[int, dict[str, Any] | _Wrong]]:
+    """The tasks of a list, counted from 1; or the only one."""
+    for row, each in enumerate(value if isinstance(value, list) else [value], start=1):
+        yield row, each if isinstance(each, dict) else _Wrong("it is no JSON object")
 
 
-def _csv_rows(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _Wrong]]:
+def _json_object(data: bytes) -> dict[str, Any] | _Wrong:
+    value = _json_value(data)
+    return value if isinstance(value, dict | _Wrong) else _Wrong("it is no JSON object")
+
+
+def _json_value(data: bytes) -> Any:
+    """What the bytes say, or _Wrong with the line of the fault."""
     try:
-        text = data.decode("utf-8-sig")
+        return json.loads(data.removeprefix(BYTE_ORDER_MARK).decode())
     except UnicodeDecodeError as error:
-        yield data[: error.start].count(b"\n") + 1, _Wrong("it is not UTF-8")
-        return
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        return _Wrong("it is not UTF-8", data[: error.start].count(b"\n") + 1)
+    except (ValueError, RecursionError) as error:
+        return _Wrong(f"it is no JSON: {error}", getattr(error, "lineno", 1))
+
+
+def _table_rows(table: Iterator[tuple[int, Cells]]) -> Iterator[tuple[int, dict[str, Any] | _Wrong]]:
+    """The tasks of a table whose first row names the columns."""
     heading: list[str] | None = None
-    while True:
-        row = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            yield row, _Wrong(str(error))
-            return
-        if cells is None:
-            return
-        if heading is None:
+    try:
+        for row, cells in table:
+            if heading is not None:
+                yield row, _table_task(heading, cells)
+                continue
             heading = [cell.strip().lower() for cell in cells]
             if (wrong := _heading_fault(heading)) is not None:
                 yield row, wrong
                 return
-        elif any(cell.strip() for cell in cells):
-            yield row, _csv_task(heading, cells)
+    except TableFault as fault:
+        yield fault.row, _Wrong(str(fault))
 
 
 def _heading_fault(heading: list[str]) -> _Wrong | None:
-    if "instruction" not in heading:
-        return _Wrong("the heading names no column instruction")
-    if unknown := [name for name in heading if name not in COLUMNS]:
-        return _Wrong(f"unknown column {unknown[0]!r}; there are {', '.join(COLUMNS)}")
-    return _Wrong("a column is named twice") if len(set(heading)) < len(heading) else None
+    named = [name for name in heading if name]
+    if "instruction" not in named:
+        return _Wrong("the heading names no column instruction; cells are separated by commas, semicolons, tabs or |")
+    if unknown := [name for name in named if name not in COLUMNS]:
+        return _Wrong(f"unknown column {unknown[0][:100]!r}; there are {', '.join(COLUMNS)}")
+    return _Wrong("a column is named twice") if len(set(named)) < len(named) else None
 
 
-def _csv_task(heading: list[str], cells: list[str]) -> dict[str, Any] | _Wrong:
-    if len(cells) != len(heading):
-        return _Wrong(f"{len(cells)} cells where the heading has {len(heading)}")
-    given: dict[str, Any] = {name: cell for name, cell in zip(heading, cells, strict=True) if cell.strip()}
+def _table_task(heading: list[str], cells: Cells) -> dict[str, Any] | _Wrong:
+    """A row as a task: what a short row lacks is empty, and so must be what stands in no named column."""
+    filled = [place for place, cell in enumerate(cells) if cell.strip()]
+    if filled[-1] >= len(heading):
+        return _Wrong(f"{filled[-1] + 1} cells where the heading has {len(heading)}")
+    given: dict[str, Any] = {}
+    for place in filled:
+        if not heading[place]:
+            return _Wrong(f"cell {place + 1} is filled, and the heading does not name its column")
+        given[heading[place]] = cells[place]
     if "parameters" in given:
-        parameters = _json_object(given["parameters"])
+        parameters = _json_object(given["parameters"].encode(errors="surrogatepass"))
         if isinstance(parameters, _Wrong):
             return _Wrong(f"parameters: {parameters}")
         given["parameters"] = parameters
@@ -178,23 +212,22 @@ def _csv_task(heading: list[str], cells: list[str]) -> dict[str, Any] | _Wrong:
         given["network"] = given["network"].split()
     for name in ("seed", "max_steps"):
         if name in given:
-            try:
-                given[name] = int(given[name])
-            except ValueError:
+            whole = _WHOLE.fullmatch(given[name].strip())
+            if whole is None:
                 return _Wrong(f"{name}: it is no whole number")
+            given[name] = int(whole[1])
     return given
 
 
 def _osworld_rows(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _Wrong]]:
     """One task file of OSWorld, or a list of them. Its start state and its evaluator are kept with the task."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        yield getattr(error, "lineno", 1), _Wrong(f"it is no JSON: {error}")
+    value = _json_value(data)
+    if isinstance(value, _Wrong):
+        yield value.line, value
         return
-    for row, each in enumerate(value if isinstance(value, list) else [value], start=1):
-        if not isinstance(each, dict):
-            yield row, _Wrong("it is no JSON object")
+    for row, each in _listed(value):
+        if isinstance(each, _Wrong):
+            yield row, each
         elif missing := [name for name in ("id", "instruction", "evaluator") if name not in each]:
             yield row, _Wrong(f"{missing[0]}: it is missing, as no task file of OSWorld lacks it")
         else:

@@ -18,7 +18,20 @@ class PoolAdmin(ReadOnlyAdmin):
 class TaskAdmin(admin.ModelAdmin[Task]):
     list_display = ("key", "pool", "state", "position")
     list_filter = ("pool", "state")
-    readonly_fields = ("pool", "key", "definition")
+    fields = (
+        "pool",
+        "key",
+        "definition",
+        "state",
+        "position",
+        "kind",
+        "done",
+        "held",
+        "finished",
+        "gold",
+        "reopened_at",
+    )
+    readonly_fields = tuple(name for name in fields if name not in ("state", "position"))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False  # a definition is a document: `manage.py load_tasks` checks it

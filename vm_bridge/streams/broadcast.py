@@ -115,7 +115,8 @@ class Broadcast:
         self._ended()
 
     async def _relay(self, frames: AsyncIterator[Frame], worker: ThreadPoolExecutor, maker: "ShotMaker") -> None:
-        """Send what changes; send what stands again when a key frame or a sharper picture is due."""
+        """Send what changes; send what stands again when a key frame or a sharper picture is due, and once after a key
+        frame: aiortc's client holds a picture back until the first packet of the next one (its jitter buffer)."""
         loop = asyncio.get_running_loop()
         picture: av.VideoFrame | None = None
         refine_at: float | None = None
@@ -132,13 +133,15 @@ class Broadcast:
                     pts, refined, patience = self._tick(frame.captured_at), 0, REFINE_AFTER
                 else:
                     pts, refined, patience = self._tick(time.time()), refined + 1, 1 / self._fps
-                shot = await loop.run_in_executor(worker, partial(maker.make, frame, picture, pts, self._order()))
+                order = self._order()
+                shot = await loop.run_in_executor(worker, partial(maker.make, frame, picture, pts, order))
                 if frame is not None:
                     pending = asyncio.ensure_future(_next(frames))
                 picture = shot.picture
                 for viewer in tuple(self._viewers):
                     viewer.offer(shot)
-                refine_at = None if shot.sharp or refined >= REFINEMENTS else time.monotonic() + patience
+                again = order.key or not (shot.sharp or refined >= REFINEMENTS)
+                refine_at = time.monotonic() + patience if again else None
         finally:
             pending.cancel()
             await asyncio.wait({pending})  # a source cannot close while it is asked

@@ -4,20 +4,15 @@ A step whose code holds several acts is several steps on one picture. What an ac
 after the last one nobody looked.
 """
 
-import ast
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocabulary.actions import Action, Finish
-from vocabulary.calls import Unreadable
-from vocabulary.code_calls import call_of_code
+from vocabulary.actions import Finish, Point, points_of
 from vocabulary.dialect import Screen
+from vocabulary.formats.agentnet_code import actions_of
 from vocabulary.formats.incoming import Incoming, Reader, look_of, parsed, whole
-from vocabulary.formats.normalised import FINE, normalised
 from vocabulary.formats.record import RowRefused
-from vocabulary.functions import read_action
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Outcome, Trajectory
@@ -51,8 +46,13 @@ def read(incoming: Incoming) -> Trajectory:
     row = parsed(_Row, dict(incoming.row))
     looks = [look_of(incoming.find(one.image), incoming.moment) for one in row.traj]
     steps: list[Step] = []
+    pointer: Point | None = None
     for place, (one, before) in enumerate(zip(row.traj, looks, strict=True)):
-        acts = list(actions_of(one.value.code, Screen.of(before), f"step {place}"))
+        try:
+            acts = list(actions_of(one.value.code, Screen.of(before), pointer))
+        except RowRefused as refused:
+            raise RowRefused(refused.code, f"traj.{place}.value.code: {refused}") from None
+        pointer = next(reversed([point for act in acts for point in points_of(act)]), pointer)
         for nth, action in enumerate(acts):
             last = nth == len(acts) - 1
             following = looks[place + 1] if place + 1 < len(looks) else None
@@ -93,28 +93,6 @@ def read(incoming: Incoming) -> Trajectory:
             finished_at=incoming.moment,
         )
     )
-
-
-def actions_of(code: str, screen: Screen, where: str) -> Iterator[Action]:
-    """The acts of a step's code, in order. Raises RowRefused."""
-    try:
-        statements = ast.parse(normalised(code, back=True)).body
-    except (SyntaxError, ValueError, RecursionError):
-        raise RowRefused("code_unreadable", f"{where}: the code is no Python.") from None
-    if not statements:
-        raise RowRefused("code_unreadable", f"{where}: the code does nothing.")
-    while statements:
-        for together in (2, 1):
-            try:
-                text = "\n".join(map(ast.unparse, statements[:together]))
-                action = read_action(call_of_code(text), screen, lambda _screen: (FINE, FINE))
-            except Unreadable as unreadable:
-                if together == 1:
-                    raise RowRefused("code_unreadable", f"{where}: {unreadable}") from None
-            else:
-                yield action
-                statements = statements[together:]
-                break
 
 
 def _outcome(completed: bool | None) -> Outcome | None:

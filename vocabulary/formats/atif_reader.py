@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vocabulary.actions import ACTION, Action, CallTool, Finish
 from vocabulary.base import Frozen
-from vocabulary.formats.incoming import Incoming, Reader, Shown, aware, look_of, parsed, whole
+from vocabulary.formats.incoming import Incoming, Reader, Shown, aware, in_field, look_of, parsed, whole
 from vocabulary.formats.record import RowRefused
 from vocabulary.observations import ActionError, Observation, Verdict
 from vocabulary.proposals import PolicyRef, Proposal
@@ -103,9 +103,17 @@ class _Reading:
         self._seen: Shown | None = None
         self._heard = ""
         """What stood in the last observation, or what the user said since."""
-        for each in self.row.steps:
+        last = 0
+        for place, each in enumerate(self.row.steps):
             if not each.is_copied_context:
-                self._take(each)
+                with in_field(f"steps.{place}"):
+                    self._take(each)
+                last = place if each.source == "agent" else last
+        with in_field(f"steps.{last}"):
+            self._end()
+
+    def _end(self) -> None:
+        """Words after the last act are the answer."""
         if self._said:
             self._act(self._last, Finish(answer="\n\n".join(self._said)), self._key, "", None)
 

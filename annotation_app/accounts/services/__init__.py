@@ -33,7 +33,7 @@ from annotation_app.accounts.services.signing_in import (
     sign_ins_end,
     user_ensure,
 )
-from annotation_app.accounts.services.strangers import stranger_ensure
+from annotation_app.accounts.services.strangers import strangers_ensure
 from annotation_app.accounts.services.tokens import digest, token_add, token_end, token_make, token_user
 
 __all__ = (
@@ -62,7 +62,7 @@ __all__ = (
     "sign_in_note",
     "sign_in_seen",
     "sign_ins_end",
-    "stranger_ensure",
+    "strangers_ensure",
     "token_add",
     "token_end",
     "token_make",

@@ -1,5 +1,7 @@
 """People of other platforms, who have no account here."""
 
+from collections.abc import Iterable, Mapping
+
 from django.contrib.auth.hashers import make_password
 
 from annotation_app.accounts.models import User
@@ -7,12 +9,30 @@ from annotation_app.accounts.models import User
 PREFIX = "imported"
 
 
-def stranger_ensure(*, pseudonym: str | None) -> User:
-    """Who stands for a person that another platform calls so: nobody can sign in as them, and their work can be kept
-    out of exports as anybody's."""
-    username = f"{PREFIX}:{pseudonym}"[:150] if pseudonym else PREFIX
-    found, _ = User.objects.get_or_create(
-        username=username,
-        defaults={"first_name": (pseudonym or "")[:150], "is_active": False, "password": make_password(None)},
+def strangers_ensure(pseudonyms: Iterable[str | None]) -> Mapping[str | None, User]:
+    """Who stands for each person that another platform calls so: nobody can sign in as them, and their work can be
+    kept out of exports as anybody's."""
+    names = {pseudonym: _username(pseudonym) for pseudonym in pseudonyms}
+    missing = set(names.values()) - set(_known(names.values()))
+    User.objects.bulk_create(
+        (
+            User(
+                username=name,
+                first_name=name.removeprefix(PREFIX).removeprefix(":"),
+                is_active=False,
+                password=make_password(None),
+            )
+            for name in sorted(missing)
+        ),
+        ignore_conflicts=True,  # somebody else may make them meanwhile
     )
-    return found
+    found = _known(names.values())
+    return {pseudonym: found[name] for pseudonym, name in names.items()}
+
+
+def _username(pseudonym: str | None) -> str:
+    return f"{PREFIX}:{pseudonym}"[:150] if pseudonym else PREFIX
+
+
+def _known(names: Iterable[str]) -> dict[str, User]:
+    return {user.username: user for user in User.objects.filter(username__in=set(names))}

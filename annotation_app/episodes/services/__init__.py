@@ -4,7 +4,7 @@ Every durable change is one event: built from its class, applied to the row by `
 after commit. So `state_apply(old snapshot, event) == new snapshot` holds by construction.
 """
 
-from annotation_app.episodes.services.arrivals import Arrival, episode_arrive
+from annotation_app.episodes.services.arrivals import Arrival, episodes_arrive
 from annotation_app.episodes.services.blobs import blob_add, blob_keep, blob_link
 from annotation_app.episodes.services.branches import branches_refresh, episode_branch
 from annotation_app.episodes.services.course import (
@@ -45,12 +45,12 @@ __all__ = [
     "blob_link",
     "branches_refresh",
     "command_record",
-    "episode_arrive",
     "episode_branch",
     "episode_change",
     "episode_claim",
     "episode_next",
     "episode_review",
+    "episodes_arrive",
     "episodes_catalogued",
     "lease_expire",
     "lease_renew",

@@ -2,15 +2,15 @@
 
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 from typing import IO, Literal
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -20,7 +20,7 @@ from annotation_app.errors import Conflict, TooLarge, storage_code
 from annotation_app.imports.folder import Folder, Row
 from annotation_app.imports.models import Import, ImportState
 from annotation_app.imports.selectors import import_folder, import_of, importer_check
-from annotation_app.imports.services.rows import row_take
+from annotation_app.imports.services.rows import Batches, collection_paused, rows_read, rows_store
 from annotation_app.imports.unpacking import Unfit, place_of, unpack
 from annotation_app.notices.services import notice_give
 from annotation_app.tasks.models import Pool
@@ -32,11 +32,14 @@ SILENCE = timedelta(minutes=10)
 KEPT = timedelta(days=7)
 """How long the upload of an import that failed or was cancelled is kept, so that it can be taken up again."""
 ATTEMPTS = 3
-TOGETHER = 10
+TOGETHER = 100
 """Rows that come in together: what a worker that was killed does again."""
+TOGETHER_BYTES = 8 * 2**20
+"""Rows that come in together have at most so many bytes, unless one alone has more."""
 UNPACKED = 4
 """How many times its bound an upload may have when it is unpacked."""
 UNDER_WAY = (ImportState.QUEUED, ImportState.RUNNING)
+ALL_REFUSED = "all_refused"
 COUNTS = ("file", "offset", "line", "imported", "steps", "known", "refused", "pool", "progress", "heard_at")
 
 
@@ -96,7 +99,10 @@ def import_retry(*, user: User, import_id: UUID) -> None:
     if not job.folder and not import_folder(job.id).exists():
         raise Conflict("Its upload is not kept any more; upload it again.", code="upload_gone")
     ended = Import.objects.filter(pk=import_id, status__in=(ImportState.FAILED, ImportState.CANCELLED))
-    begun = {"attempts": 0, "heard_at": timezone.now(), "finished_at": None, "error": "", "code": ""}
+    begun: dict[str, object] = {"attempts": 0, "heard_at": timezone.now(), "finished_at": None, "error": "", "code": ""}
+    if job.code == ALL_REFUSED:  # from the start: a newer release may read what this one did not
+        begun |= {"file": "", "offset": 0, "line": 0, "refused": 0, "progress": 0}
+        job.refusals.all().delete()
     if not ended.update(status=ImportState.QUEUED, **begun):
         raise Conflict("Only an import that failed or was cancelled is taken up again.", code="not_ended")
     audit_record(actor=user, verb="import.retried", subject=f"import:{import_id}", details={})
@@ -114,6 +120,7 @@ def import_run(*, import_id: UUID) -> None:
             raise Unfit("no_rows", "It holds no file of rows (.jsonl, or .json for a single trajectory).")
         with blobs_held():  # retention deletes no picture between its writing and its row
             _take(job, folder)
+        _taken_check(job)
     except Stopped:
         return
     except Unfit as error:
@@ -163,25 +170,54 @@ def _unpacked(job: Import) -> Path:
     return target
 
 
+def _taken_check(job: Import) -> None:
+    """Raises Unfit where nothing came in and nothing was here."""
+    if job.imported or job.known:
+        return
+    first = job.refusals.first()
+    if first is None:
+        raise Unfit("no_rows", "It holds no row: a line of JSON, or a .json file that is one trajectory.")
+    told = f"{first.file}, line {first.line}: {first.message}"
+    raise Unfit(ALL_REFUSED, f"None of the {job.refused} rows came in. The first: {told[:1_000]}")
+
+
 def _take(job: Import, folder: Folder) -> None:
     """Every row after the place the job has come to. Raises Stopped and OSError."""
     whole = max(folder.size, 1)
     mine = Import.objects.filter(pk=job.pk, status=ImportState.RUNNING, attempts=job.attempts)
-    for rows in _batches(folder.rows(job.file, job.offset, job.line)):
+    batches = rows_read(job, folder, _batches(folder.rows(job.file, job.offset, job.line)))
+    with closing(batches):
+        while _batch_take(job, folder, mine, batches, whole):
+            pass
+
+
+def _batch_take(job: Import, folder: Folder, mine: QuerySet[Import], batches: Batches, whole: int) -> bool:
+    """Take one batch in; whether there was one."""
+    with collection_paused():
+        rows, read = next(batches, ((), ()))
+        if not rows:
+            return False
         with transaction.atomic(durable=True):
             if not mine.select_for_update().exists():
                 raise Stopped
-            for row in rows:
-                row_take(job, folder, row)
-                job.file, job.offset, job.line = row.file, row.end, row.line
+            rows_store(job, rows, read)
+            job.file, job.offset, job.line = rows[-1].file, rows[-1].end, rows[-1].line
             job.progress = min(1.0, (folder.before(job.file) + job.offset) / whole)
             job.heard_at = timezone.now()
             job.save(update_fields=COUNTS)
+    return True
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    ordered = iter(rows)
-    while some := list(islice(ordered, TOGETHER)):
+    some: list[Row] = []
+    size = 0
+    for row in rows:
+        if some and (len(some) >= TOGETHER or size + row.end - row.start > TOGETHER_BYTES):
+            yield some
+            some, size = [], 0
+        some.append(row)
+        size += row.end - row.start
+    if some:
         yield some
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -301,14 +301,46 @@ async def test_commands(
     status, told, _ = await run("import", str(tmp_path / "out"), "--pool", "again")
     assert (status, told[0]["known"], told[0]["imported"], told[0]["refused"]) == (0, 2, 0, 0)
     (tmp_path / "bad.jsonl").write_text("no row\n")
-    status, told, _ = await run("import", str(tmp_path / "bad.jsonl"))
-    assert (status, told[0]["imported"], told[0]["refused"]) == (0, 0, 1)
+    status, told, err = await run("import", str(tmp_path / "bad.jsonl"))
+    assert (status, told, err.partition(":")[0]) == (1, [], "no_rows"), "nothing was sent"
+    (tmp_path / "bad.jsonl").write_text('{"no": "row"}\n')
+    status, told, err = await run("import", str(tmp_path / "bad.jsonl"))
+    assert (status, told) == (1, [])
+    assert "rows.jsonl:1: unknown_format: " in err
+    assert "\nall_refused: " in err
+    lines = (tmp_path / "out" / "trajectories.jsonl").read_text()
+    (tmp_path / "out" / "trajectories.jsonl").write_text(lines + '{"no": "row"}\n')
+    status, told, err = await run("import", str(tmp_path / "out"), "--pool", "again")
+    assert (status, told[0]["known"], told[0]["refused"]) == (0, 2, 1)
+    assert "trajectories.jsonl:3: unknown_format: " in err
+    await _nothing_is_sent(run, tmp_path)
     status, rows, err = await run("list", "exports")
     assert (status, len(rows)) == (0, 1)
     status, rows, err = await run("query", "--reward-min", "much")
     assert (status, rows, err.partition(":")[0]) == (1, [], "invalid")
     status, rows, err = await run("list", "policies")
     assert (status, err.partition(":")[0]) == (1, "forbidden")
+
+
+async def _nothing_is_sent(run: Callable[..., Awaitable[tuple[int, list[Any], str]]], tmp_path: Path) -> None:
+    """What is wrong here is told before the server works."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "readme.txt").write_text("nothing")
+    (tmp_path / "nothing.jsonl").write_text("\n")
+    for words, code in (
+        (("import", "gone.zip"), "FileNotFoundError"),
+        (("import", "empty"), "no_rows"),
+        (("import", "nothing.jsonl"), "no_rows"),
+        (("export", "out"), "damaged"),
+    ):
+        status, told, err = await run(words[0], str(tmp_path / words[1]))
+        assert (status, told, err.partition(":")[0]) == (1, [], code), words
+        assert "import " not in err, "no job was begun"
+    for plan in ("{", "[1]", '{"shares": NaN}'):
+        with pytest.raises(SystemExit, match="2"):
+            await run("export", str(tmp_path / "new"), "--plan", plan)
+    status, _, err = await run("export", str(tmp_path / "new"), "--plan", '{"colour": 1}')
+    assert (status, "plan.colour: " in err) == (1, True), "the field is named"
 
 
 async def test_a_revision_is_registered_once(url: str, committed: World) -> None:

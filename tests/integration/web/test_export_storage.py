@@ -143,7 +143,7 @@ def test_an_import_whose_worker_is_killed_goes_on_and_doubles_nothing(
             module="annotation_app.imports",
             place="services",
             of="jobs",
-            name="row_take",
+            name="rows_store",
             before="target.TOGETHER = 1",
             job=f"import_run(import_id='{job.pk}')",
         )

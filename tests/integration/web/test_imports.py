@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -18,7 +19,7 @@ from annotation_app.imports.selectors import import_folder
 from annotation_app.imports.services import import_run
 from annotation_app.imports.services import jobs as services_jobs
 from annotation_app.imports.services.jobs import ATTEMPTS
-from annotation_app.imports.services.rows import row_take
+from annotation_app.imports.services.rows import rows_store
 from annotation_app.notices.models import Notice
 from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.models import Webhook
@@ -146,6 +147,111 @@ def test_rows_stand_for_themselves(committed: World) -> None:
     assert episode.steps.all()[0].document.before.screenshot == ref
 
 
+CLICK = {"tool_call_id": "c1", "function_name": "click", "arguments": {"x": 3, "y": 4}}
+
+
+def atif(name: str, **agent: Any) -> dict[str, Any]:
+    """A trajectory of somebody else's, whose agent does and says this."""
+    said = {"source": "agent", "message": "I look.", "tool_calls": [CLICK], **agent}
+    steps = [{"source": "user", "message": "Find it."}, said]
+    return {"schema_version": "ATIF-v1.8", "session_id": name, "agent": {"name": "t", "version": "2"}, "steps": steps}
+
+
+def agentnet(**value: Any) -> dict[str, Any]:
+    step = {"image": "a.jpg", "value": {"code": "pyautogui.click(x=0.5, y=0.5)", **value}}
+    return {"task_id": "t", "instruction": "Click it.", "traj": [step]}
+
+
+BAD: dict[str, tuple[Any, str, str]] = {
+    "long answer": (atif("a", message="x" * 20_001, tool_calls=None), "bad_row", "steps.1.answer"),
+    "half a character": (atif("b", reasoning_content="half \ud83d"), "bad_json", "steps.1.reasoning_content"),
+    "half a character in an argument": (
+        atif("c", tool_calls=[{**CLICK, "arguments": {"keystrokes": "\udce9"}}]),
+        "bad_json",
+        "steps.1.tool_calls.0.arguments.keystrokes",
+    ),
+    "no number": (atif("d", extra={"a": float("nan")}), "bad_json", "steps.1.extra.a"),
+    "a wrong shape": (atif("e", tool_calls=[{"tool_call_id": "c1"}]), "bad_row", "steps.1.tool_calls.0.function_name"),
+    "a long name": (atif("f", tool_calls=[{**CLICK, "function_name": "x" * 500}]), "bad_row", "steps.1.name"),
+    "another half": (agentnet(thought="half \ud83d"), "bad_json", "traj.0.value.thought"),
+    "a far place": (
+        agentnet(code="pyautogui.click(x=" + "9" * 400 + ", y=0.5)"),
+        "code_unreadable",
+        "traj.0.value.code",
+    ),
+    "deep": (agentnet(code="(" * 5_000), "code_unreadable", "traj.0.value.code"),
+    "a long path": (
+        {**agentnet(), "traj": [{"image": "/".join(["d" * 200] * 30), "value": {"code": "wait(1)"}}]},
+        "picture_missing",
+        "is not there",
+    ),
+    "no object": ([1], "bad_json", "no JSON object"),
+    "nul in its id": ({**agentnet(), "task_id": "t\x00"}, "not_storable", "The database refuses it"),
+}
+
+
+def test_a_bad_row_stops_nothing_and_names_its_field(committed: World) -> None:
+    rows = [each for number, (bad, *_) in enumerate(BAD.values()) for each in (bad, atif(f"good {number}"))]
+    made = archive_of(**{"rows.jsonl": lines(*rows), "a.jpg": picture(3)[1]})
+    told = upload(committed, made)
+    found = refused(committed, told)
+    assert (told["status"], told["imported"], told["refused"]) == ("done", len(BAD), len(BAD)), found
+    for place, ((name, (_, code, said)), one) in enumerate(zip(BAD.items(), found, strict=True)):
+        assert (one["line"], one["code"]) == (2 * place + 1, code), (name, one)
+        assert said in one["message"], (name, one)
+    assert Episode.objects.count() == len(BAD)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"), [({"media_type": "text/html"}, "picture_type"), ({"size": 7}, "picture_changed")]
+)
+def test_a_picture_that_no_export_could_write_again_is_refused_although_its_bytes_are_here(
+    attempts: list[str], committed: World, tmp_path: Path, wrong: dict[str, Any], code: str
+) -> None:
+    row = json.loads((write(tmp_path / "before") / "trajectories.jsonl").read_text().splitlines()[0])
+    row["id"] = str(UUID(int=9))
+    row["steps"][0]["before"]["screenshot"] |= wrong
+    told = upload(committed, lines(row), "rows.jsonl")
+    assert [(one["line"], one["code"]) for one in refused(committed, told)] == [(1, code)]
+    write(tmp_path / "after")
+
+
+def test_a_time_without_a_zone_is_named(attempts: list[str], committed: World, tmp_path: Path, data: Path) -> None:
+    before = write(tmp_path / "before")
+    row = json.loads((before / "trajectories.jsonl").read_text().splitlines()[0])
+    world = emptied(data)
+    row["steps"][1]["started_at"] = "2026-01-02T03:04:05"
+    (before / "trajectories.jsonl").write_bytes(lines(row))
+    told = upload(world, zipped(before))
+    assert (told["status"], told["code"]) == ("failed", "all_refused")
+    assert "steps.1.started_at: It names no time zone." in told["error"]
+
+
+def test_rows_of_a_batch_stand_for_themselves_where_the_database_refuses_one(committed: World) -> None:
+    before = {**atif("same"), "trajectory_id": str(UUID(int=7))}
+    after = {**atif("same", message="I look again."), "trajectory_id": str(UUID(int=7))}
+    nul = {**atif("nul"), "trajectory_id": "nul \x00", "extra": {"annotator": "nul \x00"}}
+    told = upload(committed, lines(nul, before, before, after, atif("other")), "rows.jsonl")
+    assert (told["imported"], told["known"], told["refused"]) == (2, 1, 2)
+    assert [(one["line"], one["code"]) for one in refused(committed, told)] == [(1, "not_storable"), (4, "id_taken")]
+    assert Episode.objects.get(pk=UUID(int=7)).steps.get().document.thought == "I look."
+    assert Pool.objects.get(pk=told["pool_id"]).tasks.count() == 2
+
+
+def test_an_import_of_which_nothing_came_in_has_failed_and_is_read_anew(
+    committed: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = upload(committed, lines(atif("a", tool_calls=[{}]), {"what": "ever"}), "rows.jsonl")
+    assert (told["status"], told["code"], told["refused"]) == ("failed", "all_refused", 2)
+    assert "rows.jsonl, line 1: steps.1.tool_calls.0" in told["error"]
+    client = committed.client(committed.ravi)
+    again = client.post(f"/api/imports/{told['id']}/retry")
+    assert again.status_code == 202
+    told = client.get(f"/api/imports/{told['id']}").json()
+    assert (told["status"], told["code"], told["refused"]) == ("failed", "all_refused", 2)
+    assert len(refused(committed, told)) == 2
+
+
 def test_rows_of_others_in_atif(committed: World) -> None:
     _ref, shot = picture(9)
     image = {"type": "image", "source": {"media_type": "image/jpeg", "path": "shots/1.jpg"}}
@@ -207,13 +313,13 @@ def test_a_cancelled_import_is_taken_up_where_it_was(
     monkeypatch.setattr(services_jobs, "TOGETHER", 1)
 
     def cancelling(job: Import, *rest: Any) -> None:
-        row_take(job, *rest)
+        rows_store(job, *rest)
         Import.objects.filter(pk=job.pk).update(status=ImportState.CANCELLED)
 
-    monkeypatch.setattr(services_jobs, "row_take", cancelling)
+    monkeypatch.setattr(services_jobs, "rows_store", cancelling)
     told = upload(world, zipped(before))
     assert (told["status"], told["imported"]) == ("cancelled", 1)
-    monkeypatch.setattr(services_jobs, "row_take", row_take)
+    monkeypatch.setattr(services_jobs, "rows_store", rows_store)
     assert client.post(f"/api/imports/{told['id']}/retry").status_code == 202
     told = client.get(f"/api/imports/{told['id']}").json()
     assert (told["status"], told["imported"], told["known"]) == ("done", 3, 0)
@@ -263,8 +369,10 @@ def told_of(hook: Webhook, user: User) -> tuple[list[dict[str, Any]], list[tuple
 @pytest.mark.django_db(transaction=True)
 class TestTelling:
     def test_who_asked_and_who_listens_are_told_once_what_came_in(self, committed: World, hook: Webhook) -> None:
-        told = upload(committed, b"{}\n", name="old.jsonl")
-        counts = {"imported": 0, "known": 0, "refused": 1}
+        row = {"task_id": "t1", "instruction": "Do it.", "traj": [{"image": "a.jpg", "value": {"code": "wait(1)"}}]}
+        made = archive_of(**{"rows.jsonl": lines(row) + b"{}\n", "a.jpg": picture(3)[1]})
+        told = upload(committed, made, name="old.zip")
+        counts = {"imported": 1, "known": 0, "refused": 1}
         (message,), notices = told_of(hook, committed.ravi)
         assert message["type"] == "import.finished"
         assert message["data"] == {"id": told["id"], "status": "done", **counts, "code": ""}
@@ -283,11 +391,11 @@ class TestTelling:
         self, committed: World, hook: Webhook, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def cancelling(job: Import, *rest: Any) -> None:
-            row_take(job, *rest)
+            rows_store(job, *rest)
             Import.objects.filter(pk=job.pk).update(status=ImportState.CANCELLED)
 
         monkeypatch.setattr(services_jobs, "TOGETHER", 1)
-        monkeypatch.setattr(services_jobs, "row_take", cancelling)
+        monkeypatch.setattr(services_jobs, "rows_store", cancelling)
         assert upload(committed, b"{}\n{}\n", name="old.jsonl")["status"] == "cancelled"
         assert told_of(hook, committed.ravi) == ([], [])
 
@@ -303,3 +411,8 @@ class TestTelling:
         (message,), ((kind, subject, details),) = told_of(hook, committed.ravi)
         assert (message["type"], message["data"]["code"]) == ("import.failed", "broke_off")
         assert (kind, subject, details["reason"]) == ("import.failed", f"import:{job.pk}", job.error)
+
+
+def test_a_trajectory_of_several_lines_comes_in_without_an_archive(committed: World) -> None:
+    told = upload(committed, json.dumps(atif("spread"), indent=1).encode(), "trajectory.json")
+    assert (told["status"], told["imported"], told["refused"]) == ("done", 1, 0), refused(committed, told)

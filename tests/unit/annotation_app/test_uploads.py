@@ -1,6 +1,9 @@
 """Files of tasks: what is read, and what is said of every bad row."""
 
+import io
 import json
+import zipfile
+from hashlib import sha256
 
 import pytest
 
@@ -30,7 +33,16 @@ class TestCommaSeparated:
             (b"instruction,color\nDo,red\n", 1, "unknown column 'color'"),
             (b"instruction,instruction\nDo,it\n", 1, "named twice"),
             (b"instruction,id\nDo,a\nDo more,a\n", 3, "in row 2 already"),
-            (b"instruction,id\nDo\n", 2, "1 cells where the heading has 2"),
+            (b"instruction,id\nDo,a,b\n", 2, "3 cells where the heading has 2"),
+            (b"instruction,,id\nDo,what,a\n", 2, "cell 2"),
+            (b"instruction,seed\nOpen,1_0\n", 2, "seed: it is no whole number"),
+            (b"instruction,seed\nOpen,1.5\n", 2, "seed: it is no whole number"),
+            ("instruction,seed\nOpen,١\n".encode(), 2, "seed: it is no whole number"),
+            (b"instruction,seed\nOpen,1\nOpen,1.0\n", 3, "the same task as row 2"),
+            (b"title;note\nOpen;1\n", 1, "semicolons"),
+            ("instruction,seed\nOpen,1\n".encode("utf-16"), 1, "UTF-16"),
+            ("指令,seed\n打开,1\n".encode("gbk"), 1, "not UTF-8"),
+            (b"PK\x03\x04", 1, "XLSX"),
             (b"instruction,max_steps\nDo,many\n", 2, "no whole number"),
             (b"instruction,max_steps\nDo,0\n", 2, "max_steps"),
             (b"instruction,parameters\nDo,[1]\n", 2, "parameters"),
@@ -49,6 +61,116 @@ class TestCommaSeparated:
     def test_faults_are_told_up_to_a_bound(self) -> None:
         data = "instruction,seed\n" + "Do,x\n" * (MOST_FAULTS + 50)
         assert len(rows(data.encode())) == MOST_FAULTS
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            "instruction,seed\nOpen the menu,1\n",
+            "instruction;seed\nOpen the menu;1\n",
+            "instruction\tseed\nOpen the menu\t1\n",
+            "instruction|seed\nOpen the menu|1\n",
+            'name;"instruction";seed\n;Open the menu;1\n',
+            "\ufeffinstruction,seed\nOpen the menu,1\n",
+            '\ufeff\ufeff"instruction",seed\nOpen the menu,1\n',
+            "instruction,seed,,\nOpen the menu,1,,\n",
+            "instruction,seed\nOpen the menu,1,,,\n",
+            "instruction,seed,name,suite\nOpen the menu,1\n",
+            "instruction,seed\nOpen the menu,1.0\n",
+            "instruction,seed\nOpen the menu, 1. \n",
+            "\ninstruction,seed\nOpen the menu,1\n",
+            "\r\n , \r\ninstruction,seed\r\nOpen the menu,1\r\n",
+            "instruction,seed\rOpen the menu,1\r",
+            "instruction,seed\nOpen the menu,1\n\x1a",
+            "sep=,\ninstruction,seed\nOpen the menu,1\n",
+            'sep=;\r\n"instruction";"seed"\r\n"Open the menu";"1"\r\n',
+            "\ufeffsep=#\ninstruction#seed\nOpen the menu#1\n",
+        ],
+    )
+    def test_tables_are_read_as_programs_write_them(self, data: str) -> None:
+        upload = upload_read(data.encode(), "csv", "desktop")
+        assert upload.faults == ()
+        assert [(task.instruction, task.seed) for task in upload.tasks] == [("Open the menu", 1)]
+
+    def test_rows_are_counted_from_the_file_s_first_line(self) -> None:
+        assert list(rows(b'\n\nsep=;\ninstruction;seed\n"Open\nit";1\n\nOpen;x\n')) == [8]
+
+    def test_a_written_nul_is_none_and_lines_may_be_quoted(self) -> None:
+        data = b'instruction,seed\nReplace \\u0000 by a space,1\n"Open\nthe menu",2\n"two \\\\u0000",3\n'
+        upload = upload_read(data, "csv", "desktop")
+        assert upload.faults == ()
+        assert [task.instruction for task in upload.tasks] == [
+            "Replace \\u0000 by a space",
+            "Open\nthe menu",
+            "two \\\\u0000",
+        ]
+
+    def test_the_same_instruction_with_another_start_is_another_task(self) -> None:
+        heading = b"instruction,suite,name,seed,parameters\n"
+        data = heading + b'Open,s,a,1,\nOpen,s,b,2,\nOpen,s,b,3,\nOpen,,,,"{""a"":1}"\nOpen,,,,\n'
+        upload = upload_read(data, "csv", "desktop")
+        assert upload.faults == ()
+        ids = [task.id for task in upload.tasks]
+        assert len(set(ids)) == 5
+        assert ids == [task.id for task in upload_read(data, "csv", "desktop").tasks], "so a file can be sent again"
+        assert ids[4] == f"upload-{sha256(b'Open').hexdigest()[:16]}", "as earlier releases named it"
+
+
+def workbook(rows: str, *, shared: str = "", sheet: str = "worksheets/sheet1.xml") -> bytes:
+    """A workbook with these rows in its first sheet."""
+    name = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    linked = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    parts = {
+        "xl/workbook.xml": f'<workbook xmlns="{name}" xmlns:r="{linked}"><sheets>'
+        '<sheet name="A" sheetId="1" r:id="rId7"/>'
+        '<sheet name="B" sheetId="2" r:id="rId8"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships><Relationship Id="rId7" Target="{sheet}"/></Relationships>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{name}"><sheetData>{rows}</sheetData></worksheet>',
+        "xl/sharedStrings.xml": f'<sst xmlns="{name}">{shared}</sst>',
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as book:
+        for part, text in parts.items():
+            book.writestr(part, text)
+    return file.getvalue()
+
+
+HEADING = '<row r="1"><c t="inlineStr"><is><t>Instruction</t></is></c><c t="inlineStr"><is><t>seed</t></is></c></row>'
+
+
+class TestWorkbooks:
+    @pytest.mark.parametrize("sheet", ["worksheets/sheet1.xml", "/xl/worksheets/sheet1.xml"])
+    def test_the_first_sheet_is_a_table(self, sheet: str) -> None:
+        runs = "<r><t>Open </t></r><r><rPr/><t>the_x000A_menu</t></r><rPh><t>x</t></rPh>"
+        shared = f"<si><t>instruction</t></si><si>{runs}</si>"
+        rows = (
+            '<row r="2"><c r="B2" t="s"><v>0</v></c><c r="D2" t="str"><f>"se"</f><v>seed</v></c></row>'
+            '<row r="3"/><row r="5"><c r="B5" t="s"><v>1</v></c><c r="D5"><v>7</v></c><c r="F5" t="s"/></row>'
+            '<row><c r="B6" t="s"><v>1</v></c><c r="D6"><v>7.0</v></c></row>'
+        )
+        upload = upload_read(workbook(rows, shared=shared, sheet=sheet), "xlsx", "desktop")
+        assert [(task.instruction, task.seed) for task in upload.tasks] == [("Open the\nmenu", 7)]
+        assert [(fault.row, "row 5" in fault.reason) for fault in upload.faults] == [(6, True)]
+
+    @pytest.mark.parametrize(
+        ("data", "row", "reason"),
+        [
+            (b"instruction,seed\nOpen,1\n", 1, "no XLSX workbook"),
+            (b"", 1, "no XLSX workbook"),
+            (workbook(HEADING)[:-30], 1, "no XLSX workbook"),
+            (workbook(HEADING, sheet="worksheets/sheet9.xml"), 1, "sheet9"),
+            (workbook(HEADING + '<row r="2"><c t="s"><v>5</v></c></row>'), 1, "damaged"),
+            (workbook(HEADING + '<row r="2"><c r="ZZZ2"><v>5</v></c></row>'), 1, "ZZZ2"),
+            (workbook(HEADING + '<row r="2"><c t="e"><v>#REF!</v></c></row>'), 2, "#REF!"),
+            (workbook(HEADING + '<row r="2"><c t="str"><v>a_xD83D_</v></c></row>'), 2, "half a character"),
+            (workbook(HEADING + '<row r="2"><c t="str"><v>a_x0000_</v></c></row>'), 2, "NUL"),
+            (workbook(HEADING + '<row r="2"><c t="str"><v>Do</v></c><c><v>1.5</v></c></row>'), 2, "seed"),
+            (workbook("<row>"), 1, "no XLSX workbook"),
+            (workbook(""), 1, "no task"),
+        ],
+    )
+    def test_what_is_wrong_is_named_with_its_row(self, data: bytes, row: int, reason: str) -> None:
+        found = rows(data, "xlsx")
+        assert reason in found[row], found
 
 
 class TestJsonLines:
@@ -69,6 +191,9 @@ class TestJsonLines:
             (b'{"id": "", "instruction": "Do"}', "id"),
             (b'{"id": "a", "instruction": "\xff"}', "UTF-8"),
             (b"[" * 100_000, "no JSON"),
+            (b'{"instruction": "a", "parameters": {"x": NaN}}', "parameters.x: a number must be finite: NaN"),
+            (b'{"instruction": "a", "parameters": {"x": [1e999]}}', "parameters.x.0"),
+            (b'{"instruction": "a\x0bb"}', "column 19"),
         ],
     )
     def test_a_bad_line_is_named_with_its_reason(self, line: bytes, reason: str) -> None:
@@ -76,8 +201,44 @@ class TestJsonLines:
         assert list(found) == [2]
         assert reason in found[2], found
 
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b'[{"instruction":"a"},{"instruction":"b"}]\n',
+            b'\xef\xbb\xbf\n [\n{"instruction": "a"},\n {"instruction": "b"}\n]',
+            b'\xef\xbb\xbf{"instruction": "a"}\r\n\r\n{"instruction": "b", "seed": 0.0}\r\n',
+        ],
+    )
+    def test_a_list_of_tasks_is_read_too(self, data: bytes) -> None:
+        upload = upload_read(data, "jsonl", "desktop")
+        assert upload.faults == ()
+        assert [task.instruction for task in upload.tasks] == ["a", "b"]
+
+    def test_one_task_may_take_several_lines_and_a_line_separator_ends_none(self) -> None:
+        (task,) = upload_read('{\n "instruction": "a\u2028b"\n}\n'.encode(), "jsonl", "desktop").tasks
+        assert task.instruction == "a\u2028b"
+        assert len(upload_read('{"instruction": "a\u2028b"}\n'.encode(), "jsonl", "desktop").tasks) == 1
+
+    @pytest.mark.parametrize(
+        ("data", "row", "reason"),
+        [
+            (b'[{"instruction": "a"}, 3]', 2, "no JSON object"),
+            (b'[\n{"instruction": "a"},\n{"instruction": }\n]', 3, "no JSON"),
+            (b'[1]\n{"instruction": "a"}', 1, "no JSON object"),
+            (b'{"tasks": [1]}', 1, "tasks"),
+        ],
+    )
+    def test_what_is_wrong_in_it_is_named_with_its_place(self, data: bytes, row: int, reason: str) -> None:
+        found = rows(data, "jsonl")
+        assert reason in found[row], found
+
 
 class TestOsworld:
+    def test_numbers_that_are_none_are_refused(self) -> None:
+        for number in ("NaN", "1e999"):
+            found = rows(f'{{"id": "x", "instruction": "a", "evaluator": {{"a": {number}}}}}'.encode(), "osworld")
+            assert "parameters.osworld.evaluator.a" in found[1]
+
     def test_a_task_file_keeps_its_start_state_and_evaluator(self) -> None:
         given = {"id": "b21", "instruction": "Do", "snapshot": "chrome", "config": [], "evaluator": {"func": "exact"}}
         (task,) = upload_read(json.dumps(given).encode(), "osworld", "desktop").tasks

@@ -36,7 +36,7 @@ class Command(BaseCommand):
 def _tasks_in(file: Path) -> list[Task]:
     """Raises CommandError with the line that is no task."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").split("\n")  # `splitlines` would end one at U+2028 too
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{file} cannot be read: {error}") from error
     tasks = []

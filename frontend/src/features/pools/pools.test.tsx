@@ -162,7 +162,7 @@ describe("small rules", () => {
   });
 
   it("knows files by their names", () => {
-    expect(["a.CSV", "b.jsonl", "c.json"].map(kindOf)).toEqual(["csv", "jsonl", "osworld"]);
+    expect(["a.CSV", "b.jsonl", "c.json", "d.xlsx", "e.tsv"].map(kindOf)).toEqual(["csv", "jsonl", "osworld", "xlsx", "csv"]);
   });
 
   it("shows markdown without its HTML, scripts or pictures", () => {

@@ -31,13 +31,14 @@ export function TasksDialog({ pool, onClose }: Props) {
   );
 }
 
-const KINDS = ["csv", "jsonl", "osworld", "suite"] as const;
+const KINDS = ["csv", "xlsx", "jsonl", "osworld", "suite"] as const;
 type Kind = (typeof KINDS)[number];
 
 /** What a file most likely is, by its name. */
 export function kindOf(name: string): Kind {
-  if (/\.csv$/i.test(name)) return "csv";
-  return /\.jsonl$/i.test(name) ? "jsonl" : "osworld";
+  if (/\.(csv|tsv|txt)$/i.test(name)) return "csv";
+  if (/\.xlsx$/i.test(name)) return "xlsx";
+  return /\.(jsonl|ndjson)$/i.test(name) ? "jsonl" : "osworld";
 }
 
 function UploadForm({ pool }: { readonly pool: number }) {
@@ -113,7 +114,7 @@ function Source({ kind, suite, file, onSuite, onFile }: SourceProps) {
       placeholder={t("pools.upload.choose")}
       value={file}
       onChange={onFile}
-      accept=".csv,.jsonl,.json"
+      accept=".csv,.tsv,.txt,.xlsx,.jsonl,.ndjson,.json"
       w={260}
     />
   );

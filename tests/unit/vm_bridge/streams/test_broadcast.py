@@ -105,6 +105,18 @@ async def test_a_newcomer_to_a_still_picture_gets_a_key_frame_at_once(scene: Sce
     assert second.keys[0]
 
 
+@pytest.mark.parametrize("packets", [True, False], ids=["H.264", "pictures"])
+async def test_a_still_picture_is_sent_once_more_after_a_key_frame(scene: Scene, packets: bool) -> None:
+    """aiortc's client shows a picture when the first packet of the next one comes."""
+    watcher, later = Watcher(wants_packets=packets), Watcher(wants_packets=packets)
+    scene.broadcast.join(watcher)
+    await eventually(lambda: len(watcher.shots) >= 2)
+    scene.broadcast.join(later)
+    await eventually(lambda: len(later.shots) >= 2)
+    if packets:
+        assert later.keys[:2] == [True, False]
+
+
 async def test_a_still_picture_is_not_encoded_again(scene: Scene, counted: list[int]) -> None:
     watcher = Watcher()
     scene.broadcast.join(watcher)

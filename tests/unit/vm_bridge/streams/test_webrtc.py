@@ -1,9 +1,11 @@
 """What a bridge does with offers that no browser of ours makes."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
-from aiortc import RTCPeerConnection
+from aiortc import RTCPeerConnection, RTCSessionDescription
+from av import VideoFrame
 
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeSandbox
@@ -86,3 +88,21 @@ def test_names_that_take_long_to_resolve_are_left_out() -> None:
     plain = "a=candidate:2 1 udp 1677729535 192.0.2.7 50001 typ srflx raddr 0.0.0.0 rport 0\r\n"
     assert _reachable(head + name + plain + "a=end-of-candidates\r\n") == head + plain
     assert _reachable(head + name) == head + NOWHERE
+
+
+async def test_aiortc_s_own_client_shows_a_screen_that_never_changes() -> None:
+    webrtc = WebRtc(Broadcasts(fps=30, bitrate=20_000_000))
+    peer = RTCPeerConnection()
+    peer.addTransceiver("video", direction="recvonly")
+    await peer.setLocalDescription(await peer.createOffer())
+    sandbox = FakeSandbox("desktop")
+    sandbox.screen.pixels[:] = 0  # at this rate drawn well by its first packet, so that none follows to sharpen it
+    answer = await webrtc.answer(sandbox, str(peer.localDescription.sdp))
+    await peer.setRemoteDescription(RTCSessionDescription(answer, "answer"))
+    (receiver,) = peer.getReceivers()
+    async with asyncio.timeout(20):
+        picture = await receiver.track.recv()
+    assert isinstance(picture, VideoFrame)
+    assert (picture.width, picture.height) == (sandbox.capabilities.width, sandbox.capabilities.height)
+    await peer.close()
+    await webrtc.close()
