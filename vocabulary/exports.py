@@ -54,7 +54,10 @@ class Manifest(Frozen):
     missing: int = Field(default=0, ge=0)
     """Pictures that are lost; `missing.jsonl` names them and the trajectories that were left out for them."""
     refused: int = Field(default=0, ge=0)
-    """Rows that would have misled a consumer; `refused.jsonl` has each with the reason."""
+    """Rows that would have misled a consumer, and trajectories left out for one; `refused.jsonl` has each with the
+    reason."""
+    refused_codes: dict[str, int] = {}
+    """How many of them by the reason's code."""
     counts: Counts
     files: tuple[ExportedFile, ...]
 

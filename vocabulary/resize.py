@@ -30,7 +30,7 @@ def smart_resize(
     columns = max(factor, round(width / factor) * factor)
     if rows * columns > max_pixels:
         beta = sqrt(height * width / max_pixels)
-        rows, columns = (floor(side / beta / factor) * factor for side in (height, width))
+        rows, columns = (max(factor, floor(side / beta / factor) * factor) for side in (height, width))
     elif rows * columns < min_pixels:
         beta = sqrt(min_pixels / (height * width))
         rows, columns = (ceil(side * beta / factor) * factor for side in (height, width))

@@ -15,14 +15,14 @@ from uuid import UUID
 
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.catalogue.selectors import trajectories_of
-from annotation_app.exports.journal import NAME, Journal, PartCounts, told_as_storage
+from annotation_app.exports.journal import NAME, Journal, PartCounts, Refused, told_as_storage
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.writers import WRITERS, Written, lines_join
 from annotation_app.reviews.selectors.views import trajectories_reviewed
 from vocabulary.blobs import BlobRef
 from vocabulary.dialects import dialect_named
 from vocabulary.exports import MANIFEST, UNFINISHED, Counts, Manifest
-from vocabulary.formats.record import Choice, Format, Record, RowRefused
+from vocabulary.formats.record import Choice, Format, LeftOut, Record, RowRefused
 from vocabulary.formats.registry import format_named
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
@@ -63,7 +63,8 @@ class Made:
     counts: PartCounts
     bytes: int
     images: int
-    refused: int
+    refused: dict[str, int]
+    """Rows and trajectories that were left out, by the reason's code."""
     missing: list[tuple[str, str]]
     manifest_sha256: str
 
@@ -121,7 +122,7 @@ def _part_write(order: Order, journal: Journal, aside: Path, split: str, number:
     )
     trajectories = steps = records = 0
     lost: list[tuple[str, str]] = []
-    refused: list[tuple[str, str, str]] = []
+    refused: list[Refused] = []
     with WRITERS[form.layout](aside, form, split, number, shards) as writer:
         for trajectory in _read(journal.episodes(split, number, PART), order.filters):
             found, why = _records(form, trajectory, choice)
@@ -146,12 +147,19 @@ def _read(ids: list[UUID], filters: ExportFilters) -> Iterator[Trajectory]:
             yield trajectory if filters.undone else trajectory_standing(trajectory)
 
 
-def _records(form: Format, trajectory: Trajectory, choice: Choice) -> tuple[list[Record], list[tuple[str, str, str]]]:
-    """What a trajectory becomes, or why none of it: one row that misleads is a sign of more."""
+def _records(form: Format, trajectory: Trajectory, choice: Choice) -> tuple[list[Record], list[Refused]]:
+    """What a trajectory becomes, and which rows of it are left out; none of it where one row is a sign of more."""
+    records: list[Record] = []
+    refused: list[Refused] = []
     try:
-        return list(form.records(trajectory, choice)), []
+        for one in form.records(trajectory, choice):
+            if isinstance(one, LeftOut):
+                refused.append(Refused(one.key, one.code, one.message, trajectory.id))
+            else:
+                records.append(one)
     except RowRefused as error:
-        return [], [(trajectory.id, error.code, str(error))]
+        return [], [Refused(trajectory.id, error.code, str(error), trajectory.id)]
+    return records, refused
 
 
 def _absent(records: list[Record]) -> list[BlobRef]:
@@ -176,16 +184,15 @@ def _finish(order: Order, journal: Journal, aside: Path) -> Made:
     if journal.missing_count():
         rows = (json.dumps({"sha256": sha, "trajectory": one}).encode() + b"\n" for sha, one in journal.missing())
         _file_write(journal, aside, MISSING, rows)
-    if journal.refused_count():
-        keys = ("trajectory", "code", "message")
-        rows = (json.dumps(dict(zip(keys, row, strict=True))).encode() + b"\n" for row in journal.refused())
+    if journal.refused_codes():
+        rows = (json.dumps(row._asdict()).encode() + b"\n" for row in journal.refused())
         _file_write(journal, aside, REFUSED, rows)
     digest = _manifest_write(order, journal, aside)
     return Made(
         counts=journal.counts(),
         bytes=journal.bytes(),
         images=journal.images(),
-        refused=journal.refused_count(),
+        refused=journal.refused_codes(),
         missing=_first(journal),
         manifest_sha256=digest,
     )
@@ -228,7 +235,8 @@ def _manifest_write(order: Order, journal: Journal, aside: Path) -> str:
         plan=order.plan.model_dump(mode="json"),
         splits={split: journal.counts(split).trajectories for split in journal.splits()},
         missing=journal.missing_count(),
-        refused=journal.refused_count(),
+        refused=sum(journal.refused_codes().values()),
+        refused_codes=journal.refused_codes(),
         pool=order.pool,
         counts=Counts(trajectories=counts.trajectories, steps=counts.steps, images=journal.images()),
         files=(),

@@ -49,6 +49,10 @@ def test_halves_go_to_the_even_side() -> None:
     assert smart_resize(1050, 1050) == (1064, 1064), "37.5 factors are 38"
 
 
+def test_no_side_is_resized_to_nothing() -> None:
+    assert smart_resize(31, 639, max_pixels=20 * 784) == (28, 560)
+
+
 @pytest.mark.parametrize("size", [(1, 201), (201, 1)])
 def test_a_picture_that_is_too_narrow_is_refused(size: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="too narrow"):
