@@ -6,7 +6,10 @@ close a turn.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
 
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.episodic import Memory
@@ -19,7 +22,24 @@ MAX_NOTE = 4_000
 MOST_EVENTS = 8
 """How many of the things a browser reports are told."""
 
+_TURNS: ContextVar[dict[int, ChatMessage] | None] = ContextVar("turns", default=None)
+"""The turns of steps that were written already, by the step's identity."""
+
 _SPECIAL_TOKEN = re.compile(r"<\|(\w+)\|>")
+
+
+@contextmanager
+def turns_kept(turns: dict[int, ChatMessage]) -> Iterator[None]:
+    """Write each step's turn once, for conversations about the same steps that are rendered one after another.
+
+    Args:
+        turns: What was written so far, by `id` of the step; for one dialect and language, while the steps are alive.
+    """
+    token = _TURNS.set(turns)
+    try:
+        yield
+    finally:
+        _TURNS.reset(token)
 
 
 def plain(text: str) -> str:
@@ -59,13 +79,22 @@ def conversation(
     for index, step in enumerate(steps):
         if index >= shown:
             messages.append(_look(step.before, steps[index - 1] if index else None))
-        messages.append(_message("assistant", TextPart(text=turn(step))))
+        messages.append(_turn_message(step, turn))
     messages.append(_look(observation, steps[-1] if steps else None))
     return tuple(messages)
 
 
-def _message(role: str, *parts: TextPart | ImagePart) -> ChatMessage:
-    return ChatMessage.model_validate({"role": role, "content": parts})
+def _message(role: Literal["user", "assistant"], *parts: TextPart | ImagePart) -> ChatMessage:
+    return ChatMessage.model_construct(role=role, content=parts)  # valid parts: checking them again takes most time
+
+
+def _turn_message(step: Step, turn: Callable[[Step], str]) -> ChatMessage:
+    kept = _TURNS.get()
+    if kept is None:
+        return _message("assistant", TextPart(text=turn(step)))
+    if id(step) not in kept:
+        kept[id(step)] = _message("assistant", TextPart(text=turn(step)))
+    return kept[id(step)]
 
 
 def _look(observation: Observation, last: Step | None) -> ChatMessage:

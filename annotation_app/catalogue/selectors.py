@@ -16,7 +16,7 @@ from annotation_app.catalogue.models import Entry, SavedQuery
 from annotation_app.catalogue.schemas import Facet, Facets, Found, FoundPage, Query, SavedQueryOut
 from annotation_app.catalogue.words import searchable
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import episode_summaries, trajectory_of
+from annotation_app.episodes.selectors import episode_summaries, trajectory_of, undone_of
 from annotation_app.errors import Invalid, NotFound
 from vocabulary.trajectories import Trajectory
 
@@ -119,10 +119,11 @@ def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:
         "task__pool", "annotator", "assignment", "source"
     )
     episodes = {episode.pk: episode for episode in found.prefetch_related("steps", "proposals")}
+    undone = undone_of(episodes)
     for key in ids:
         episode = episodes.pop(key, None)
         if episode is not None:
-            yield trajectory_of(episode)
+            yield trajectory_of(episode, undone.get(key, ()))
 
 
 def queries_of(*, user: User) -> tuple[SavedQueryOut, ...]:

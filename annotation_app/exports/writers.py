@@ -7,6 +7,7 @@ import shutil
 import tarfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,15 +15,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation_app.blobs.selectors import blob_path, blob_read
-from annotation_app.exports.columns import schema_of
+from annotation_app.exports.columns import IMAGE, schema_of
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import IMAGES, image_path
 from vocabulary.formats.record import Format, Record
 
 Written = tuple[str, str, int]
 """A file by its path inside the folder, its sha256 and its size."""
-ROWS = 64
-"""Rows of a table that are held at once: each has its pictures in it."""
+GROUP_BYTES, GROUP_ROWS = 16 << 20, 256
+"""The largest group of a table's rows, which is held in memory by who writes it and by who reads it; one row that is
+larger is a group of its own."""
+TEXT_BYTES = 8 << 10
+"""What a row counts beside its pictures."""
 ASIDE = ".part"
 CHUNK = 1 << 20
 
@@ -89,7 +93,7 @@ class Lines(_Part):
 
 
 class Table(_Part):
-    """Rows into one parquet file, with their pictures."""
+    """Rows into one parquet file, with their pictures; a group of rows is bounded by its bytes."""
 
     def __init__(self, folder: Path, form: Format, split: str, number: int, shards: int) -> None:
         self._schema = schema_of(form.name)
@@ -98,18 +102,18 @@ class Table(_Part):
         self._aside = self._target.with_name(self._target.name + ASIDE)
         self._writer = pq.ParquetWriter(self._aside, self._schema, compression="zstd", use_dictionary=False)
         self._rows: list[Mapping[str, Any]] = []
+        self._images: list[tuple[BlobRef, ...]] = []
+        self._bytes = 0
+        self._kept: dict[str, bytes] = {}
         self._folder = folder
 
     def add(self, record: Record) -> None:
-        pictures = [{"bytes": blob_read(ref.sha256), "path": Path(image_path(ref)).name} for ref in record.images]
-        row = dict(record.row)
-        if "images" in self._schema.names:
-            row["images"] = pictures
-        if "image" in self._schema.names:
-            row["image"] = pictures[0] if pictures else None
-        self._rows.append(row)
-        if len(self._rows) >= ROWS:
+        size = TEXT_BYTES + sum(ref.size for ref in record.images)
+        if self._rows and (self._bytes + size > GROUP_BYTES or len(self._rows) >= GROUP_ROWS):
             self._flush()
+        self._rows.append(record.row)
+        self._images.append(record.images)
+        self._bytes += size
 
     def close(self) -> list[Written]:
         self._flush()
@@ -119,8 +123,28 @@ class Table(_Part):
 
     def _flush(self) -> None:
         if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            columns = [self._column(field) for field in self._schema]
+            self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
             self._rows.clear()
+            self._images.clear()
+            self._bytes = 0
+            self._kept.clear()
+
+    def _column(self, field: pa.Field) -> pa.Array:
+        if field.name == "images":
+            offsets = [0, *accumulate(len(images) for images in self._images)]
+            pictures = [self._picture(ref) for images in self._images for ref in images]
+            return pa.ListArray.from_arrays(offsets, pa.array(pictures, IMAGE), type=field.type)
+        if field.name == "image":
+            return pa.array([self._picture(images[0]) if images else None for images in self._images], IMAGE)
+        return pa.array([row[field.name] for row in self._rows], field.type)
+
+    def _picture(self, ref: BlobRef) -> dict[str, Any]:
+        """A picture as `datasets` reads it; one that several rows of a group show is read once."""
+        data = self._kept.get(ref.sha256)
+        if data is None:
+            data = self._kept[ref.sha256] = blob_read(ref.sha256)
+        return {"bytes": data, "path": image_path(ref).rpartition("/")[2]}
 
     def __exit__(self, *_: object) -> None:
         if self._writer.is_open:
@@ -161,14 +185,19 @@ class Folders(_Part):
         self._files: list[Written] = []
 
     def add(self, record: Record) -> None:
+        made: set[str] = set()
         for name, content in record.files.items():
             path = self._folder / self._split / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if name.rpartition("/")[0] not in made:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                made.add(name.rpartition("/")[0])
             if isinstance(content, BlobRef):
                 blob_copy(content, path)
+                sha256, size = content.sha256, content.size
             else:
                 path.write_bytes(content)
-            self._files.append(_written(path, self._folder))
+                sha256, size = hashlib.sha256(content).hexdigest(), len(content)
+            self._files.append((f"{self._split}/{name}", sha256, size))
 
     def close(self) -> list[Written]:
         return self._files

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from annotation_app.accounts.selectors import pseudonym, sees_everything
 from annotation_app.blobs.models import Blob
 from annotation_app.episodes.models import UNCATALOGUED, Command, Desk, Episode, EpisodeBlob, Review
 from annotation_app.episodes.models import Proposal as ProposalRow
+from annotation_app.episodes.models import Step as StepRow
 from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.moment import one_moment
@@ -184,9 +186,19 @@ def _marked(row: ProposalRow) -> Proposal:
     return row.document.model_copy(update={"mark": row.mark or None})
 
 
-def steps_of(episode: Episode) -> tuple[Step, ...]:
-    """All that was done, in order; what was taken back says so."""
-    undone = set(episode.steps.filter(undoing__isnull=False).values_list("index", flat=True))
+def undone_of(ids: Iterable[UUID]) -> dict[UUID, frozenset[int]]:
+    """The numbers of the steps that were taken back, by episode; those without any are not in it."""
+    found: defaultdict[UUID, set[int]] = defaultdict(set)
+    rows = StepRow.objects.filter(episode__in=list(ids), undoing__isnull=False)
+    for episode, index in rows.values_list("episode_id", "index"):
+        found[episode].add(index)
+    return {episode: frozenset(indexes) for episode, indexes in found.items()}
+
+
+def steps_of(episode: Episode, undone: Collection[int] | None = None) -> tuple[Step, ...]:
+    """All that was done, in order; what was taken back says so. `undone`: its numbers, where they are known."""
+    if undone is None:
+        undone = set(episode.steps.filter(undoing__isnull=False).values_list("index", flat=True))
     steps = (row.document for row in episode.steps.all())
     return tuple(step.model_copy(update={"undone": True}) if step.index in undone else step for step in steps)
 
@@ -234,9 +246,10 @@ def episode_trajectory(*, episode_id: UUID) -> Trajectory:
     return trajectory_of(episode)
 
 
-def trajectory_of(episode: Episode) -> Trajectory:
-    """An episode's steps with everything that was offered at each, whatever became of it."""
-    steps = steps_of(episode)
+def trajectory_of(episode: Episode, undone: Collection[int] | None = None) -> Trajectory:
+    """An episode's steps with everything that was offered at each, whatever became of it. `undone`: the numbers of the
+    steps that were taken back, where they are known."""
+    steps = steps_of(episode, undone)
     offered = defaultdict(list)
     for row in episode.proposals.all():
         offered[row.index].append(_marked(row))

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import simplejpeg
 from numpy import full, uint8
+from pyarrow.parquet import ParquetFile
 
 from annotation_app.accounts.models import User
 from annotation_app.episodes import services
+from annotation_app.exports import writers
 from annotation_app.exports.folder import Made
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.services import export_to
@@ -149,3 +151,19 @@ def test_a_kind_of_task_is_in_one_split(attempts: list[str], tmp_path: Path) -> 
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert sum(manifest["splits"].values()) == 3
     assert len(manifest["splits"]) == 1, "attempts of one kind of task, with other texts"
+
+
+def test_pictures_of_a_table_are_bytes_and_its_groups_are_bounded(
+    attempts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X8: verl opens `bytes`; a group of rows is what a reader holds in memory."""
+    write(tmp_path / "one", format="verl_sft")
+    monkeypatch.setattr(writers, "GROUP_BYTES", 12_000)
+    write(tmp_path / "two", format="verl_sft")
+    tables = [ParquetFile(*(tmp_path / name / "data").iterdir()) for name in ("one", "two")]
+    assert [table.num_row_groups for table in tables] == [1, tables[1].metadata.num_rows], (
+        "two rows of text and pictures are over the bound"
+    )
+    rows = [table.read().to_pylist() for table in tables]
+    assert rows[0] == rows[1]
+    assert {one["bytes"][:3] for row in rows[0] for one in row["images"]} == {b"\xff\xd8\xff"}

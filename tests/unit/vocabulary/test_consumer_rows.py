@@ -13,6 +13,7 @@ from vocabulary.dialect import Parsed, Screen
 from vocabulary.dialects import dialect_named
 from vocabulary.formats.record import Choice, LeftOut, Record, RefusalCode
 from vocabulary.formats.registry import FORMATS
+from vocabulary.samples import samples_of
 from vocabulary.trajectories import Trajectory
 
 DIALECT = dialect_named("ui_tars_1_5")
@@ -129,3 +130,11 @@ def test_every_reason_is_told_in_words(language: str) -> None:
     for code in get_args(RefusalCode):
         assert f'"exports.reason.{code}": ' in words
         assert f'{code}: "exports.reason.{code}"' in shown
+
+
+def test_samples_of_one_trajectory_are_told_as_each_alone() -> None:
+    """Turns that several prompts repeat are written once."""
+    one = trajectory(TypeText(text="a"), Click(x=5, y=6), Finish())
+    for index, sample in enumerate(samples_of(one, DIALECT)):
+        alone = DIALECT.render(one.task, one.steps[:index], one.steps[index].before, stride=3)
+        assert sample.messages == alone
