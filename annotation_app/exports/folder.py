@@ -24,7 +24,7 @@ from annotation_app.reviews.selectors.views import trajectories_reviewed
 from vocabulary.blobs import BlobRef
 from vocabulary.dialects import dialect_named
 from vocabulary.exports import MANIFEST, UNFINISHED, Counts, Manifest
-from vocabulary.formats.record import Choice, Format, LeftOut, Record, RowRefused
+from vocabulary.formats.record import Choice, Format, LeftOut, Record, RowRefused, coordinates_of
 from vocabulary.formats.registry import format_named
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
@@ -226,7 +226,7 @@ def _data_files(form: Format, journal: Journal, aside: Path) -> dict[str, tuple[
         made: list[Written] = []
         for name in names or (["trajectories.jsonl"] if form.name == "canonical" else []):
             target = name if split == "train" else f"{split}.{name}"
-            made.append(lines_join(aside, split, target, name, -(-count // PART)))
+            made.append(lines_join(aside, split, target, name, -(-count // PART), lead=form.lead))
         for written in made:
             journal.file_add(*written)
         files[split] = tuple(path for path, _sha, _size in made)
@@ -255,6 +255,7 @@ def _manifest_write(order: Order, journal: Journal, aside: Path) -> str:
         refused=sum(journal.refused_codes().values()),
         refused_codes=journal.refused_codes(),
         pool=order.pool,
+        coordinates=coordinates_of(format_named(order.plan.format), dialect_named(order.plan.dialect)),
         counts=Counts(trajectories=counts.trajectories, steps=counts.steps, images=journal.images()),
         files=(),
     ).model_dump_json(indent=1)

@@ -219,19 +219,40 @@ def part_path(folder: Path, split: str, name: str, number: int) -> Path:
     return folder / "parts" / split / f"{name}.{number:06d}"
 
 
-def lines_join(folder: Path, split: str, target: str, name: str, parts: int) -> Written:
-    """The lines of a split's parts as one file."""
+def lines_join(folder: Path, split: str, target: str, name: str, parts: int, *, lead: bytes | None = None) -> Written:
+    """The lines of a split's parts as one file. `lead`: the first line that holds it comes first."""
     path = folder / target
     path.parent.mkdir(parents=True, exist_ok=True)
+    found = [one for one in (part_path(folder, split, name, number) for number in range(parts)) if one.exists()]
+    first = _first_line(found, lead) if lead is not None else None
     digest, size = hashlib.sha256(), 0
     with path.open("wb") as whole:
-        for number in range(parts):
-            part = part_path(folder, split, name, number)
-            for chunk in _chunks(part) if part.exists() else ():
-                whole.write(chunk)
-                digest.update(chunk)
-                size += len(chunk)
+        for chunk in _joined(found, first):
+            whole.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
     return target, digest.hexdigest(), size
+
+
+def _first_line(parts: list[Path], lead: bytes) -> tuple[Path, int, bytes] | None:
+    """The first line that holds these bytes: its part, its number and itself."""
+    for part in parts:
+        with part.open("rb") as lines:
+            for number, line in enumerate(lines):
+                if lead in line:
+                    return part, number, line
+    return None
+
+
+def _joined(parts: list[Path], first: tuple[Path, int, bytes] | None) -> Iterator[bytes]:
+    if first is not None:
+        yield first[2]
+    for part in parts:
+        if first is None or part != first[0]:
+            yield from _chunks(part)
+        else:
+            with part.open("rb") as lines:
+                yield from (line for number, line in enumerate(lines) if number != first[1])
 
 
 def blob_copy(ref: BlobRef, target: Path) -> None:

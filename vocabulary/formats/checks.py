@@ -36,10 +36,15 @@ def points_check(step: Step, key: str) -> None:
 
 
 def reading_check(text: str, action: Action, screen: Screen, dialect: Dialect, key: str) -> None:
-    """The text as it is learned, read back in the dialect's own coordinates, means what was done. Raises RowRefused."""
+    """The text as it is learned, read back in the dialect's own coordinates, means what was done.
+
+    Raises:
+        RowLeftOut: It is no action, or another kind of action: a thought or an argument looks like one.
+        RowRefused: It is the same kind of action elsewhere, as all actions of the trajectory may be.
+    """
     read = dialect.parse(text, screen)
-    if isinstance(read, Unparsed):
-        raise RowRefused("unreadable", f"{key}: {dialect.name} does not read what it wrote")
+    if isinstance(read, Unparsed) or read.action.kind != action.kind:
+        raise RowLeftOut("unreadable", f"{dialect.name} does not read what it wrote")
     coarse = max(screen.width, screen.height) // 1000 + GRID_ERROR
     if not equivalent(read.action, action, tolerance=coarse):
         raise RowRefused("coordinates", f"{key}: read back it means something else")

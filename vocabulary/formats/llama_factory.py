@@ -27,6 +27,8 @@ from vocabulary.trajectories import Trajectory
 
 SPEAKERS = {"user": "human", "assistant": "gpt", "system": "system"}
 FILE = "rows.jsonl"
+PICTURED = b'"images":["'
+"""Of a row with pictures. From the beginning of a file `datasets` infers what `images` holds; `[]` does not say."""
 
 
 def supervised(trajectory: Trajectory, choice: Choice) -> Iterator[Record | LeftOut]:
@@ -100,12 +102,15 @@ def _info(
     return beside
 
 
-SFT = Format("llama_factory_sft", "lines", supervised, dialect=True, beside=_info({}))
+SFT = Format("llama_factory_sft", "lines", supervised, dialect=True, lead=PICTURED, beside=_info({}))
 DPO = Format(
     "llama_factory_dpo",
     "lines",
     preferences,
     dialect=True,
+    lead=PICTURED,
     beside=_info({"chosen": "chosen", "rejected": "rejected"}, ranking=True),
 )
-KTO = Format("llama_factory_kto", "lines", judgements, dialect=True, beside=_info({"kto_tag": "kto_tag"}))
+KTO = Format(
+    "llama_factory_kto", "lines", judgements, dialect=True, lead=PICTURED, beside=_info({"kto_tag": "kto_tag"})
+)

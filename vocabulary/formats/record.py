@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import Dialect
+from vocabulary.exports import Coordinates, Space
 from vocabulary.memory import Budget
+from vocabulary.resize import FACTOR
 from vocabulary.samples import SERVED
 from vocabulary.steps import Decision
 from vocabulary.trajectories import Trajectory
@@ -90,6 +92,15 @@ def record_or_reason(key: str, make: Callable[[], Record]) -> Record | LeftOut:
         return LeftOut(key, error.code, f"{key}: {error}")
 
 
+def coordinates_of(form: "Format", dialect: Dialect) -> Coordinates:
+    """How a format's rows name points, in this dialect where it is told in one."""
+    if not form.dialect:
+        return Coordinates(space="shares" if form.shares else "pixels")
+    space: Space = "scaled_pixels" if dialect.absolute else "thousandths"
+    limits = dialect.limits
+    return Coordinates(space=space, min_pixels=limits.min_pixels, max_pixels=limits.max_pixels, factor=FACTOR)
+
+
 @dataclass(frozen=True)
 class Format:
     """One consumer's shape."""
@@ -100,5 +111,9 @@ class Format:
     """What a trajectory becomes, row by row, or why a row is left out. Raises RowRefused."""
     dialect: bool = False
     """Whether it is told in a model family's words, so that somebody has to choose one."""
+    lead: bytes | None = None
+    """What the first line of each file holds, where any does: a reader infers the columns' types from the beginning."""
+    shares: bool = False
+    """Whether points are shares of the picture, where no dialect writes them."""
     beside: Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, bytes]] = lambda files: NO_BYTES
     """Files that describe the data, by path, from the data files of each split."""

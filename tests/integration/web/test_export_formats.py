@@ -167,3 +167,32 @@ def test_pictures_of_a_table_are_bytes_and_its_groups_are_bounded(
     rows = [table.read().to_pylist() for table in tables]
     assert rows[0] == rows[1]
     assert {one["bytes"][:3] for row in rows[0] for one in row["images"]} == {b"\xff\xd8\xff"}
+
+
+@pytest.mark.parametrize(
+    ("name", "space", "limits"),
+    [
+        ("huggingface", "pixels", False),
+        ("agentnet", "shares", False),
+        ("llama_factory_sft", "scaled_pixels", True),
+    ],
+)
+def test_the_manifest_says_what_points_are(
+    attempts: list[str], tmp_path: Path, name: str, space: str, limits: bool
+) -> None:
+    write(tmp_path / "out", format=name)
+    found = json.loads((tmp_path / "out" / "manifest.json").read_text())["coordinates"]
+    sizes = {"min_pixels": 78_400, "max_pixels": 12_845_056, "factor": 28}
+    assert found == {"space": space, **(sizes if limits else dict.fromkeys(sizes))}
+
+
+def test_what_is_left_out_is_counted_by_code(attempts: list[str], tmp_path: Path) -> None:
+    """UI-TARS 2 writes arguments as they are: typed text with a placeholder has no escape."""
+    made = write(tmp_path / "out", format="llama_factory_sft", dialect="ui_tars_2")
+    assert made.refused == {"special_word": 3}
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["refused"], manifest["refused_codes"]) == (3, {"special_word": 3})
+    refused = [json.loads(line) for line in (tmp_path / "out" / "refused.jsonl").read_text().splitlines()]
+    assert sorted(one["trajectory"] for one in refused) == sorted(attempts)
+    assert {one["key"] for one in refused} == {f"{one}-00000" for one in attempts}
+    assert made.counts.records == 6, "the other rows of each trajectory are written"
