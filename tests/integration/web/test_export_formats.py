@@ -1,6 +1,7 @@
 """Every format, read by its consumer's own loader or validator, in an environment of their own."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.stack import ROOT
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import tasks_add
-from tests.consumers.environment import ensure_consumers
+from benchmarks.parts import files_exports
+from benchmarks.parts.consumers.environment import ensure_consumers
 from tests.contract.test_store import NOW, POLICY, proposal, step
 from tests.integration.web.conftest import World, task_named
 from vocabulary.actions import Click, Finish, TypeText
@@ -134,6 +136,20 @@ def test_a_format_is_read_by_its_consumer(attempts: list[str], consumers: Path, 
     found = read(consumers, name, tmp_path / "out")
     assert found["records"] == made.counts.records
     assert found["records"] >= 3
+
+
+@pytest.mark.timeout(1_500)
+@pytest.mark.parametrize("name", files_exports.CONSUMERS)
+def test_hostile_text_is_learned_exactly_or_left_out(consumers: Path, tmp_path: Path, name: str) -> None:
+    """By the consumer's own loader and template, whatever a task, a person or a screen says."""
+    files_exports.processor_write(consumers, tmp_path / "processor")
+    environment = {**os.environ, "PILOTHOUSE_DATA": str(tmp_path / "data")}
+    found = files_exports.hostile_measure(consumers, tmp_path / "processor", name, "ui_tars_1_5", environment, tmp_path)
+    assert found.rows >= 300
+    assert found.exact == found.read == found.written
+    assert found.rows - found.written == sum(found.left_out.values())
+    assert set(found.left_out) <= {"special_word", "not_normalised", "unreadable"}
+    assert found.written > 0.9 * found.rows
 
 
 @pytest.mark.parametrize("name", FORMATS)
