@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
-from annotation_app.blobs.selectors import blob_path
+from annotation_app.blobs.selectors import blob_exists
 from annotation_app.catalogue.selectors import trajectories_of
 from annotation_app.exports.journal import NAME, Journal, PartCounts, Refused, told_as_storage
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
@@ -181,7 +181,7 @@ def _records(form: Format, trajectory: Trajectory, choice: Choice) -> tuple[list
 
 def _absent(records: list[Record]) -> list[BlobRef]:
     refs = {ref.sha256: ref for record in records for ref in record.images}
-    return [ref for ref in refs.values() if not blob_path(ref.sha256).exists()]
+    return [ref for ref in refs.values() if not blob_exists(ref.sha256)]
 
 
 def _first(journal: Journal, most: int = 100) -> list[tuple[str, str]]:

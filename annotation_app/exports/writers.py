@@ -14,7 +14,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation_app.blobs.selectors import blob_path, blob_read
+from annotation_app.blobs.selectors import blob_exists, blob_path, blob_read
 from annotation_app.exports.columns import IMAGE, schema_of
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import IMAGES, image_path
@@ -61,7 +61,7 @@ class Lines(_Part):
         for ref in record.images:
             self._keep(ref)
         for ref in record.extras:
-            if blob_path(ref.sha256).exists():
+            if blob_exists(ref.sha256):
                 self._keep(ref)
         for name, text in record.lines.items():
             self._file(name).write(text.encode() + b"\n")

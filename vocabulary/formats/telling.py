@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vocabulary.actions import Action
 from vocabulary.blobs import BlobRef
@@ -46,6 +46,8 @@ class Told:
     target: Reply
     step: Step
     dialect: Dialect
+    texts: dict[int, tuple[ChatMessage, str]] = field(default_factory=dict, compare=False)
+    """Earlier turns as text, by the message's identity: what the decisions of one trajectory have in common."""
 
     @property
     def screen(self) -> Screen:
@@ -100,11 +102,16 @@ def judged_of(trajectory: Trajectory, choice: Choice) -> Iterator[tuple[int, Jud
 
 def text_of(message: ChatMessage, told: Told, consumer: Consumer, image: str = IMAGE) -> str:
     """A message as text that a consumer reads as text, with a placeholder where a picture is."""
+    if message.role == "assistant" and id(message) in told.texts:
+        return told.texts[id(message)][1]
     parts = (
         part_text(part.text, message, told, consumer) if isinstance(part, TextPart) else image
         for part in message.content
     )
-    return "\n".join(parts)
+    text = "\n".join(parts)
+    if message.role == "assistant":
+        told.texts[id(message)] = message, text
+    return text
 
 
 def part_text(text: str, message: ChatMessage, told: Told, consumer: Consumer) -> str:
@@ -143,15 +150,16 @@ def line(value: object) -> str:
 
 def _decisions(trajectory: Trajectory, choice: Choice) -> Iterator[Told]:
     steps = {step.index: step for step in trajectory_standing(trajectory).steps}
+    texts: dict[int, tuple[ChatMessage, str]] = {}
     for sample in samples_of(trajectory, choice.dialect, budget=choice.budget):
-        yield _told(sample, steps[sample.index], choice)
+        yield _told(sample, steps[sample.index], choice, texts)
 
 
-def _told(sample: Sample, step: Step, choice: Choice) -> Told:
+def _told(sample: Sample, step: Step, choice: Choice, texts: dict[int, tuple[ChatMessage, str]]) -> Told:
     key = f"{sample.trajectory_id}-{sample.index:05d}"
     points_check(step, key)
     target = Reply(sample.target, step.thought, choice.dialect.sayable(step.action))
-    return Told(key, sample.messages, images_of(sample.messages), target, step, choice.dialect)
+    return Told(key, sample.messages, images_of(sample.messages), target, step, choice.dialect, texts)
 
 
 def _reply(candidate: Candidate, told: Told | None, choice: Choice) -> Reply | None:
