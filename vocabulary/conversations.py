@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Literal
 
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
@@ -22,24 +23,26 @@ MAX_NOTE = 4_000
 MOST_EVENTS = 8
 """How many of the things a browser reports are told."""
 
-_TURNS: ContextVar[dict[int, ChatMessage] | None] = ContextVar("turns", default=None)
-"""The turns of steps that were written already, by the step's identity."""
+Messages = dict[tuple[int, ...], ChatMessage]
+"""Messages about steps, by the identities of what they are about."""
+_MESSAGES: ContextVar[Messages | None] = ContextVar("messages", default=None)
+"""Those that were written already."""
 
 _SPECIAL_TOKEN = re.compile(r"<\|(\w+)\|>")
 
 
 @contextmanager
-def turns_kept(turns: dict[int, ChatMessage]) -> Iterator[None]:
-    """Write each step's turn once, for conversations about the same steps that are rendered one after another.
+def messages_kept(messages: Messages) -> Iterator[None]:
+    """Write each message about a step once, for conversations about the same steps that are rendered one after another.
 
     Args:
-        turns: What was written so far, by `id` of the step; for one dialect and language, while the steps are alive.
+        messages: What was written so far; for one dialect and language, while the steps are alive.
     """
-    token = _TURNS.set(turns)
+    token = _MESSAGES.set(messages)
     try:
         yield
     finally:
-        _TURNS.reset(token)
+        _MESSAGES.reset(token)
 
 
 def plain(text: str) -> str:
@@ -78,9 +81,9 @@ def conversation(
         messages.append(_message("user", TextPart(text=f"Your notes on earlier steps:\n{notes}")))
     for index, step in enumerate(steps):
         if index >= shown:
-            messages.append(_look(step.before, steps[index - 1] if index else None))
-        messages.append(_turn_message(step, turn))
-    messages.append(_look(observation, steps[-1] if steps else None))
+            messages.append(_look_once(step.before, steps[index - 1] if index else None))
+        messages.append(_once((id(step),), partial(_turn, turn, step)))
+    messages.append(_look_once(observation, steps[-1] if steps else None))
     return tuple(messages)
 
 
@@ -88,13 +91,21 @@ def _message(role: Literal["user", "assistant"], *parts: TextPart | ImagePart) -
     return ChatMessage.model_construct(role=role, content=parts)  # valid parts: checking them again takes most time
 
 
-def _turn_message(step: Step, turn: Callable[[Step], str]) -> ChatMessage:
-    kept = _TURNS.get()
+def _once(key: tuple[int, ...], make: Callable[[], ChatMessage]) -> ChatMessage:
+    kept = _MESSAGES.get()
     if kept is None:
-        return _message("assistant", TextPart(text=turn(step)))
-    if id(step) not in kept:
-        kept[id(step)] = _message("assistant", TextPart(text=turn(step)))
-    return kept[id(step)]
+        return make()
+    if key not in kept:
+        kept[key] = make()
+    return kept[key]
+
+
+def _turn(turn: Callable[[Step], str], step: Step) -> ChatMessage:
+    return _message("assistant", TextPart(text=turn(step)))
+
+
+def _look_once(observation: Observation, last: Step | None) -> ChatMessage:
+    return _once((id(observation), id(last)), partial(_look, observation, last))
 
 
 def _look(observation: Observation, last: Step | None) -> ChatMessage:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from vocabulary.actions import CONTROL_KINDS
 from vocabulary.blobs import BlobRef
-from vocabulary.conversations import turns_kept
+from vocabulary.conversations import Messages, messages_kept
 from vocabulary.dialect import ChatMessage, Dialect, Screen
 from vocabulary.memory import Budget, Recall, recall
 from vocabulary.prompts import Prompt
@@ -53,11 +53,11 @@ def samples_of(
     trajectory = trajectory_standing(trajectory)
     offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
     asked = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
-    turns: dict[int, ChatMessage] = {}
+    messages: Messages = {}
 
     def rendered(index: int, step: Step) -> tuple[ChatMessage, ...]:
         past = _remembered(trajectory, index, budget)
-        with turns_kept(turns):
+        with messages_kept(messages):
             return dialect.render(
                 trajectory.task,
                 past.steps,

@@ -1,7 +1,6 @@
 """Putting records into files, one part of a split at a time; a part is written aside and whole when it is renamed."""
 
 import hashlib
-import io
 import os
 import shutil
 import tarfile
@@ -27,6 +26,9 @@ GROUP_BYTES, GROUP_ROWS = 16 << 20, 256
 larger is a group of its own."""
 TEXT_BYTES = 8 << 10
 """What a row counts beside its pictures."""
+NAME_BYTES = 100
+"""The longest name that a tar header holds in one piece."""
+EMPTY_HEADER = tarfile.TarInfo().tobuf(tarfile.USTAR_FORMAT)
 ASIDE = ".part"
 CHUNK = 1 << 20
 
@@ -158,23 +160,23 @@ class Shards(_Part):
         self._folder = folder
         self._target = folder / f"{split}-{number:05d}.tar"
         self._aside = self._target.with_name(self._target.name + ASIDE)
-        self._tar = tarfile.open(self._aside, "w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115  # closed by the manager
+        self._file = self._aside.open("wb")
 
     def add(self, record: Record) -> None:
         for name, content in record.files.items():
             data = content if isinstance(content, bytes) else blob_read(content.sha256)
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            self._tar.addfile(entry, io.BytesIO(data))
-        self._tar.members = []  # type: ignore[attr-defined]  # it would remember every one
+            padding = bytes(-len(data) % tarfile.BLOCKSIZE)
+            self._file.write(tar_header(name, len(data)) + data + padding)
 
     def close(self) -> list[Written]:
-        self._tar.close()
+        end = self._file.tell() + 2 * tarfile.BLOCKSIZE
+        self._file.write(bytes(2 * tarfile.BLOCKSIZE + -end % tarfile.RECORDSIZE))
+        self._file.close()
         os.replace(self._aside, self._target)
         return [_written(self._target, self._folder)]
 
     def __exit__(self, *_: object) -> None:
-        self._tar.close()
+        self._file.close()
 
 
 class Folders(_Part):
@@ -212,6 +214,18 @@ WRITERS: dict[str, type[Lines] | type[Table] | type[Shards] | type[Folders]] = {
     "shards": Shards,
     "folders": Folders,
 }
+
+
+def tar_header(name: str, size: int) -> bytes:
+    """The header of a file in a tar archive (POSIX ustar): of nobody, of 1970, readable by all."""
+    known = name.encode()
+    if len(known) > NAME_BYTES or not name.isascii():
+        entry = tarfile.TarInfo(name)
+        entry.size = size
+        return entry.tobuf(tarfile.USTAR_FORMAT)
+    head = b"%s%s%011o%s" % (known.ljust(NAME_BYTES, b"\0"), EMPTY_HEADER[100:124], size, EMPTY_HEADER[135:148])
+    tail = EMPTY_HEADER[156:]
+    return b"%s%06o\0 %s" % (head, sum(head) + sum(tail) + 8 * 32, tail)
 
 
 def part_path(folder: Path, split: str, name: str, number: int) -> Path:

@@ -16,6 +16,7 @@ from vocabulary.steps import Step
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
 IMAGE = "<image>"
+_LINES = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Told:
     step: Step
     dialect: Dialect
     texts: dict[int, tuple[ChatMessage, str]] = field(default_factory=dict, compare=False)
-    """Earlier turns as text, by the message's identity: what the decisions of one trajectory have in common."""
+    """Messages as text, by their identity: the decisions of one trajectory have most of them in common."""
 
     @property
     def screen(self) -> Screen:
@@ -102,15 +103,14 @@ def judged_of(trajectory: Trajectory, choice: Choice) -> Iterator[tuple[int, Jud
 
 def text_of(message: ChatMessage, told: Told, consumer: Consumer, image: str = IMAGE) -> str:
     """A message as text that a consumer reads as text, with a placeholder where a picture is."""
-    if message.role == "assistant" and id(message) in told.texts:
-        return told.texts[id(message)][1]
+    if (kept := told.texts.get(id(message))) is not None:
+        return kept[1]
     parts = (
         part_text(part.text, message, told, consumer) if isinstance(part, TextPart) else image
         for part in message.content
     )
     text = "\n".join(parts)
-    if message.role == "assistant":
-        told.texts[id(message)] = message, text
+    told.texts[id(message)] = message, text
     return text
 
 
@@ -145,7 +145,7 @@ def turns_of(told: Told, consumer: Consumer, image: str = IMAGE) -> tuple[Turn, 
 
 def line(value: object) -> str:
     """A value as one line of JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _LINES.encode(value)
 
 
 def _decisions(trajectory: Trajectory, choice: Choice) -> Iterator[Told]:

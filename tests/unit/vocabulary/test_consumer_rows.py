@@ -133,7 +133,7 @@ def test_every_reason_is_told_in_words(language: str) -> None:
 
 
 def test_samples_of_one_trajectory_are_told_as_each_alone() -> None:
-    """Turns that several prompts repeat are written once."""
+    """Messages that several prompts repeat are written once."""
     one = trajectory(TypeText(text="a"), Click(x=5, y=6), Finish())
     for index, sample in enumerate(samples_of(one, DIALECT)):
         alone = DIALECT.render(one.task, one.steps[:index], one.steps[index].before, stride=3)
