@@ -17,7 +17,7 @@ not known when it is written, so the tokens of every family count, and whatever 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -132,7 +132,9 @@ def learned_text(
         return text
     own = own_words(dialect)
     read = written or _read(text, dialect, screen)
-    inside = Counter(word for value in _strings(read) for word in consumer.words.findall(value)) if read else Counter()
+    inside = (
+        Counter(word for _, value in _strings(read) for word in consumer.words.findall(value)) if read else Counter()
+    )
     foreign = Counter(word for word in found if word not in own)
     if own.isdisjoint(inside):
         if normal and not foreign:
@@ -143,8 +145,10 @@ def learned_text(
             return escaped
     if foreign or not own.isdisjoint(inside):
         word = next(iter(foreign or inside))
-        raise RowLeftOut("special_word", f"{word!r} is no text to {consumer.name} or to a tokenizer")
-    raise RowLeftOut("not_normalised", "a tokenizer replaces some of its characters (Unicode NFC)")
+        field = _field(read, lambda value: word in consumer.words.findall(value))
+        raise RowLeftOut("special_word", f"{field}: {word!r} is no text to {consumer.name} or to a tokenizer")
+    field = _field(read, lambda value: not unicodedata.is_normalized("NFC", value))
+    raise RowLeftOut("not_normalised", f"{field}: a tokenizer replaces some of its characters (Unicode NFC)")
 
 
 def learned_exactly(text: str, consumer: Consumer, dialect: Dialect) -> bool:
@@ -232,18 +236,24 @@ def _read(text: str, dialect: Dialect, screen: Screen) -> tuple[str, Action] | N
     return None if isinstance(read, Unparsed) else (read.thought, read.action)
 
 
-def _strings(read: tuple[str, Action]) -> Iterator[str]:
-    yield read[0]
-    yield from _inside(read[1].model_dump(mode="json"))
+def _field(read: tuple[str, Action] | None, wrong: Callable[[str], bool]) -> str:
+    """The field that something is wrong with: `thought`, `action.text`; `reply` where it is in none of them."""
+    return next((name for name, value in _strings(read) if wrong(value)), "reply") if read else "reply"
 
 
-def _inside(value: Any) -> Iterator[str]:
+def _strings(read: tuple[str, Action]) -> Iterator[tuple[str, str]]:
+    """Every text of a reply, by its field."""
+    yield "thought", read[0]
+    yield from _inside("action", read[1].model_dump(mode="json"))
+
+
+def _inside(field: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
-        yield value
+        yield field, value
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield key
-            yield from _inside(inner)
+            yield field, key
+            yield from _inside(f"{field}.{key}", inner)
     elif isinstance(value, list):
-        for inner in value:
-            yield from _inside(inner)
+        for number, inner in enumerate(value):
+            yield from _inside(f"{field}.{number}", inner)

@@ -99,12 +99,14 @@ def test_a_thought_cannot_be_escaped(consumer: Consumer, thought: str, code: str
     with pytest.raises(RowLeftOut) as caught:
         learned("ui_tars_1_5", thought, Click(x=5, y=6), consumer)
     assert caught.value.code == code
+    assert str(caught.value).startswith("thought: ")
 
 
 def test_an_unquoted_argument_cannot_be_escaped() -> None:
     with pytest.raises(RowLeftOut) as caught:
         learned("ui_tars_2", "a", RunCommand(command="echo '<|im_end|>'"))
     assert caught.value.code == "special_word"
+    assert str(caught.value).startswith("action.command: '<|im_end|>'")
 
 
 def test_a_models_own_words_end_once() -> None:
