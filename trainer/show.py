@@ -2,14 +2,16 @@
 
 `python -m trainer.show FOLDER CHECKPOINT`: grey is read, green is learned and the policy's own, yellow is learned and
 a person's; a line under a token that counts for nothing. Pictures are their size; what is no printing character is
-escaped.
+escaped. `--lengths FILE` writes how many tokens each sample has.
 """
 
 import argparse
+import json
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 
@@ -32,6 +34,18 @@ def shown(sample: Rendered, renderer: Renderer, *, pad: int, colour: bool) -> st
         f"pictures: {len(sample.pictures)}, {words} by the {'policy' if sample.actor == 'policy' else 'person'}"
     )
     return "\n".join([head, "".join(_painted(sample, renderer, pad, colour)), ""])
+
+
+def length(sample: Rendered) -> str:
+    """How long a sample is, as a line of JSON; `key` is that of its row in an export of any format that is learned
+    from."""
+    told = {
+        "key": f"{sample.trajectory_id}-{sample.index:05d}",
+        "tokens": len(sample.ids),
+        "learned": sum(sample.mask),
+        "pictures": len(sample.pictures),
+    }
+    return json.dumps(told)
 
 
 def _painted(sample: Rendered, renderer: Renderer, pad: int, colour: bool) -> Iterator[str]:
@@ -66,6 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--dialect", choices=dialect_names(), default="ui_tars_1_5")
     parser.add_argument("--most", type=int, default=4, help="how many samples are shown; all are counted")
     parser.add_argument("--context", type=int, default=32_768, help="how many tokens a sample may have")
+    parser.add_argument("--lengths", type=Path, help="where each sample's length in tokens is written, as JSON Lines")
     parser.add_argument("--colour", choices=("auto", "always", "never"), default="auto")
     given = parser.parse_args(arguments)
     colour = given.colour == "always" or (
@@ -79,13 +94,19 @@ def main(arguments: list[str] | None = None) -> int:
         pad = checkpoint.model.config.image_token_id
         left_out: Counter[str] = Counter()
         count = tokens = learned = 0
-        for sample in folder_rendered(folder, dialect, renderer, left_out):
-            if count < given.most:
-                print(shown(sample, renderer, pad=pad, colour=colour))
-            count, tokens, learned = count + 1, tokens + len(sample.ids), learned + sum(sample.mask)
+        with given.lengths.open("w") if given.lengths else nullcontext() as lengths:
+            for sample in folder_rendered(folder, dialect, renderer, left_out):
+                if count < given.most:
+                    print(shown(sample, renderer, pad=pad, colour=colour))
+                if lengths is not None:
+                    lengths.write(f"{length(sample)}\n")
+                count, tokens, learned = count + 1, tokens + len(sample.ids), learned + sum(sample.mask)
         print(f"{count} samples, {tokens} tokens, {learned} learned; left out: {dict(left_out) or 'none'}")
     except TrainerError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"{given.lengths}: {error.strerror}", file=sys.stderr)
         return 1
     return 0
 

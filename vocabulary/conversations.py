@@ -6,7 +6,11 @@ close a turn.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import Literal
 
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.episodic import Memory
@@ -19,7 +23,26 @@ MAX_NOTE = 4_000
 MOST_EVENTS = 8
 """How many of the things a browser reports are told."""
 
+Messages = dict[tuple[int, ...], ChatMessage]
+"""Messages about steps, by the identities of what they are about."""
+_MESSAGES: ContextVar[Messages | None] = ContextVar("messages", default=None)
+"""Those that were written already."""
+
 _SPECIAL_TOKEN = re.compile(r"<\|(\w+)\|>")
+
+
+@contextmanager
+def messages_kept(messages: Messages) -> Iterator[None]:
+    """Write each message about a step once, for conversations about the same steps that are rendered one after another.
+
+    Args:
+        messages: What was written so far; for one dialect and language, while the steps are alive.
+    """
+    token = _MESSAGES.set(messages)
+    try:
+        yield
+    finally:
+        _MESSAGES.reset(token)
 
 
 def plain(text: str) -> str:
@@ -58,14 +81,31 @@ def conversation(
         messages.append(_message("user", TextPart(text=f"Your notes on earlier steps:\n{notes}")))
     for index, step in enumerate(steps):
         if index >= shown:
-            messages.append(_look(step.before, steps[index - 1] if index else None))
-        messages.append(_message("assistant", TextPart(text=turn(step))))
-    messages.append(_look(observation, steps[-1] if steps else None))
+            messages.append(_look_once(step.before, steps[index - 1] if index else None))
+        messages.append(_once((id(step),), partial(_turn, turn, step)))
+    messages.append(_look_once(observation, steps[-1] if steps else None))
     return tuple(messages)
 
 
-def _message(role: str, *parts: TextPart | ImagePart) -> ChatMessage:
-    return ChatMessage.model_validate({"role": role, "content": parts})
+def _message(role: Literal["user", "assistant"], *parts: TextPart | ImagePart) -> ChatMessage:
+    return ChatMessage.model_construct(role=role, content=parts)  # valid parts: checking them again takes most time
+
+
+def _once(key: tuple[int, ...], make: Callable[[], ChatMessage]) -> ChatMessage:
+    kept = _MESSAGES.get()
+    if kept is None:
+        return make()
+    if key not in kept:
+        kept[key] = make()
+    return kept[key]
+
+
+def _turn(turn: Callable[[Step], str], step: Step) -> ChatMessage:
+    return _message("assistant", TextPart(text=turn(step)))
+
+
+def _look_once(observation: Observation, last: Step | None) -> ChatMessage:
+    return _once((id(observation), id(last)), partial(_look, observation, last))
 
 
 def _look(observation: Observation, last: Step | None) -> ChatMessage:

@@ -40,6 +40,21 @@ class Counts(Frozen):
     images: int = Field(ge=0)
 
 
+Space = Literal["pixels", "shares", "thousandths", "scaled_pixels"]
+
+
+class Coordinates(Frozen):
+    """How rows name points, and to which sizes a processor must scale pictures so that the points stay in place."""
+
+    space: Space
+    """pixels: of the picture as it is exported; shares: 0 to 1 of its width and height; thousandths: 0 to 1000 of them;
+    scaled_pixels: of the picture as a processor of these limits scales it (`smart_resize`)."""
+    min_pixels: int | None = Field(default=None, ge=1)
+    max_pixels: int | None = Field(default=None, ge=1)
+    factor: int | None = Field(default=None, ge=1)
+    """Both sides of a scaled picture are multiples of it."""
+
+
 class Manifest(Frozen):
     """What is in a folder, and how it was chosen; readers check every file against it."""
 
@@ -54,7 +69,12 @@ class Manifest(Frozen):
     missing: int = Field(default=0, ge=0)
     """Pictures that are lost; `missing.jsonl` names them and the trajectories that were left out for them."""
     refused: int = Field(default=0, ge=0)
-    """Rows that would have misled a consumer; `refused.jsonl` has each with the reason."""
+    """Rows that would have misled a consumer, and trajectories left out for one; `refused.jsonl` has each with the
+    reason."""
+    refused_codes: dict[str, int] = {}
+    """How many of them by the reason's code."""
+    coordinates: Coordinates | None = None
+    """None in folders of older releases."""
     counts: Counts
     files: tuple[ExportedFile, ...]
 

@@ -41,5 +41,8 @@ def to_screen(x: Fraction, y: Fraction, screen: Screen, size: tuple[int, int]) -
 
 
 def _nearest(coordinate: int | Fraction, length: int, other_length: int) -> int:
-    """A coordinate on one length, on the other."""
+    """A coordinate on one length, on the other: a half goes to the even side."""
+    if coordinate.denominator == 1:  # mostly; fractions take ten times as long
+        whole, rest = divmod(coordinate.numerator * other_length, length)
+        return min(whole + (2 * rest + (whole & 1) > length), other_length - 1)
     return min(round(Fraction(coordinate) * other_length / length), other_length - 1)

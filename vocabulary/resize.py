@@ -4,6 +4,7 @@ The rule and its limits are those UI-TARS publishes; they are computed on whole 
 even), because a model trained on them names pixels of exactly this size. JavaScript rounds halves up and differs.
 """
 
+from functools import lru_cache
 from math import ceil, floor, sqrt
 
 FACTOR = 28
@@ -12,6 +13,7 @@ MAX_PIXELS = 16_384 * FACTOR**2
 MAX_RATIO = 200
 
 
+@lru_cache(maxsize=1_024)
 def smart_resize(
     height: int,
     width: int,
@@ -30,7 +32,7 @@ def smart_resize(
     columns = max(factor, round(width / factor) * factor)
     if rows * columns > max_pixels:
         beta = sqrt(height * width / max_pixels)
-        rows, columns = (floor(side / beta / factor) * factor for side in (height, width))
+        rows, columns = (max(factor, floor(side / beta / factor) * factor) for side in (height, width))
     elif rows * columns < min_pixels:
         beta = sqrt(min_pixels / (height * width))
         rows, columns = (ceil(side * beta / factor) * factor for side in (height, width))

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from vocabulary.actions import CONTROL_KINDS
 from vocabulary.blobs import BlobRef
+from vocabulary.conversations import Messages, messages_kept
 from vocabulary.dialect import ChatMessage, Dialect, Screen
 from vocabulary.memory import Budget, Recall, recall
 from vocabulary.prompts import Prompt
 from vocabulary.proposals import Proposal
-from vocabulary.steps import Actor, Decision
+from vocabulary.steps import Actor, Decision, Step
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
 SERVED = Budget()
@@ -52,18 +53,14 @@ def samples_of(
     trajectory = trajectory_standing(trajectory)
     offered = None if trajectory.capabilities is None else CONTROL_KINDS.union(trajectory.capabilities)
     asked = dict(zip((step.index for step in trajectory.steps), trajectory.proposals, strict=False))
-    for index, step in enumerate(trajectory.steps):
-        said = dialect.sayable(step.action)
-        worked = said is not None and step.error is None and step.decision != "again"
-        if not worked and step.index not in drawn:
-            continue
-        yield Sample(
-            trajectory_id=trajectory.id,
-            index=step.index,
-            messages=_asked(asked.get(step.index, ()), dialect, prompts)
-            or dialect.render(
+    messages: Messages = {}
+
+    def rendered(index: int, step: Step) -> tuple[ChatMessage, ...]:
+        past = _remembered(trajectory, index, budget)
+        with messages_kept(messages):
+            return dialect.render(
                 trajectory.task,
-                (past := _remembered(trajectory, index, budget)).steps,
+                past.steps,
                 step.before,
                 images=budget.images,
                 stride=budget.stride,
@@ -72,7 +69,17 @@ def samples_of(
                 kinds=offered,
                 tools=trajectory.tools,
                 language=language,
-            ),
+            )
+
+    for index, step in enumerate(trajectory.steps):
+        said = dialect.sayable(step.action)
+        worked = said is not None and step.error is None and step.decision != "again"
+        if not worked and step.index not in drawn:
+            continue
+        yield Sample(
+            trajectory_id=trajectory.id,
+            index=step.index,
+            messages=_asked(asked.get(step.index, ()), dialect, prompts) or rendered(index, step),
             target=dialect.write(step.thought, said, Screen.of(step.before)) if said else "",
             actor=step.actor,
             decision=step.decision,

@@ -1,5 +1,6 @@
 """Finding stored bytes."""
 
+import os
 from pathlib import Path
 
 from django.conf import settings
@@ -25,6 +26,14 @@ def blob_path(sha256: str) -> Path:
     if kept is not None and not path.exists():
         kept.fetch(sha256, path)
     return path
+
+
+def blob_exists(sha256: str) -> bool:
+    """Whether the bytes of this digest are there; those of a bucket are fetched. Raises OSError where the bucket does
+    not answer."""
+    if settings.ENV.blobs_url:
+        return blob_path(sha256).exists()
+    return os.path.exists(f"{settings.ENV.data}/blobs/{sha256[:2]}/{sha256}")  # a Path takes longer than the question
 
 
 def blob_read(sha256: str) -> bytes:

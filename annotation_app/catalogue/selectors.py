@@ -16,7 +16,8 @@ from annotation_app.catalogue.models import Entry, SavedQuery
 from annotation_app.catalogue.schemas import Facet, Facets, Found, FoundPage, Query, SavedQueryOut
 from annotation_app.catalogue.words import searchable
 from annotation_app.episodes.models import Episode
-from annotation_app.episodes.selectors import episode_summaries, trajectory_of
+from annotation_app.episodes.selectors import episode_summaries
+from annotation_app.episodes.selectors import trajectories_of as trajectories_of_episodes
 from annotation_app.errors import Invalid, NotFound
 from vocabulary.trajectories import Trajectory
 
@@ -118,11 +119,8 @@ def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:
     found = Episode.objects.filter(pk__in=ids, annotator__work_removed=False).select_related(
         "task__pool", "annotator", "assignment", "source"
     )
-    episodes = {episode.pk: episode for episode in found.prefetch_related("steps", "proposals")}
-    for key in ids:
-        episode = episodes.pop(key, None)
-        if episode is not None:
-            yield trajectory_of(episode)
+    episodes = {episode.pk: episode for episode in found}
+    yield from trajectories_of_episodes([episodes[key] for key in dict.fromkeys(ids) if key in episodes])
 
 
 def queries_of(*, user: User) -> tuple[SavedQueryOut, ...]:

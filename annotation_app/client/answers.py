@@ -105,6 +105,7 @@ class ExportOut(Answer):
     records: int
     bytes: int
     refused: int
+    refused_codes: dict[str, int] = {}
     error: str
     created_at: datetime
     finished_at: datetime | None

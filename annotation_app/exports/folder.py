@@ -3,26 +3,28 @@
 A worker that is killed leaves a journal; the next one goes on at the part it had begun.
 """
 
+import gc
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
-from annotation_app.blobs.selectors import blob_path
+from annotation_app.blobs.selectors import blob_exists
 from annotation_app.catalogue.selectors import trajectories_of
-from annotation_app.exports.journal import NAME, Journal, PartCounts, told_as_storage
+from annotation_app.exports.journal import NAME, Journal, PartCounts, Refused, told_as_storage
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.writers import WRITERS, Written, lines_join
 from annotation_app.reviews.selectors.views import trajectories_reviewed
 from vocabulary.blobs import BlobRef
 from vocabulary.dialects import dialect_named
 from vocabulary.exports import MANIFEST, UNFINISHED, Counts, Manifest
-from vocabulary.formats.record import Choice, Format, Record, RowRefused
+from vocabulary.formats.record import Choice, Format, LeftOut, Record, RowRefused, coordinates_of
 from vocabulary.formats.registry import format_named
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
@@ -63,12 +65,28 @@ class Made:
     counts: PartCounts
     bytes: int
     images: int
-    refused: int
+    refused: dict[str, int]
+    """Rows and trajectories that were left out, by the reason's code."""
     missing: list[tuple[str, str]]
     manifest_sha256: str
 
 
+@contextmanager
+def _rare_collection() -> Iterator[None]:
+    """Collect garbage rarely. Trajectories are many small objects without cycles: looking through all of them again and
+    again takes a third of the time. Reference counts free them as before."""
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+
+
 @told_as_storage()
+@_rare_collection()
 def folder_write(order: Order) -> Made:
     """Write an order; its folder appears only when it is whole. Raises MissingBlobs and OSError."""
     aside = order.target.with_name(order.target.name + UNFINISHED)
@@ -121,7 +139,7 @@ def _part_write(order: Order, journal: Journal, aside: Path, split: str, number:
     )
     trajectories = steps = records = 0
     lost: list[tuple[str, str]] = []
-    refused: list[tuple[str, str, str]] = []
+    refused: list[Refused] = []
     with WRITERS[form.layout](aside, form, split, number, shards) as writer:
         for trajectory in _read(journal.episodes(split, number, PART), order.filters):
             found, why = _records(form, trajectory, choice)
@@ -146,17 +164,24 @@ def _read(ids: list[UUID], filters: ExportFilters) -> Iterator[Trajectory]:
             yield trajectory if filters.undone else trajectory_standing(trajectory)
 
 
-def _records(form: Format, trajectory: Trajectory, choice: Choice) -> tuple[list[Record], list[tuple[str, str, str]]]:
-    """What a trajectory becomes, or why none of it: one row that misleads is a sign of more."""
+def _records(form: Format, trajectory: Trajectory, choice: Choice) -> tuple[list[Record], list[Refused]]:
+    """What a trajectory becomes, and which rows of it are left out; none of it where one row is a sign of more."""
+    records: list[Record] = []
+    refused: list[Refused] = []
     try:
-        return list(form.records(trajectory, choice)), []
+        for one in form.records(trajectory, choice):
+            if isinstance(one, LeftOut):
+                refused.append(Refused(one.key, one.code, one.message, trajectory.id))
+            else:
+                records.append(one)
     except RowRefused as error:
-        return [], [(trajectory.id, error.code, str(error))]
+        return [], [Refused(trajectory.id, error.code, str(error), trajectory.id)]
+    return records, refused
 
 
 def _absent(records: list[Record]) -> list[BlobRef]:
     refs = {ref.sha256: ref for record in records for ref in record.images}
-    return [ref for ref in refs.values() if not blob_path(ref.sha256).exists()]
+    return [ref for ref in refs.values() if not blob_exists(ref.sha256)]
 
 
 def _first(journal: Journal, most: int = 100) -> list[tuple[str, str]]:
@@ -176,16 +201,15 @@ def _finish(order: Order, journal: Journal, aside: Path) -> Made:
     if journal.missing_count():
         rows = (json.dumps({"sha256": sha, "trajectory": one}).encode() + b"\n" for sha, one in journal.missing())
         _file_write(journal, aside, MISSING, rows)
-    if journal.refused_count():
-        keys = ("trajectory", "code", "message")
-        rows = (json.dumps(dict(zip(keys, row, strict=True))).encode() + b"\n" for row in journal.refused())
+    if journal.refused_codes():
+        rows = (json.dumps(row._asdict()).encode() + b"\n" for row in journal.refused())
         _file_write(journal, aside, REFUSED, rows)
     digest = _manifest_write(order, journal, aside)
     return Made(
         counts=journal.counts(),
         bytes=journal.bytes(),
         images=journal.images(),
-        refused=journal.refused_count(),
+        refused=journal.refused_codes(),
         missing=_first(journal),
         manifest_sha256=digest,
     )
@@ -202,7 +226,7 @@ def _data_files(form: Format, journal: Journal, aside: Path) -> dict[str, tuple[
         made: list[Written] = []
         for name in names or (["trajectories.jsonl"] if form.name == "canonical" else []):
             target = name if split == "train" else f"{split}.{name}"
-            made.append(lines_join(aside, split, target, name, -(-count // PART)))
+            made.append(lines_join(aside, split, target, name, -(-count // PART), lead=form.lead))
         for written in made:
             journal.file_add(*written)
         files[split] = tuple(path for path, _sha, _size in made)
@@ -228,8 +252,10 @@ def _manifest_write(order: Order, journal: Journal, aside: Path) -> str:
         plan=order.plan.model_dump(mode="json"),
         splits={split: journal.counts(split).trajectories for split in journal.splits()},
         missing=journal.missing_count(),
-        refused=journal.refused_count(),
+        refused=sum(journal.refused_codes().values()),
+        refused_codes=journal.refused_codes(),
         pool=order.pool,
+        coordinates=coordinates_of(format_named(order.plan.format), dialect_named(order.plan.dialect)),
         counts=Counts(trajectories=counts.trajectories, steps=counts.steps, images=journal.images()),
         files=(),
     ).model_dump_json(indent=1)

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from vocabulary.base import Frozen
@@ -23,8 +23,18 @@ CREATE TABLE IF NOT EXISTS parts (
     split TEXT, number INTEGER, trajectories INTEGER, steps INTEGER, records INTEGER, PRIMARY KEY (split, number));
 CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS missing (sha256 TEXT, episode TEXT, PRIMARY KEY (sha256, episode)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS refused (key TEXT PRIMARY KEY, code TEXT, message TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refused (
+    key TEXT PRIMARY KEY, code TEXT, message TEXT, trajectory TEXT) WITHOUT ROWID;
 """
+
+
+class Refused(NamedTuple):
+    """A row that was left out, or a whole trajectory where `key` is its id."""
+
+    key: str
+    code: str
+    message: str
+    trajectory: str
 
 
 class PartCounts(Frozen):
@@ -56,6 +66,8 @@ class Journal(AbstractContextManager["Journal"]):
         try:
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.executescript(TABLES)
+            if "trajectory" not in {row[1] for row in self._database.execute("PRAGMA table_info(refused)")}:
+                self._database.execute("ALTER TABLE refused ADD COLUMN trajectory TEXT")  # begun by an older release
         except sqlite3.Error:
             self._database.close()
             raise
@@ -107,13 +119,13 @@ class Journal(AbstractContextManager["Journal"]):
         counts: PartCounts,
         files: Iterable[tuple[str, str, int]],
         missing: Iterable[tuple[str, str]],
-        refused: Iterable[tuple[str, str, str]],
+        refused: Iterable[Refused],
     ) -> None:
         """Note that a part is whole, with its files (path, sha256, size), and what it lacks: all or nothing."""
         self._database.execute("BEGIN")
         self._database.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", files)
         self._database.executemany("INSERT OR REPLACE INTO missing VALUES (?, ?)", missing)
-        self._database.executemany("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", refused)
+        self._database.executemany("INSERT OR REPLACE INTO refused VALUES (?, ?, ?, ?)", refused)
         self._database.execute(
             "INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?)",
             (split, number, counts.trajectories, counts.steps, counts.records),
@@ -154,15 +166,18 @@ class Journal(AbstractContextManager["Journal"]):
         """What is missing: each digest, and an episode that shows it."""
         yield from self._database.execute("SELECT sha256, episode FROM missing ORDER BY sha256, episode")
 
-    def refused(self) -> Iterator[tuple[str, str, str]]:
-        """The rows that were left out: key, code, why."""
-        yield from self._database.execute("SELECT key, code, message FROM refused ORDER BY key")
+    def refused(self) -> Iterator[Refused]:
+        """What was left out, by key."""
+        columns = "key, code, message, coalesce(trajectory, key)"
+        for row in self._database.execute(f"SELECT {columns} FROM refused ORDER BY key"):
+            yield Refused(*row)
 
     def missing_count(self) -> int:
         return self._one("SELECT count(DISTINCT sha256) FROM missing")
 
-    def refused_count(self) -> int:
-        return self._one("SELECT count(*) FROM refused")
+    def refused_codes(self) -> dict[str, int]:
+        """How many rows and trajectories were left out, by code."""
+        return dict(self._database.execute("SELECT code, count(*) FROM refused GROUP BY code ORDER BY code"))
 
     def _one(self, query: str, *values: object) -> int:
         return int(self._database.execute(query, values).fetchone()[0])

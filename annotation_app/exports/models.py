@@ -34,6 +34,7 @@ class Export(models.Model):
     bytes = models.BigIntegerField(default=0)
     missing = models.JSONField(default=list, help_text="The first pictures that are lost")
     refused = models.PositiveIntegerField(default=0, help_text="Rows that were left out")
+    refused_codes = models.JSONField(default=dict, help_text="How many of them by the reason's code")
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     destination = models.CharField(max_length=300, blank=True, help_text="s3://bucket/prefix it is pushed to")
     pushed = models.BooleanField(default=False)

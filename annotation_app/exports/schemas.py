@@ -87,6 +87,9 @@ class ExportOut(Frozen):
     error: str
     missing: tuple[Missing, ...]
     refused: int
+    """Rows, and trajectories, that were left out."""
+    refused_codes: dict[str, int]
+    """How many of them by the reason's code."""
     destination: str
     pushed: bool
     requested_by: str

@@ -52,6 +52,7 @@ def export_out(export: Export) -> ExportOut:
         error=export.error,
         missing=tuple(Missing.model_validate(one) for one in export.missing),
         refused=export.refused,
+        refused_codes=export.refused_codes,
         destination=export.destination,
         pushed=export.pushed,
         requested_by=export.requested_by.username,

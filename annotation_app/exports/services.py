@@ -194,7 +194,8 @@ def _told(made: Made) -> dict[str, object]:
         "trajectories": made.counts.trajectories,
         "records": made.counts.records,
         "bytes": made.bytes,
-        "refused": made.refused,
+        "refused": sum(made.refused.values()),
+        "refused_codes": made.refused,
         "missing": [{"sha256": sha256, "episode": episode} for sha256, episode in made.missing],
         "manifest_sha256": made.manifest_sha256,
     }

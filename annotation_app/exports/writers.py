@@ -1,28 +1,34 @@
 """Putting records into files, one part of a split at a time; a part is written aside and whole when it is renamed."""
 
 import hashlib
-import io
 import os
 import shutil
 import tarfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation_app.blobs.selectors import blob_path, blob_read
-from annotation_app.exports.columns import schema_of
+from annotation_app.blobs.selectors import blob_exists, blob_path, blob_read
+from annotation_app.exports.columns import IMAGE, schema_of
 from vocabulary.blobs import BlobRef
 from vocabulary.exports import IMAGES, image_path
 from vocabulary.formats.record import Format, Record
 
 Written = tuple[str, str, int]
 """A file by its path inside the folder, its sha256 and its size."""
-ROWS = 64
-"""Rows of a table that are held at once: each has its pictures in it."""
+GROUP_BYTES, GROUP_ROWS = 16 << 20, 256
+"""The largest group of a table's rows, which is held in memory by who writes it and by who reads it; one row that is
+larger is a group of its own."""
+TEXT_BYTES = 8 << 10
+"""What a row counts beside its pictures."""
+NAME_BYTES = 100
+"""The longest name that a tar header holds in one piece."""
+EMPTY_HEADER = tarfile.TarInfo().tobuf(tarfile.USTAR_FORMAT)
 ASIDE = ".part"
 CHUNK = 1 << 20
 
@@ -57,7 +63,7 @@ class Lines(_Part):
         for ref in record.images:
             self._keep(ref)
         for ref in record.extras:
-            if blob_path(ref.sha256).exists():
+            if blob_exists(ref.sha256):
                 self._keep(ref)
         for name, text in record.lines.items():
             self._file(name).write(text.encode() + b"\n")
@@ -89,7 +95,7 @@ class Lines(_Part):
 
 
 class Table(_Part):
-    """Rows into one parquet file, with their pictures."""
+    """Rows into one parquet file, with their pictures; a group of rows is bounded by its bytes."""
 
     def __init__(self, folder: Path, form: Format, split: str, number: int, shards: int) -> None:
         self._schema = schema_of(form.name)
@@ -98,18 +104,18 @@ class Table(_Part):
         self._aside = self._target.with_name(self._target.name + ASIDE)
         self._writer = pq.ParquetWriter(self._aside, self._schema, compression="zstd", use_dictionary=False)
         self._rows: list[Mapping[str, Any]] = []
+        self._images: list[tuple[BlobRef, ...]] = []
+        self._bytes = 0
+        self._kept: dict[str, bytes] = {}
         self._folder = folder
 
     def add(self, record: Record) -> None:
-        pictures = [{"bytes": blob_read(ref.sha256), "path": Path(image_path(ref)).name} for ref in record.images]
-        row = dict(record.row)
-        if "images" in self._schema.names:
-            row["images"] = pictures
-        if "image" in self._schema.names:
-            row["image"] = pictures[0] if pictures else None
-        self._rows.append(row)
-        if len(self._rows) >= ROWS:
+        size = TEXT_BYTES + sum(ref.size for ref in record.images)
+        if self._rows and (self._bytes + size > GROUP_BYTES or len(self._rows) >= GROUP_ROWS):
             self._flush()
+        self._rows.append(record.row)
+        self._images.append(record.images)
+        self._bytes += size
 
     def close(self) -> list[Written]:
         self._flush()
@@ -119,8 +125,28 @@ class Table(_Part):
 
     def _flush(self) -> None:
         if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            columns = [self._column(field) for field in self._schema]
+            self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
             self._rows.clear()
+            self._images.clear()
+            self._bytes = 0
+            self._kept.clear()
+
+    def _column(self, field: pa.Field) -> pa.Array:
+        if field.name == "images":
+            offsets = [0, *accumulate(len(images) for images in self._images)]
+            pictures = [self._picture(ref) for images in self._images for ref in images]
+            return pa.ListArray.from_arrays(offsets, pa.array(pictures, IMAGE), type=field.type)
+        if field.name == "image":
+            return pa.array([self._picture(images[0]) if images else None for images in self._images], IMAGE)
+        return pa.array([row[field.name] for row in self._rows], field.type)
+
+    def _picture(self, ref: BlobRef) -> dict[str, Any]:
+        """A picture as `datasets` reads it; one that several rows of a group show is read once."""
+        data = self._kept.get(ref.sha256)
+        if data is None:
+            data = self._kept[ref.sha256] = blob_read(ref.sha256)
+        return {"bytes": data, "path": image_path(ref).rpartition("/")[2]}
 
     def __exit__(self, *_: object) -> None:
         if self._writer.is_open:
@@ -134,23 +160,23 @@ class Shards(_Part):
         self._folder = folder
         self._target = folder / f"{split}-{number:05d}.tar"
         self._aside = self._target.with_name(self._target.name + ASIDE)
-        self._tar = tarfile.open(self._aside, "w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115  # closed by the manager
+        self._file = self._aside.open("wb")
 
     def add(self, record: Record) -> None:
         for name, content in record.files.items():
             data = content if isinstance(content, bytes) else blob_read(content.sha256)
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            self._tar.addfile(entry, io.BytesIO(data))
-        self._tar.members = []  # type: ignore[attr-defined]  # it would remember every one
+            padding = bytes(-len(data) % tarfile.BLOCKSIZE)
+            self._file.write(tar_header(name, len(data)) + data + padding)
 
     def close(self) -> list[Written]:
-        self._tar.close()
+        end = self._file.tell() + 2 * tarfile.BLOCKSIZE
+        self._file.write(bytes(2 * tarfile.BLOCKSIZE + -end % tarfile.RECORDSIZE))
+        self._file.close()
         os.replace(self._aside, self._target)
         return [_written(self._target, self._folder)]
 
     def __exit__(self, *_: object) -> None:
-        self._tar.close()
+        self._file.close()
 
 
 class Folders(_Part):
@@ -161,14 +187,19 @@ class Folders(_Part):
         self._files: list[Written] = []
 
     def add(self, record: Record) -> None:
+        made: set[str] = set()
         for name, content in record.files.items():
             path = self._folder / self._split / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if name.rpartition("/")[0] not in made:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                made.add(name.rpartition("/")[0])
             if isinstance(content, BlobRef):
                 blob_copy(content, path)
+                sha256, size = content.sha256, content.size
             else:
                 path.write_bytes(content)
-            self._files.append(_written(path, self._folder))
+                sha256, size = hashlib.sha256(content).hexdigest(), len(content)
+            self._files.append((f"{self._split}/{name}", sha256, size))
 
     def close(self) -> list[Written]:
         return self._files
@@ -185,24 +216,57 @@ WRITERS: dict[str, type[Lines] | type[Table] | type[Shards] | type[Folders]] = {
 }
 
 
+def tar_header(name: str, size: int) -> bytes:
+    """The header of a file in a tar archive (POSIX ustar): of nobody, of 1970, readable by all."""
+    known = name.encode()
+    if len(known) > NAME_BYTES or not name.isascii():
+        entry = tarfile.TarInfo(name)
+        entry.size = size
+        return entry.tobuf(tarfile.USTAR_FORMAT)
+    head = b"%s%s%011o%s" % (known.ljust(NAME_BYTES, b"\0"), EMPTY_HEADER[100:124], size, EMPTY_HEADER[135:148])
+    tail = EMPTY_HEADER[156:]
+    return b"%s%06o\0 %s" % (head, sum(head) + sum(tail) + 8 * 32, tail)
+
+
 def part_path(folder: Path, split: str, name: str, number: int) -> Path:
     """Where the lines of a part wait to be put together."""
     return folder / "parts" / split / f"{name}.{number:06d}"
 
 
-def lines_join(folder: Path, split: str, target: str, name: str, parts: int) -> Written:
-    """The lines of a split's parts as one file."""
+def lines_join(folder: Path, split: str, target: str, name: str, parts: int, *, lead: bytes | None = None) -> Written:
+    """The lines of a split's parts as one file. `lead`: the first line that holds it comes first."""
     path = folder / target
     path.parent.mkdir(parents=True, exist_ok=True)
+    found = [one for one in (part_path(folder, split, name, number) for number in range(parts)) if one.exists()]
+    first = _first_line(found, lead) if lead is not None else None
     digest, size = hashlib.sha256(), 0
     with path.open("wb") as whole:
-        for number in range(parts):
-            part = part_path(folder, split, name, number)
-            for chunk in _chunks(part) if part.exists() else ():
-                whole.write(chunk)
-                digest.update(chunk)
-                size += len(chunk)
+        for chunk in _joined(found, first):
+            whole.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
     return target, digest.hexdigest(), size
+
+
+def _first_line(parts: list[Path], lead: bytes) -> tuple[Path, int, bytes] | None:
+    """The first line that holds these bytes: its part, its number and itself."""
+    for part in parts:
+        with part.open("rb") as lines:
+            for number, line in enumerate(lines):
+                if lead in line:
+                    return part, number, line
+    return None
+
+
+def _joined(parts: list[Path], first: tuple[Path, int, bytes] | None) -> Iterator[bytes]:
+    if first is not None:
+        yield first[2]
+    for part in parts:
+        if first is None or part != first[0]:
+            yield from _chunks(part)
+        else:
+            with part.open("rb") as lines:
+                yield from (line for number, line in enumerate(lines) if number != first[1])
 
 
 def blob_copy(ref: BlobRef, target: Path) -> None:

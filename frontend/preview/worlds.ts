@@ -78,17 +78,17 @@ const ASKED: ExportOut["filters"] = {
   text: "", pool: null, decisions: [], policy: null, application: null, outcome: null, review: "accepted", annotator: null,
   reward_min: null, reward_max: null, steps_min: null, steps_max: null, since: null, until: null, undone: false, level: null,
 };
-const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "destination" | "pushed" | "requested_by"> = {
+const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "refused_codes" | "destination" | "pushed" | "requested_by"> = {
   plan: {
     format: "canonical", dialect: "ui_tars_1_5", decisions: null, bar_evaluated: null, leave_out_missing: false,
     budget: { images: 5, stride: 3, tokens: 6000, working: 12, episode: 0, note_tokens: 1500 },
     shares: { validation: 0, test: 0, salt: "" },
   },
-  records: 0, missing: [], refused: 0, destination: "", pushed: false, requested_by: "ravi",
+  records: 0, missing: [], refused: 0, refused_codes: {}, destination: "", pushed: false, requested_by: "ravi",
 };
 const EXPORTS: ExportOut[] = [
   { id: "e1", pool_id: null, filters: ASKED, ...MADE, status: "running", progress: 0.42, trajectories: 128, bytes: 92_000_000, error: "", created_at: minutesAgo(1), finished_at: null },
-  { id: "e2", pool_id: 1, filters: { ...ASKED, outcome: "success" }, ...MADE, status: "done", progress: 1, trajectories: 311, bytes: 260_400_000, error: "", created_at: minutesAgo(190), finished_at: minutesAgo(180) },
+  { id: "e2", pool_id: 1, filters: { ...ASKED, outcome: "success" }, ...MADE, refused: 3, refused_codes: { point_outside: 1, special_word: 2 }, status: "done", progress: 1, trajectories: 311, bytes: 260_400_000, error: "", created_at: minutesAgo(190), finished_at: minutesAgo(180) },
   { id: "e3", pool_id: null, filters: { ...ASKED, review: null, annotator: "annie" }, ...MADE, status: "failed", progress: 0.1, trajectories: 20, bytes: 0, error: "No space left on the device.", created_at: minutesAgo(3_000), finished_at: minutesAgo(2_999) },
 ];
 

@@ -1,5 +1,6 @@
 """What is trained on can be read, and nothing in it steers a terminal."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from trainer.checkpoints import Checkpoint
 from trainer.rendering import Renderer
 from trainer.serve.reader import Reader
 from trainer.show import HUMAN, NOTHING, OWN, READ, main, shown
+from vocabulary.dialects import dialect_named
+from vocabulary.formats.record import Choice
+from vocabulary.formats.registry import FORMATS
 
 PAD = token_id("image_pad")
 
@@ -55,6 +59,21 @@ def test_a_folder_is_shown_and_counted(
     assert "trajectory-1 step 1:" not in printed
     assert printed.splitlines()[-1].startswith("3 samples, ")
     assert printed.splitlines()[-1].endswith("left out: none")
+
+
+def test_lengths_have_the_keys_of_an_exports_rows(
+    tmp_path: Path, checkpoint: Checkpoint, renderer: Renderer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = trajectory(CLICK, TYPED)
+    path, lengths = folder_write(tmp_path, one), tmp_path / "lengths.jsonl"
+    assert main([str(path), str(checkpoint.path), "--most", "0", "--lengths", str(lengths)]) == 0
+    found = [json.loads(line) for line in lengths.read_text().splitlines()]
+    rows = FORMATS["trl_sft"].records(one, Choice(dialect_named("ui_tars_1_5")))
+    assert [row["key"] for row in found] == [row.key for row in rows]
+    assert [row["pictures"] for row in found] == [1, 2]
+    tokens, learned = (sum(row[name] for row in found) for name in ("tokens", "learned"))
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"2 samples, {tokens} tokens, {learned} learned;")
+    assert main([str(path), str(checkpoint.path), "--lengths", str(tmp_path / "no" / "file")]) == 1
 
 
 def test_what_is_too_long_or_foreign_is_counted(

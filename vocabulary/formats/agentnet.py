@@ -64,4 +64,4 @@ def records(trajectory: Trajectory, choice: Choice) -> Iterator[Record]:
     yield Record(trajectory.id, images, lines={"agentnet.jsonl": line(row)}, steps=len(seen))
 
 
-FORMAT = Format("agentnet", "lines", records)
+FORMAT = Format("agentnet", "lines", records, shares=True)

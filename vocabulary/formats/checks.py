@@ -1,13 +1,14 @@
 """What must hold of every row, checked as it is written and not in somebody's trainer."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from vocabulary.actions import points_of
+from vocabulary.actions import Action, points_of
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, Dialect, ImagePart, Screen, Unparsed
 from vocabulary.equivalence import equivalent
-from vocabulary.formats.record import RowRefused
-from vocabulary.samples import Sample
+from vocabulary.formats.record import RowLeftOut, RowRefused
+from vocabulary.formats.special_words import Consumer, prompt_words
 from vocabulary.steps import Step
 
 GRID_ERROR = 2
@@ -34,17 +35,30 @@ def points_check(step: Step, key: str) -> None:
         raise RowRefused("point_outside", f"{key}: a point lies outside {width}x{height}")
 
 
-def reading_check(sample: Sample, step: Step, dialect: Dialect) -> None:
-    """The words, read back in the dialect's own coordinates, mean what was done. Raises RowRefused."""
-    read = dialect.parse(sample.target, Screen.of(step.before))
-    said = dialect.sayable(step.action)
-    key = f"{sample.trajectory_id} step {sample.index}"
-    if isinstance(read, Unparsed) or said is None:
-        raise RowRefused("unreadable", f"{key}: {dialect.name} does not read what it wrote")
-    screen = Screen.of(step.before)
+def reading_check(text: str, action: Action, screen: Screen, dialect: Dialect, key: str) -> None:
+    """The text as it is learned, read back in the dialect's own coordinates, means what was done.
+
+    Raises:
+        RowLeftOut: It is no action, or another kind of action: a thought or an argument looks like one.
+        RowRefused: It is the same kind of action elsewhere, as all actions of the trajectory may be.
+    """
+    read = dialect.parse(text, screen)
+    if isinstance(read, Unparsed) or read.action.kind != action.kind:
+        raise RowLeftOut("unreadable", f"{dialect.name} does not read what it wrote")
     coarse = max(screen.width, screen.height) // 1000 + GRID_ERROR
-    if not equivalent(read.action, said, tolerance=coarse):
+    if not equivalent(read.action, action, tolerance=coarse):
         raise RowRefused("coordinates", f"{key}: read back it means something else")
+
+
+def consumer_check(texts: Iterable[str], images: int, image: str, consumer: Consumer, dialect: Dialect) -> None:
+    """The texts of a row, read as the consumer and a tokenizer read them: a placeholder for each picture, and no other
+    special word than the dialect's own. Raises RowLeftOut."""
+    found = Counter(word for text in texts for word in consumer.words.findall(text))
+    for word in consumer.words.findall(image):
+        if (count := found.pop(word, 0)) != images:
+            raise RowLeftOut("image_count", f"{word} stands there {count} times for {images} pictures")
+    if foreign := found.keys() - prompt_words(dialect):
+        raise RowLeftOut("special_word", f"{min(foreign)!r} is no text to {consumer.name} or to a tokenizer")
 
 
 def images_of(messages: Iterable[ChatMessage]) -> tuple[BlobRef, ...]:

@@ -5,52 +5,81 @@ It has no weight a turn: train the supervised rows with `mask_history: true`, so
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from vocabulary.exports import image_path
-from vocabulary.formats.record import Choice, Format, Record, RowRefused
-from vocabulary.formats.telling import Told, contrasts_of, judged_of, line, told_of, turns_of
+from vocabulary.formats.record import Choice, Format, LeftOut, Record, RowRefused, record_or_reason
+from vocabulary.formats.special_words import LLAMA_FACTORY
+from vocabulary.formats.telling import (
+    Contrast,
+    Judged,
+    Reply,
+    Told,
+    contrasts_of,
+    judged_of,
+    line,
+    reply_text,
+    told_of,
+    turns_of,
+)
 from vocabulary.trajectories import Trajectory
 
 SPEAKERS = {"user": "human", "assistant": "gpt", "system": "system"}
 FILE = "rows.jsonl"
+PICTURED = b'"images":["'
+"""Of a row with pictures. From the beginning of a file `datasets` infers what `images` holds; `[]` does not say."""
 
 
-def supervised(trajectory: Trajectory, choice: Choice) -> Iterator[Record]:
+def supervised(trajectory: Trajectory, choice: Choice) -> Iterator[Record | LeftOut]:
     """One row a step; the last turn is the step's."""
+
+    def row(told: Told) -> dict[str, Any]:
+        return {"conversations": [*_before(told), _said(told.target, told)]}
+
     for told in told_of(trajectory, choice):
-        yield _record(told.key, told, {"conversations": [*_before(told), _said(told.target)]})
+        yield _record(told.key, told, partial(row, told))
 
 
-def preferences(trajectory: Trajectory, choice: Choice) -> Iterator[Record]:
+def preferences(trajectory: Trajectory, choice: Choice) -> Iterator[Record | LeftOut]:
     """One row a pair."""
+
+    def row(one: Contrast) -> dict[str, Any]:
+        chosen, rejected = (_said(reply, one.told) for reply in (one.chosen, one.rejected))
+        return {"conversations": _before(one.told), "chosen": chosen, "rejected": rejected}
+
     for number, one in contrasts_of(trajectory, choice):
-        row = {"conversations": _before(one.told), "chosen": _said(one.chosen), "rejected": _said(one.rejected)}
-        yield _record(f"{one.told.key}-{number}", one.told, row)
+        yield _record(f"{one.told.key}-{number}", one.told, partial(row, one))
 
 
-def judgements(trajectory: Trajectory, choice: Choice) -> Iterator[Record]:
+def judgements(trajectory: Trajectory, choice: Choice) -> Iterator[Record | LeftOut]:
     """One row a judged reply."""
+
+    def row(one: Judged) -> dict[str, Any]:
+        return {"conversations": [*_before(one.told), _said(one.reply, one.told)], "kto_tag": one.good}
+
     for number, one in judged_of(trajectory, choice):
-        row = {"conversations": [*_before(one.told), _said(one.reply)], "kto_tag": one.good}
-        yield _record(f"{one.told.key}-{number}", one.told, row)
+        yield _record(f"{one.told.key}-{number}", one.told, partial(row, one))
 
 
 def _before(told: Told) -> list[dict[str, str]]:
-    turns = [{"from": SPEAKERS[turn.role], "value": turn.text} for turn in turns_of(told)]
+    turns = [{"from": SPEAKERS[turn.role], "value": turn.text} for turn in turns_of(told, LLAMA_FACTORY)]
     speakers = [turn["from"] for turn in turns if turn["from"] != "system"]
     if speakers != ["human", "gpt"] * (len(speakers) // 2) + ["human"]:
         raise RowRefused("turns", f"{told.key}: human and gpt do not take turns")
     return turns
 
 
-def _said(text: str) -> dict[str, str]:
-    return {"from": "gpt", "value": text.replace("<image>", "< image >")}
+def _said(reply: Reply, told: Told) -> dict[str, str]:
+    return {"from": "gpt", "value": reply_text(reply, told, LLAMA_FACTORY)}
 
 
-def _record(key: str, told: Told, row: dict[str, Any]) -> Record:
-    paths = [image_path(image) for image in told.images]
-    return Record(key, told.images, lines={FILE: line({**row, "images": paths})})
+def _record(key: str, told: Told, row: Callable[[], dict[str, Any]]) -> Record | LeftOut:
+    def record() -> Record:
+        paths = [image_path(image) for image in told.images]
+        return Record(key, told.images, lines={FILE: line({**row(), "images": paths})})
+
+    return record_or_reason(key, record)
 
 
 def _info(
@@ -73,12 +102,15 @@ def _info(
     return beside
 
 
-SFT = Format("llama_factory_sft", "lines", supervised, dialect=True, beside=_info({}))
+SFT = Format("llama_factory_sft", "lines", supervised, dialect=True, lead=PICTURED, beside=_info({}))
 DPO = Format(
     "llama_factory_dpo",
     "lines",
     preferences,
     dialect=True,
+    lead=PICTURED,
     beside=_info({"chosen": "chosen", "rejected": "rejected"}, ranking=True),
 )
-KTO = Format("llama_factory_kto", "lines", judgements, dialect=True, beside=_info({"kto_tag": "kto_tag"}))
+KTO = Format(
+    "llama_factory_kto", "lines", judgements, dialect=True, lead=PICTURED, beside=_info({"kto_tag": "kto_tag"})
+)

@@ -68,4 +68,4 @@ def task_of(task: Task) -> dict[str, Any]:
     return {"id": task.id, "instruction": task.instruction, **own}
 
 
-FORMAT = Format("osworld", "folders", records)
+FORMAT = Format("osworld", "folders", records, shares=True)

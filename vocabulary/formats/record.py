@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import Dialect
+from vocabulary.exports import Coordinates, Space
 from vocabulary.memory import Budget
+from vocabulary.resize import FACTOR
 from vocabulary.samples import SERVED
 from vocabulary.steps import Decision
 from vocabulary.trajectories import Trajectory
@@ -18,12 +20,32 @@ one folder a trajectory."""
 NO_BYTES: Mapping[str, bytes] = {}
 
 
+RefusalCode = Literal[
+    "special_word",
+    "not_normalised",
+    "image_count",
+    "mask",
+    "point_outside",
+    "unreadable",
+    "coordinates",
+    "turns",
+    "unsayable",
+    "key",
+]
+"""Why an export leaves out a row or a trajectory; imports have codes of their own."""
+
+
 class RowRefused(ValueError):
-    """A row that a consumer would choke on, or learn the wrong thing from; `code` is stable."""
+    """A row that a consumer would choke on, or learn the wrong thing from; `code` is stable. Its trajectory is left
+    out."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class RowLeftOut(RowRefused):
+    """A row that cannot be written for this consumer, which says nothing about the other rows of its trajectory."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +76,44 @@ class Record:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A row that is not written, by its key, and why; `code` is stable."""
+
+    key: str
+    code: str
+    message: str
+
+
+def record_or_reason(key: str, make: Callable[[], Record]) -> Record | LeftOut:
+    """A row, or why it alone is left out. Raises RowRefused where its trajectory is."""
+    try:
+        return make()
+    except RowLeftOut as error:
+        return LeftOut(key, error.code, f"{key}: {error}")
+
+
+def coordinates_of(form: "Format", dialect: Dialect) -> Coordinates:
+    """How a format's rows name points, in this dialect where it is told in one."""
+    if not form.dialect:
+        return Coordinates(space="shares" if form.shares else "pixels")
+    space: Space = "scaled_pixels" if dialect.absolute else "thousandths"
+    limits = dialect.limits
+    return Coordinates(space=space, min_pixels=limits.min_pixels, max_pixels=limits.max_pixels, factor=FACTOR)
+
+
+@dataclass(frozen=True)
 class Format:
     """One consumer's shape."""
 
     name: str
     layout: Layout
-    records: Callable[[Trajectory, Choice], Iterator[Record]]
-    """What a trajectory becomes. Raises RowRefused."""
+    records: Callable[[Trajectory, Choice], Iterator[Record | LeftOut]]
+    """What a trajectory becomes, row by row, or why a row is left out. Raises RowRefused."""
     dialect: bool = False
     """Whether it is told in a model family's words, so that somebody has to choose one."""
+    lead: bytes | None = None
+    """What the first line of each file holds, where any does: a reader infers the columns' types from the beginning."""
+    shares: bool = False
+    """Whether points are shares of the picture, where no dialect writes them."""
     beside: Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, bytes]] = lambda files: NO_BYTES
     """Files that describe the data, by path, from the data files of each split."""

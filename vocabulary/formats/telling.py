@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from vocabulary.actions import Action
 from vocabulary.blobs import BlobRef
-from vocabulary.dialect import ChatMessage, Screen, TextPart
-from vocabulary.formats.checks import images_check, images_of, points_check, reading_check
+from vocabulary.dialect import ChatMessage, Dialect, Screen, TextPart
+from vocabulary.formats.checks import consumer_check, images_of, points_check, reading_check
 from vocabulary.formats.record import Choice, RowRefused
+from vocabulary.formats.special_words import Consumer, earlier_turn, learned_text, prompt_text
 from vocabulary.preferences import Candidate, judgements_of, preferences_of
 from vocabulary.samples import Sample, samples_of
 from vocabulary.steps import Step
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
 IMAGE = "<image>"
+_LINES = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -25,14 +28,32 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Reply:
+    """What one side said, as it is learned from."""
+
+    text: str
+    thought: str | None = None
+    """With `action`: what the dialect wrote it from; None for a model's own words."""
+    action: Action | None = None
+
+
+@dataclass(frozen=True)
 class Told:
     """One decision: the conversation before it, what is learned, and the step."""
 
     key: str
     messages: tuple[ChatMessage, ...]
     images: tuple[BlobRef, ...]
-    target: str
+    target: Reply
     step: Step
+    dialect: Dialect
+    texts: dict[int, tuple[ChatMessage, str]] = field(default_factory=dict, compare=False)
+    """Messages as text, by their identity: the decisions of one trajectory have most of them in common."""
+
+    @property
+    def screen(self) -> Screen:
+        """What was acted on."""
+        return Screen.of(self.step.before)
 
 
 @dataclass(frozen=True)
@@ -40,8 +61,8 @@ class Contrast:
     """One state, and two replies to it, the better one first."""
 
     told: Told
-    chosen: str
-    rejected: str
+    chosen: Reply
+    rejected: Reply
 
 
 @dataclass(frozen=True)
@@ -49,7 +70,7 @@ class Judged:
     """One state, and one reply that was good or bad."""
 
     told: Told
-    reply: str
+    reply: Reply
     good: bool
 
 
@@ -66,7 +87,7 @@ def contrasts_of(trajectory: Trajectory, choice: Choice) -> Iterator[tuple[int, 
     for number, one in enumerate(preferences_of(trajectory)):
         state = told.get(one.index)
         chosen, rejected = (_reply(candidate, state, choice) for candidate in (one.chosen, one.rejected))
-        if state is not None and chosen is not None and rejected is not None and chosen != rejected:
+        if state is not None and chosen is not None and rejected is not None and chosen.text != rejected.text:
             yield number, Contrast(state, chosen, rejected)
 
 
@@ -80,53 +101,77 @@ def judged_of(trajectory: Trajectory, choice: Choice) -> Iterator[tuple[int, Jud
             yield number, Judged(state, reply, one.desirable)
 
 
-def text_of(message: ChatMessage, image: str = IMAGE) -> str:
-    """A message as text, with a placeholder where a picture is; text from outside has none."""
-    parts = (part.text.replace(IMAGE, "< image >") if isinstance(part, TextPart) else image for part in message.content)
-    return "\n".join(parts)
+def text_of(message: ChatMessage, told: Told, consumer: Consumer, image: str = IMAGE) -> str:
+    """A message as text that a consumer reads as text, with a placeholder where a picture is."""
+    if (kept := told.texts.get(id(message))) is not None:
+        return kept[1]
+    parts = (
+        part_text(part.text, message, told, consumer) if isinstance(part, TextPart) else image
+        for part in message.content
+    )
+    text = "\n".join(parts)
+    told.texts[id(message)] = message, text
+    return text
 
 
-def turns_of(told: Told, image: str = IMAGE) -> tuple[Turn, ...]:
-    """The conversation in turns that take turns: what one side says in a row is one turn."""
+def part_text(text: str, message: ChatMessage, told: Told, consumer: Consumer) -> str:
+    """Text of a message, its special words escaped or broken up."""
+    if message.role == "assistant":
+        return earlier_turn(text, consumer, told.dialect, told.screen)
+    return prompt_text(text, consumer, told.dialect)
+
+
+def reply_text(reply: Reply, told: Told, consumer: Consumer) -> str:
+    """A reply as it is learned, read back. Raises RowLeftOut and RowRefused."""
+    written = None if reply.action is None else (reply.thought or "", reply.action)
+    text = learned_text(reply.text, consumer, told.dialect, told.screen, written=written)
+    if reply.action is not None:
+        reading_check(text, reply.action, told.screen, told.dialect, told.key)
+    return text
+
+
+def turns_of(told: Told, consumer: Consumer, image: str = IMAGE) -> tuple[Turn, ...]:
+    """The conversation in turns that take turns: what one side says in a row is one turn. Raises RowLeftOut."""
     turns: list[Turn] = []
     for message in told.messages:
-        text = text_of(message, image)
+        text = text_of(message, told, consumer, image)
         if turns and turns[-1].role == message.role:
             turns[-1] = Turn(message.role, f"{turns[-1].text}\n\n{text}")
         else:
             turns.append(Turn(message.role, text))
-    images_check(sum(turn.text.count(image) for turn in turns), told.images, told.key)
+    consumer_check((turn.text for turn in turns), len(told.images), image, consumer, told.dialect)
     return tuple(turns)
 
 
 def line(value: object) -> str:
     """A value as one line of JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _LINES.encode(value)
 
 
 def _decisions(trajectory: Trajectory, choice: Choice) -> Iterator[Told]:
     steps = {step.index: step for step in trajectory_standing(trajectory).steps}
+    texts: dict[int, tuple[ChatMessage, str]] = {}
     for sample in samples_of(trajectory, choice.dialect, budget=choice.budget):
-        yield _told(sample, steps[sample.index], choice)
+        yield _told(sample, steps[sample.index], choice, texts)
 
 
-def _told(sample: Sample, step: Step, choice: Choice) -> Told:
+def _told(sample: Sample, step: Step, choice: Choice, texts: dict[int, tuple[ChatMessage, str]]) -> Told:
     key = f"{sample.trajectory_id}-{sample.index:05d}"
     points_check(step, key)
-    reading_check(sample, step, choice.dialect)
-    return Told(key, sample.messages, images_of(sample.messages), sample.target, step)
+    target = Reply(sample.target, step.thought, choice.dialect.sayable(step.action))
+    return Told(key, sample.messages, images_of(sample.messages), target, step, choice.dialect, texts)
 
 
-def _reply(candidate: Candidate, told: Told | None, choice: Choice) -> str | None:
+def _reply(candidate: Candidate, told: Told | None, choice: Choice) -> Reply | None:
     if told is None:
         return None
     proposal = candidate.proposal
     if proposal is not None and proposal.policy.dialect == choice.dialect.name and proposal.raw_text:
-        return proposal.raw_text
+        return Reply(proposal.raw_text)
     said = choice.dialect.sayable(candidate.action)
     if said is None:
         return None
     try:
-        return choice.dialect.write(candidate.thought, said, Screen.of(told.step.before))
+        return Reply(choice.dialect.write(candidate.thought, said, told.screen), candidate.thought, said)
     except ValueError as error:
         raise RowRefused("unsayable", f"{told.key}: {error}") from None

@@ -1176,6 +1176,9 @@ export interface ExportOut {
   error: string;
   missing: Missing[];
   refused: number;
+  refused_codes: {
+    [k: string]: number;
+  };
   destination: string;
   pushed: boolean;
   requested_by: string;

@@ -1,6 +1,7 @@
 """Every format, read by its consumer's own loader or validator, in an environment of their own."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,11 @@ from typing import Any
 import pytest
 import simplejpeg
 from numpy import full, uint8
+from pyarrow.parquet import ParquetFile
 
 from annotation_app.accounts.models import User
 from annotation_app.episodes import services
+from annotation_app.exports import writers
 from annotation_app.exports.folder import Made
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.services import export_to
@@ -19,7 +22,8 @@ from annotation_app.operations.console import Console
 from annotation_app.operations.stack import ROOT
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import tasks_add
-from tests.consumers.environment import ensure_consumers
+from benchmarks.parts import files_exports
+from benchmarks.parts.consumers.environment import ensure_consumers
 from tests.contract.test_store import NOW, POLICY, proposal, step
 from tests.integration.web.conftest import World, task_named
 from vocabulary.actions import Click, Finish, TypeText
@@ -128,10 +132,24 @@ def read(python: Path, name: str, folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_a_format_is_read_by_its_consumer(attempts: list[str], consumers: Path, tmp_path: Path, name: str) -> None:
     made = write(tmp_path / "out", format=name)
-    assert (made.counts.trajectories, made.refused, made.missing) == (3, 0, [])
+    assert (made.counts.trajectories, made.refused, made.missing) == (3, {}, [])
     found = read(consumers, name, tmp_path / "out")
     assert found["records"] == made.counts.records
     assert found["records"] >= 3
+
+
+@pytest.mark.timeout(1_500)
+@pytest.mark.parametrize("name", files_exports.CONSUMERS)
+def test_hostile_text_is_learned_exactly_or_left_out(consumers: Path, tmp_path: Path, name: str) -> None:
+    """By the consumer's own loader and template, whatever a task, a person or a screen says."""
+    files_exports.processor_write(consumers, tmp_path / "processor")
+    environment = {**os.environ, "PILOTHOUSE_DATA": str(tmp_path / "data")}
+    found = files_exports.hostile_measure(consumers, tmp_path / "processor", name, "ui_tars_1_5", environment, tmp_path)
+    assert found.rows >= 300
+    assert found.exact == found.read == found.written
+    assert found.rows - found.written == sum(found.left_out.values())
+    assert set(found.left_out) <= {"special_word", "not_normalised", "unreadable"}
+    assert found.written > 0.9 * found.rows
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -149,3 +167,48 @@ def test_a_kind_of_task_is_in_one_split(attempts: list[str], tmp_path: Path) -> 
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert sum(manifest["splits"].values()) == 3
     assert len(manifest["splits"]) == 1, "attempts of one kind of task, with other texts"
+
+
+def test_pictures_of_a_table_are_bytes_and_its_groups_are_bounded(
+    attempts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X8: verl opens `bytes`; a group of rows is what a reader holds in memory."""
+    write(tmp_path / "one", format="verl_sft")
+    monkeypatch.setattr(writers, "GROUP_BYTES", 12_000)
+    write(tmp_path / "two", format="verl_sft")
+    tables = [ParquetFile(*(tmp_path / name / "data").iterdir()) for name in ("one", "two")]
+    assert [table.num_row_groups for table in tables] == [1, tables[1].metadata.num_rows], (
+        "two rows of text and pictures are over the bound"
+    )
+    rows = [table.read().to_pylist() for table in tables]
+    assert rows[0] == rows[1]
+    assert {one["bytes"][:3] for row in rows[0] for one in row["images"]} == {b"\xff\xd8\xff"}
+
+
+@pytest.mark.parametrize(
+    ("name", "space", "limits"),
+    [
+        ("huggingface", "pixels", False),
+        ("agentnet", "shares", False),
+        ("llama_factory_sft", "scaled_pixels", True),
+    ],
+)
+def test_the_manifest_says_what_points_are(
+    attempts: list[str], tmp_path: Path, name: str, space: str, limits: bool
+) -> None:
+    write(tmp_path / "out", format=name)
+    found = json.loads((tmp_path / "out" / "manifest.json").read_text())["coordinates"]
+    sizes = {"min_pixels": 78_400, "max_pixels": 12_845_056, "factor": 28}
+    assert found == {"space": space, **(sizes if limits else dict.fromkeys(sizes))}
+
+
+def test_what_is_left_out_is_counted_by_code(attempts: list[str], tmp_path: Path) -> None:
+    """UI-TARS 2 writes arguments as they are: typed text with a placeholder has no escape."""
+    made = write(tmp_path / "out", format="llama_factory_sft", dialect="ui_tars_2")
+    assert made.refused == {"special_word": 3}
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["refused"], manifest["refused_codes"]) == (3, {"special_word": 3})
+    refused = [json.loads(line) for line in (tmp_path / "out" / "refused.jsonl").read_text().splitlines()]
+    assert sorted(one["trajectory"] for one in refused) == sorted(attempts)
+    assert {one["key"] for one in refused} == {f"{one}-00000" for one in attempts}
+    assert made.counts.records == 6, "the other rows of each trajectory are written"

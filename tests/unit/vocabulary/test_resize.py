@@ -49,6 +49,17 @@ def test_halves_go_to_the_even_side() -> None:
     assert smart_resize(1050, 1050) == (1064, 1064), "37.5 factors are 38"
 
 
+def test_no_side_is_resized_to_nothing() -> None:
+    assert smart_resize(31, 639, max_pixels=20 * 784) == (28, 560)
+
+
+@given(st.integers(0, 9_000), st.integers(1, 9_000), st.integers(1, 9_000))
+def test_whole_coordinates_are_taken_as_fractions_are(coordinate: int, length: int, other: int) -> None:
+    point, whole = Point(x=coordinate, y=0), Screen(width=length, height=1)
+    expected = min(round(Fraction(coordinate * other, length)), other - 1)
+    assert to_grid(point, whole, (other, 1))[0] == expected
+
+
 @pytest.mark.parametrize("size", [(1, 201), (201, 1)])
 def test_a_picture_that_is_too_narrow_is_refused(size: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="too narrow"):

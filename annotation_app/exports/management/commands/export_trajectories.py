@@ -40,3 +40,6 @@ class Command(BaseCommand):
         except MissingBlobs as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{made.counts.trajectories} trajectories, {made.images} images: {folder}")
+        if made.refused:
+            codes = ", ".join(f"{code} {count}" for code, count in made.refused.items())
+            self.stdout.write(f"left out (refused.jsonl): {codes}")

@@ -9,6 +9,7 @@ import { DataTable } from "@/shared/ui/data-table";
 import { useChangeExport } from "./api";
 import { DownloadButton } from "./download-button";
 import styles from "./exports.module.css";
+import { reasonInWords } from "./reasons";
 import { inWords } from "./what";
 
 type Props = {
@@ -90,7 +91,18 @@ function ExportStatus({ item }: { item: ExportOut }) {
     return (
       <>
         <Badge tone="ok">{t("exports.done")}</Badge>{" "}
-        {item.refused > 0 && <span className={styles.note}>{t("exports.refused", { count: item.refused })}</span>}
+        {item.refused > 0 && (
+          <div className={styles.note}>
+            {t("exports.refused", { count: item.refused })}
+            <ul className={styles.reasons}>
+              {Object.entries(item.refused_codes).map(([code, count]) => (
+                <li key={code}>
+                  {count} · {reasonInWords(t, code)}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
       </>
     );
   }

@@ -28,5 +28,5 @@ export const dataMessages = {
   "exports.cancel": "Cancel",
   "exports.retry": "Try again",
   "exports.cancelled": "Cancelled",
-  "exports.refused": { one: "{count} trajectory left out", other: "{count} trajectories left out" },
+  "exports.refused": { one: "{count} row left out", other: "{count} rows left out" },
 } as const satisfies Record<string, Message>;

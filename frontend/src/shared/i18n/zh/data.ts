@@ -28,5 +28,5 @@ export const dataMessages = {
   "exports.cancel": "取消",
   "exports.retry": "重试",
   "exports.cancelled": "已取消",
-  "exports.refused": { other: "略去 {count} 条轨迹" },
+  "exports.refused": { other: "略去 {count} 行" },
 } as const satisfies Record<string, Message>;
