@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from vocabulary.proposals import ParseError
-from vocabulary.turns import TURN_LINE, begins_another, call_end
+from vocabulary.turns import TURN_LINE, another_at, begins_another, call_end
 
 
 class Unreadable(ValueError):
@@ -186,14 +186,18 @@ def _quoted_end(text: str, start: int, quote: str, *, structured: bool) -> int:
 
 def _may_end(text: str, position: int, *, depth: int, forgotten: int) -> bool:
     """Whether free text may end before this place: its parentheses are closed, and a text with forgotten quotes is
-    followed by nothing but the wrappers' ends."""
+    followed by nothing but the wrappers' ends. Raises Unreadable where another argument may follow, or not."""
     after = _AFTER_VALUE.match(text, position)
     if after is None:
         return False
     if after["next"]:
-        return not forgotten % 2 and not (depth and forgotten)
-    alone = call_end(text, after.end()) == len(text)
-    return (alone and not (depth and forgotten)) or (not depth and not forgotten)
+        if forgotten and (forgotten % 2 or depth):
+            raise _unfinished()
+        return True
+    end = call_end(text, after.end())
+    if end == len(text):
+        return not (depth and forgotten)
+    return not forgotten and (not depth or another_at(text, end))
 
 
 def _read_bare(text: str, position: int) -> _Value:

@@ -15,6 +15,7 @@ from vocabulary.turns import (
     follows_another,
     no_action,
     plain_thought,
+    trimmed,
     unwrapped,
 )
 
@@ -75,11 +76,9 @@ def _beginning(text: str) -> tuple[int, int] | None:
 
 
 def _thought(reply: Reply, end: int) -> str:
-    return plain_thought(reply.thinking, _without_labels(plain_thought(reply.text[:end])))
-
-
-def _without_labels(text: str) -> str:
-    text = text.strip()
+    text = trimmed(reply.text[:end])
     if labelled := _THOUGHT.match(text):
-        return text[labelled.end() :].strip()
-    return "\n".join(filter(None, map(str.strip, _LABEL.split(text))))
+        text = text[labelled.end() :].strip()
+    elif ":" in text or "：" in text:
+        text = "\n".join(filter(None, map(str.strip, _LABEL.split(text))))
+    return plain_thought(reply.thinking, text) if reply.thinking else text

@@ -51,7 +51,7 @@ _THINK = re.compile(r"\s*<(?:think|reasoning)\w{0,80}>")
 _THINK_END = re.compile(r"</(?:think|reasoning)\w{0,80}>")
 _THINK_TAG = re.compile(r"</?(?:think|reasoning)\w{0,80}>")
 _CLOSERS = re.compile(
-    r"(?:[\s)）\]}.。,，;；!]|<\|end_of_box\|>|</(?!think|function|parameter)[\w:]{1,40}>|```(?!\w)|`|\*\*)*"
+    r"(?:[\s)）\]}.。,，;；!]|<\|end_of_box\|>|</(?!think|function|parameter)[\w:]{1,40}>|```(?!\w)|(?<!`)`(?!`)|\*\*)*"
 )
 _FIRST = r"(?:\s*(?:<(?:computer_env|answer|output)>|<\|begin_of_box\|>{}))+\s*"
 _BEGINNINGS = {True: re.compile(_FIRST.format(r"|```\w*[ \t]*(?=\r?\n)")), False: re.compile(_FIRST.format(""))}
@@ -114,18 +114,22 @@ def _joined(parts: list[str]) -> str:
     return "\n".join(filter(None, (part.strip() for part in parts)))
 
 
-def plain_thought(*parts: str) -> str:
-    """Text before a call as a thought: without thinking tags, step headers, and wrappers that the call opens."""
-    return _joined([_trimmed(part) for part in parts])
+def plain_thought(thinking: str, text: str) -> str:
+    """What was thought in tags and the text before a call, as one thought: without thinking tags, step headers, and
+    wrappers that the call opens."""
+    text = trimmed(text)
+    return _joined([thinking, text]) if thinking else text
 
 
-def _trimmed(text: str) -> str:
-    text = _THINK_TAG.sub("", text) if "<" in text or ">" in text else text
-    if header := _STEP_HEADER.match(text):
-        text = text[header.end() :]
-    text = _without_endings(text, _OPENINGS)
-    if text.find("```", -40) >= 0 and (fence := _FENCE_AT_END.search(text, len(text) - 40 if len(text) > 40 else 0)):
-        text = text[: fence.start()]
+def trimmed(text: str) -> str:
+    """Text before a call, without what is no thought."""
+    if "<" in text:
+        text = _THINK_TAG.sub("", text)
+    text = _without_endings(text.strip(), _OPENINGS)
+    if text.startswith("#") and (header := _STEP_HEADER.match(text)):
+        text = text[header.end() :].lstrip()
+    if "```" in text[-40:] and (fence := _FENCE_AT_END.search(text, max(len(text) - 40, 0))):
+        text = text[: fence.start()].rstrip()
     return text
 
 
@@ -138,6 +142,11 @@ def call_end(text: str, position: int) -> int:
 def begins_another(text: str, position: int = 0) -> bool:
     """Whether text after a call holds another call or begins another turn."""
     return _ANOTHER.search(text, position) is not None
+
+
+def another_at(text: str, position: int) -> bool:
+    """Whether another call or turn begins at a place."""
+    return text.startswith(("{", "```"), position) or _ANOTHER.match(text, position) is not None
 
 
 def follows_another(text: str) -> bool:

@@ -28,6 +28,7 @@ from vocabulary.turns import (
     follows_another,
     no_action,
     plain_thought,
+    trimmed,
     unwrapped,
 )
 
@@ -249,6 +250,7 @@ _ACTION_HEAD = re.compile(r"^##[ \t]*Action[ \t]*[:：]?", re.MULTILINE)
 _LABEL = re.compile(r"\s*##[ \t]*(?:Thought|Observation)[ \t]*[:：]?[ \t]*")
 _INNER_LABEL = re.compile(r"^##[ \t]*Thought[ \t]*[:：]?[ \t]*\n?", re.MULTILINE)
 _FENCE = re.compile(r"^```(?:python|py|code)?[ \t]*$", re.MULTILINE)
+_CLOSING_FENCE = re.compile(r"^```(?!\w)", re.MULTILINE)
 _FENCE_ON_A_LINE = re.compile(r"```(?:python|py|code)?[ \t]*([^`\n]+)```")
 _MODULE = r"(?:pyautogui|computer|mobile|browser|tools)\."
 _HEAD = re.compile(
@@ -265,7 +267,7 @@ def _thinking(thought: str) -> str:
 
 def _thought_of(reply: Reply, before: str) -> str:
     actions = list(_ACTION_HEAD.finditer(before))
-    return plain_thought(reply.thinking, _labelled(plain_thought(before[: actions[-1].start()] if actions else before)))
+    return plain_thought(reply.thinking, _labelled(trimmed(before[: actions[-1].start()] if actions else before)))
 
 
 def _labelled(text: str) -> str:
@@ -285,7 +287,7 @@ def _code_of(text: str) -> tuple[str, str]:
     opening = _FENCE.match(text)
     if opening is None:
         return _bare_code(text)
-    closing = _FENCE.search(text, opening.end())
+    closing = _CLOSING_FENCE.search(text, opening.end())
     if closing is None:
         raise unfinished()
     return text[opening.end() : closing.start()].strip(), text[closing.end() :]
