@@ -144,7 +144,7 @@ class FamilyDialect:
         text, reasoning = _without_surrogates(text), _without_surrogates(reasoning).strip()
         reading = self.writing.read(text, screen)
         thought = "\n".join(filter(None, (reasoning, reading.thought))) if reasoning else reading.thought
-        error = _cut(finish_reason) or self._hinted(reading, text, reasoning)
+        error = _cut(finish_reason, self._hinted(reading, text, reasoning))
         if error is not None:
             return Unparsed(thought=thought, action_text=reading.text, error=error)
         assert not isinstance(reading.action, Unreadable)
@@ -206,11 +206,15 @@ _CUTS = {
 }
 
 
-def _cut(finish_reason: str | None) -> ParseError | None:
-    """The refusal of a reply that did not come to its end, however it reads."""
+def _cut(finish_reason: str | None, error: ParseError | None) -> ParseError | None:
+    """The refusal of a reply that did not come to its end, however it reads, with what is wrong with it besides; else
+    the error it has."""
     message = _CUTS.get(finish_reason or "")
-    code = "filtered" if finish_reason == "content_filter" else "unfinished_call"
-    return ParseError(code=code, message=message) if message else None
+    if message is None:
+        return error
+    if finish_reason == "content_filter" or error is None:
+        return ParseError(code="filtered" if finish_reason == "content_filter" else "unfinished_call", message=message)
+    return error.model_copy(update={"message": f"{message} {error.message}"})
 
 
 def _without_surrogates(text: str) -> str:
