@@ -253,6 +253,7 @@ class Completions:
                 samples.add(chunk)
                 await heard(samples)
                 if samples.longest > LONGEST_REPLY:
+                    samples.cut(LONGEST_REPLY)
                     break
         samples.end(whole=whole)
         return samples

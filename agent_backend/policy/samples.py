@@ -254,6 +254,12 @@ class Samples:
         """Characters of the longest reply so far."""
         return max((sample.length for sample in self.by_index.values()), default=0)
 
+    def cut(self, longest: int) -> None:
+        """Mark replies of more characters as cut by a bound."""
+        for sample in self.by_index.values():
+            if sample.length > longest:
+                sample.finish_reason = "length"
+
     def end(self, *, whole: bool) -> None:
         """Mark replies that did not come to their end: the stream broke off, or the server told it of others only."""
         told = any(sample.finish_reason for sample in self.by_index.values())
