@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from vocabulary.proposals import ParseError
-from vocabulary.turns import TURN_LINE, another_at, begins_another, call_end
+from vocabulary.turns import TURN_LINE, begins_another, call_end
 
 
 class Unreadable(ValueError):
@@ -118,7 +118,7 @@ def _check_rest(text: str, end: int, after: int, quote: str) -> None:
 
     After free text, prose on the call's own line may be the rest of a text whose quotes were forgotten.
     """
-    if begins_another(text, after):
+    if begins_another(text, end):
         raise several()
     if not quote:
         return
@@ -167,7 +167,7 @@ def _quoted_end(text: str, start: int, quote: str, *, structured: bool) -> int:
     """The place of the quote that ends a value. Raises Unreadable where none does."""
     turn = TURN_LINE.search(text, start) if "\n" in text or "<|" in text else None
     limit = turn.start() if turn else len(text)
-    depth = forgotten = 0
+    depth = forgotten = likely = 0
     for mark in _MARKS[quote].finditer(text, start, limit):
         if mark[0] in "(（":
             depth += 1
@@ -180,7 +180,11 @@ def _quoted_end(text: str, start: int, quote: str, *, structured: bool) -> int:
                     return at
                 if structured:
                     break
+            elif not forgotten and _END.match(text, at + 1):
+                likely = at + 1
             forgotten += not (text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum())
+    if likely and begins_another(text, likely):
+        raise several()
     raise _unfinished()
 
 
@@ -197,7 +201,7 @@ def _may_end(text: str, position: int, *, depth: int, forgotten: int) -> bool:
     end = call_end(text, after.end())
     if end == len(text):
         return not (depth and forgotten)
-    return not forgotten and (not depth or another_at(text, end))
+    return not forgotten and not depth
 
 
 def _read_bare(text: str, position: int) -> _Value:

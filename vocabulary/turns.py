@@ -17,7 +17,8 @@ FUNCTION_NAMES = (
 """Every function that `vocabulary.functions` reads."""
 
 _NAMES = "|".join(sorted(FUNCTION_NAMES, key=len, reverse=True))
-_LABEL = r"(?:Thought|Observation|Action|Action_Summary|Reflection)[ \t]*(?:\*\*|__)?[ \t]*[:：]"
+_LABELS = r"(?:Thought|Observation|Action|Action_Summary|Reflection)"
+_LABEL = rf"{_LABELS}[ \t]*\d*[ \t]*(?:\*\*|__)?[ \t]*[:：]"
 _CHAT_TOKEN = r"<\|(?!box_|begin_of_box|end_of_box)\w{1,40}\|>"
 
 TURN_LINE = re.compile(rf"^[ \t]*(?:\*\*|__|[#>]+[ \t]*)?{_LABEL}|{_CHAT_TOKEN}", re.MULTILINE)
@@ -30,9 +31,10 @@ NAMED_CALL = re.compile(rf"(?<![\w.])(?:{_NAMES})[(（]")
 """A call of a function that exists, anywhere."""
 
 _ANOTHER = re.compile(
-    rf"{TURN_LINE.pattern}|{NAMED_CALL.pattern}"
-    rf"|^[ \t`]*(?:{_NAMES})\s*[(（]|^[ \t`]*[A-Za-z_]\w*[(（]"
-    r"|^[ \t]*(?:User|Human|Assistant)[ \t]*[:：]"
+    rf"{TURN_LINE.pattern}|{NAMED_CALL.pattern}|(?<![\w])(?:Thought|Observation|Action)\s*[:：]"
+    rf"|^[ \t`]*(?:{_NAMES})\s*(?:[(（\[]|[ \t]\w+[ \t]*=)|^[ \t`]*[A-Za-z_]\w*[(（]"
+    rf"|^[ \t>*_#-]*\[?(?i:{_LABELS}|Final Answer|Step|思考|观察|动作|行动)[ \t]*\d*[ \t]*(?:\]|[*_]*[ \t]*[:：])"
+    r"|^[ \t]*(?:(?:User|Human|Assistant)[ \t]*[:：]|(?:user|human|assistant|system)[ \t]*$)"
     r"|^[ \t]*#{1,4}[ \t]*(?:Step|Thought|Observation|Action|Code)\b"
     r"|</?think|<function=|<(?:seed:)?tool_call>"
     r"|['\"](?:action|name|function)['\"]\s*:"
@@ -142,11 +144,6 @@ def call_end(text: str, position: int) -> int:
 def begins_another(text: str, position: int = 0) -> bool:
     """Whether text after a call holds another call or begins another turn."""
     return _ANOTHER.search(text, position) is not None
-
-
-def another_at(text: str, position: int) -> bool:
-    """Whether another call or turn begins at a place."""
-    return text.startswith(("{", "```"), position) or _ANOTHER.match(text, position) is not None
 
 
 def follows_another(text: str) -> bool:

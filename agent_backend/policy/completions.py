@@ -29,12 +29,12 @@ EXCERPT = 500
 """Characters of a server's complaint that are passed on."""
 LONGEST_REPLY = 262_144
 """Characters of one reply that are read; the rest is cut."""
-LONGEST_WAIT = 3_600.0
+LONGEST_WAIT = 600.0
 """Seconds that a server can ask to be left alone for."""
 SHORT_WAIT = 2.0
 """Seconds that are waited within one question."""
 _SEVERAL = re.compile(
-    r"\bn\b|best_of|(?:multiple|several|number of|more than one) (?:choice|completion|sample|repl)", re.I
+    r"(?<![\\\w])n(?!\w)|best_of|(?:multiple|several|number of|more than one) (?:choice|completion|sample|repl)", re.I
 )
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|max(?:imum)?[ _]model[ _]len|prompt is too long|too many (?:input )?tokens"
@@ -192,7 +192,7 @@ class Completions:
                 suspects = suspected(error.body, body)
                 several = not one_each and body.get("n", 1) > 1
                 if several and (not suspects or _SEVERAL.search(error.body)) and not named(error.body, body):
-                    one_each = True
+                    one_each, left_out = True, self._refused
                 elif suspects:
                     left_out |= suspects
                 else:

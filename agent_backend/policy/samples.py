@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from vocabulary.messages import Partial
 from vocabulary.proposals import WeightSpan, spans_counted
@@ -56,6 +65,16 @@ class Choice(_Chunk):
     logprobs: Logprobs | None = None
     token_ids: list[int] | None = None
     finish_reason: str | None = None
+
+    @field_validator("logprobs", "token_ids", mode="wrap")
+    @classmethod
+    def _none_where_unreadable(cls, given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+        """A reply can be read without them; nobody trains on it then."""
+        try:
+            return read(given)
+        except ValidationError:
+            return None
+
     weight_versions: JsonValue = None
     """`trainer.serve` says with a reply's end which weights drew how many of its tokens."""
 

@@ -5,6 +5,7 @@ be read as another action than the one it was made of.
 """
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -89,8 +90,41 @@ TURNS = (
         "\n\nAction: type(content='x')\n",
     ),
     *("\n```python\npyautogui.write(message='x')\n```", '\n{"action": "wait"}', "\n<function=wait></function>"),
+    *(
+        "\nThought 2: then I wait",
+        "\n  Thought: x",
+        "\nobservation: ok",
+        "\n[Observation] ok",
+        "\nStep 4:",
+        "\n思考：好的",
+    ),
+    *(
+        "\nUser: ok",
+        "\nuser\nok",
+        "\nFinal Answer: done",
+        "\nhotkey key='enter'",
+        "\n2. wait()",
+        " then wait()",
+        "\n`wait()`",
+    ),
     *("\n## Thought:\nok\n\n## Code:\n```python\ncomputer.wait()\n```", "\n<think>next</think>\nAction: wait()"),
 )
+
+POINTS = (
+    *("'({},{})'", "'({}, {})'", "'[{}, {}]'", "'{} {}'", '"({},{})"', "({},{})", "<point>{} {}</point>"),
+    *("'<point>{} {}</point>'", "'<point>{},{}</point>'", "'<point>{} {}</point>’"),
+    *("'<|box_start|>({},{})<|box_end|>'", "<|box_start|>({},{})<|box_end|>", "'<bbox>{0} {1} {0} {1}</bbox>'"),
+    "'<point>{} {}</point>",
+)
+KEYS = {
+    "ctrl": ("ctrl", "Ctrl", "control", "CTRL", "ctrlleft"),
+    "shift": ("shift", "Shift", "SHIFT"),
+    "alt": ("alt", "option", "Alt"),
+    "pagedown": ("pagedown", "Page_Down", "page down", "PgDn", "pgdown"),
+    "plus": ("plus",),
+    "-": ("-", "minus"),
+}
+AMOUNTS = ("100", "'200'", "500", "'1000'", "5000")
 
 
 @dataclass(frozen=True)
@@ -151,6 +185,8 @@ def _case(name: str, luck: random.Random) -> Case:
     action = read.action if isinstance(read, Parsed) else action
     kind, make, fate = luck.choice(_MAKERS)
     reply = make(written, dialect, screen, luck)
+    if kind == "respelled" and isinstance(action, Scroll) and reply != written:
+        action = action.model_copy(update={"amount": 100})
     if kind == "cut" and reply == written:
         fate = "read"
     if kind == "unescaped" and name not in THOUGHT_ACTION:
@@ -281,12 +317,34 @@ def _unescaped_and_cut(written: str, dialect: Dialect, screen: Screen, luck: ran
     return _cut(_unescaped(written, dialect, screen, luck), dialect, screen, luck)
 
 
+def _respelled(written: str, dialect: Dialect, screen: Screen, luck: random.Random) -> str:
+    """With points, keys and amounts in the ways of other families."""
+
+    def point(found: re.Match[str]) -> str:
+        x, y = re.findall(r"\d+", found[2])[:2]
+        given = luck.choice(POINTS).format(x, y)
+        return f"{luck.choice(('point', 'start_box')) if found[1] == 'point' else found[1]}={given}"
+
+    def keys(found: re.Match[str]) -> str:
+        names = [luck.choice(KEYS.get(name, (name, name.upper()))) for name in found[1].split()]
+        return f"key='{luck.choice((' ', '+', ' + ')).join(names)}'"
+
+    if dialect.name not in THOUGHT_ACTION:
+        return re.sub(r"(?<=amount\": )\d+", lambda _: str(luck.randint(100, 5_000)), written)
+    written = re.sub(r"\b(point|start_box)='([^'a-zA-Z]*|<point>[^']*|<.box_start[^']*)'", point, written, count=1)
+    written = re.sub(r"key='([^']*)'", keys, written)
+    if "scroll(" in written and "direction" in written:
+        written = re.sub(r", amount='\d+'|(?=\)$)", f", amount={luck.choice(AMOUNTS)}", written, count=1)
+    return written
+
+
 def _as_it_is(written: str, dialect: Dialect, screen: Screen, luck: random.Random) -> str:
     return written
 
 
 _MAKERS: tuple[tuple[str, _Maker, Fate], ...] = (
     ("as it is", _as_it_is, "read"),
+    ("respelled", _respelled, "read"),
     ("wrapped", _wrapped, "read"),
     ("with prose", _with_prose, "read"),
     ("commented", _commented, "read"),

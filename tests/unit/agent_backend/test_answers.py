@@ -241,6 +241,20 @@ async def test_replies_that_came_stay_when_a_later_request_fails() -> None:
     assert [sample.text for sample in samples.finished()] == ["hi"]
 
 
+async def test_a_refusal_without_a_name_is_tried_without_extras_and_then_one_by_one_with_them() -> None:
+    server = ModelServer(Events([chunk(0, "hi")]))
+    server.refuses = lambda body: "bad request" if body["n"] > 1 else None
+    await client(server).sample(REQUEST | {"n": 2}, heard)
+    asked = [(body["n"], "return_token_ids" in body) for body in server.asked]
+    assert asked == [(2, True), (2, False), (1, True), (1, True)]
+
+
+@pytest.mark.parametrize("said", [{"content": [{"token": "t", "logprob": None}]}, "none", {"content": 3}])
+async def test_logprobs_that_are_none_cost_no_reply(said: Any) -> None:
+    sample = await sampled(event({"content": "hi"}, logprobs=said, token_ids=[1]), DONE)
+    assert (sample.text, sample.token_ids, sample.logprobs) == ("hi", [1], [])
+
+
 @pytest.mark.parametrize("complaint", ["This model's maximum context length is 4096 tokens", "prompt is too long"])
 async def test_a_prompt_that_is_too_long_is_not_asked_again_with_less(complaint: str) -> None:
     server = ModelServer(Events([chunk(0, "hi")]))
@@ -274,7 +288,7 @@ async def test_a_server_that_asks_for_time_gets_it(status: int) -> None:
         ("Sat, 28 Nov 2026 00:00:10 GMT", 10.0),
         ("Sat, 28 Nov 2026 00:00:00 -0000", 0.0),
         ("Fri, 27 Nov 2026 00:00:00 GMT", 0.0),
-        ("999999999", 3600.0),
+        ("999999999", 600.0),
         ("", None),
         ("soon", None),
         ("-3", None),
