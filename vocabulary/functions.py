@@ -64,6 +64,8 @@ _POINT_NAMES = ("point", "start_box", "start_point")
 _END_NAMES = ("end_point", "end_box")
 _NOT_POINT = re.compile(r"</?point>|<\|box_(?:start|end)\|>|</?bbox>|[()\[\]（）]")
 _NUMBER = re.compile(r"-?(?:\d{1,9}(?:\.\d{0,20})?|\.\d{1,20})")
+_LISTED = re.compile(r"\[\s*(['\"])[\w+ -]+\1(?:\s*,\s*\1[\w+ -]+\1)*\s*\]")
+"""Keys as a list of texts."""
 _MOST_NOTCHES = 100
 """Most a wheel turns in one action; models that mean "to the end" name thousands."""
 _STRIPPED = (
@@ -218,6 +220,8 @@ def _type(arguments: Arguments) -> Action:
 
 def _hotkey(arguments: Arguments) -> Action:
     text = arguments.need("key", "keys")
+    if _LISTED.fullmatch(text):
+        text = " ".join(part.strip(" '\"") for part in text[1:-1].split(","))
     try:
         keys = keys_named(text)
     except ValueError as error:

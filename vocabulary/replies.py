@@ -30,7 +30,7 @@ _NEXT_TURN = re.compile(r"^[ \t]*(?:\*\*)?(?:Thought|Observation)[ \t]*(?:\*\*)?
 _THOUGHT = re.compile(
     r"(?:\*\*Thought\s*[:：]\s*\*\*|\*\*Thought\*\*\s*[:：]|#{1,4}[ \t]*Thought\s*[:：]|Thought\s*[:：])\s*"
 )
-_LABEL = re.compile(r"\b(?:Thought|Reflection|Action_Summary)\s*[:：]\s*")
+_LABEL = re.compile(r"\b(?:Thought|Observation|Reflection|Action_Summary)\s*[:：]\s*")
 
 
 def write_reply(thought: str, action: str) -> str:

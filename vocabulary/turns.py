@@ -55,7 +55,7 @@ _THINK_TAG = re.compile(r"</?(?:think|reasoning)\w{0,80}>")
 _CLOSERS = re.compile(
     r"(?:[\s)）\]}.。,，;；!]|<\|end_of_box\|>|</(?!think|function|parameter)[\w:]{1,40}>|```(?!\w)|(?<!`)`(?!`)|\*\*)*"
 )
-_FIRST = r"(?:\s*(?:<(?:computer_env|answer|output)>|<\|begin_of_box\|>{}))+\s*"
+_FIRST = r"(?:\s*(?:(?:<\|im_start\|>)?assistant[ \t]*\r?\n|<(?:computer_env|answer|output)>|<\|begin_of_box\|>{}))+\s*"
 _BEGINNINGS = {True: re.compile(_FIRST.format(r"|```\w*[ \t]*(?=\r?\n)")), False: re.compile(_FIRST.format(""))}
 """What a whole reply begins with, by whether fences are among it."""
 _ENDINGS = (

@@ -17,7 +17,16 @@ from vocabulary.families import FamilyDialect, Grammar, Reading
 from vocabulary.functions import point_of, read_action
 from vocabulary.grids import Grid, thousandths
 from vocabulary.styles import Style, write_action
-from vocabulary.turns import Reply, begins_another, call_end, follows_another, no_action, plain_thought, unwrapped
+from vocabulary.turns import (
+    Reply,
+    begins_another,
+    call_end,
+    follows_another,
+    no_action,
+    plain_thought,
+    trimmed,
+    unwrapped,
+)
 
 FRAME = """{opening}
 
@@ -110,6 +119,8 @@ _THOUGHTS = ("thought", "thoughts", "reasoning")
 _SUCCESSES, _FAILURES = ("success", "succeeded", "done"), ("failure", "fail", "failed", "infeasible")
 _PIXELS_A_NOTCH = 100
 _HEAD = re.compile(r'\{\s*"(?:thoughts?|reasoning|action|name|kind|function|arguments)"\s*:')
+_LABELS = re.compile(r"\A\s*Thought\s*[:：]\s*|(?:\A|(?<=\n))[ \t]*Action\s*[:：]\s*\Z")
+_SINGLE_QUOTES = re.compile(r"\{\s*'\w+'\s*:")
 _COMMA_TOO_MANY = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[}\]])', re.DOTALL)
 _NAMES = {
     "left_click": "click",
@@ -167,12 +178,13 @@ class JsonCalls:
         reply = unwrapped(text, _HEAD)
         thought, said = plain_thought(reply.thinking, reply.text), ""
         try:
-            found = _objects(reply.text)
+            found = [(start, end, _one_of(value)) for start, end, value in _objects(reply.text)]
             acting = [one for one in found if _acts(one[2])]
             for start, end, value in (acting or found)[:1]:
                 thought, said = _thought_of(reply, reply.text[:start], value), reply.text[start:end]
             if not acting:
-                raise Unreadable("no_action", no_action(reply))
+                hint = " Write JSON with double quotes." if _SINGLE_QUOTES.search(reply.text) else ""
+                raise Unreadable("no_action", no_action(reply) + hint)
             if len(acting) > 1:
                 raise several(f"it holds {len(acting)} objects that act")
             _check_around(reply, *acting[0][:2])
@@ -277,13 +289,24 @@ def _acts(value: dict[str, Any]) -> bool:
     return any(key in value for key in ("action", "name", "kind", "function"))
 
 
+def _one_of(value: dict[str, Any]) -> dict[str, Any]:
+    """The one action of an object that lists its actions; another object as it is. Raises Unreadable."""
+    listed = next((value[key] for key in ("actions", "tool_calls") if isinstance(value.get(key), list)), None)
+    if listed is None or _acts(value) or not all(isinstance(one, dict) for one in listed):
+        return value
+    if len(listed) > 1:
+        raise several(f"it lists {len(listed)}")
+    thoughts = {key: value[key] for key in _THOUGHTS if key in value}
+    return {**thoughts, **listed[0]} if listed else value
+
+
 def _thought_of(reply: Reply, before: str, value: dict[str, Any]) -> str:
     """What the object says it thought, else what stands before it; what was thought in tags comes first."""
     for key in _THOUGHTS:
         if isinstance(value.get(key), str):
             said = str(value[key])
             return f"{reply.thinking}\n{said}" if reply.thinking else said
-    return plain_thought(reply.thinking, before.rstrip().removesuffix("["))
+    return plain_thought(reply.thinking, _LABELS.sub("", trimmed(before.rstrip().removesuffix("["))))
 
 
 def _call_of(value: dict[str, Any]) -> Call:
