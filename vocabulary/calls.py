@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from vocabulary.proposals import ParseError
-from vocabulary.turns import TURN_LINE, begins_another, call_end
+from vocabulary.turns import CHAT_TOKEN, TURN_LINE, begins_another, call_end
 
 
 class Unreadable(ValueError):
@@ -54,7 +54,8 @@ _STRUCTURED = frozenset(
 _ESCAPE = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))", re.DOTALL
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|<(?={CHAT_TOKEN[1:]})")
+"""What is written as its code: control characters, and the beginning of a token that would end a turn."""
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 _MOST_ARGUMENTS = 50
 

@@ -110,7 +110,7 @@ PHONE = {
     **END,
 }
 
-_TAG = r"(/?(?:parameter|function|seed:|think))"
+_TAG = r"(/?(?:parameter|function|seed:|think|\|im_))"
 _TAG_BEGINS, _TAG_ESCAPED = re.compile(f"<{_TAG}"), re.compile(f"&((?:amp;)*)lt;{_TAG}")
 _FUNCTION, _PARAMETER = re.compile(r"<function=([^<>\n]{1,200})>"), re.compile(r"\s*<parameter=([^<>\n]{1,100})>")
 _CALL = "<seed:tool_call>"

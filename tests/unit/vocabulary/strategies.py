@@ -13,6 +13,7 @@ from vocabulary.turns import FUNCTION_NAMES
 
 FRAGMENTS = (
     *("Action:", "Action：", "Thought:", "Reflection:", "Action_Summary:", "<think>", "</think>", "[EOS]", "<answer>"),
+    *("<|im_end|>", "<|im_start|>user", "Observation: ", "\n"),
     *("<seed:tool_call>", "<function=type>", "<parameter=content>", "</parameter>", "</function>", "&lt;", "&amp;lt;/"),
     *("## Thought:", "## Action:", "## Code:", "```python", "```", "pyautogui.", "write(message='", "tools.", "\\x00"),
     *('{"thought": "', '"action": "wait"', '"arguments": {', "}}", "{", "}", "[1, 2]", "<tool_call>", "null", "NaN"),

@@ -107,9 +107,6 @@ def test_what_could_be_two_things_is_refused(reply: str, code: str) -> None:
         ("json_calls", '{"actions": [{"action": "wait"}, {"action": "wait"}]}', "several_actions"),
         ("json_calls", "{'action': 'wait'}", "no_action"),
         ("json_calls", '{"action": "type", "content": "a", "text": "b"}', "bad_arguments"),
-        ("json_calls", '{"action": "type", "content": "a", "text": "b"}', "bad_arguments"),
-        ("json_calls", '{"actions": [{"action": "wait"}, {"action": "wait"}]}', "several_actions"),
-        ("json_calls", "{'action': 'wait'}", "no_action"),
         ("json_calls", '{"action": "terminate", "status": "maybe"}', "bad_value"),
         (
             "opencua",
