@@ -30,7 +30,13 @@ class PolicyError(AgentError):
 
 
 class PolicyUnavailable(PolicyError):
+    """`retry_after` is for how long the server asked to be left alone (seconds)."""
+
     code = "policy_unavailable"
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class PolicyRejected(PolicyError):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from agent_backend.errors import PolicyError
+from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.ports import KeepBlob, Policy, keep_nothing
 from vocabulary.blobs import BlobRef
 from vocabulary.episodic import Memory
@@ -40,6 +40,15 @@ class Patience:
     first: float = 1.0
     longest: float = 30.0
     tries: int = 12
+
+
+def _delay(error: PolicyError, failures: int, patience: Patience) -> float:
+    """Seconds until the next question: longer each time, and as long as the server asks for. A server that refuses the
+    request would refuse it again: somebody must change something first."""
+    if isinstance(error, PolicyRejected):
+        return patience.longest
+    asked_for = error.retry_after if isinstance(error, PolicyUnavailable) else None
+    return max(min(patience.longest, patience.first * 2.0 ** (failures - 1)), asked_for or 0.0)
 
 
 class Thinking:
@@ -93,7 +102,7 @@ class Thinking:
             proposals = task.result()
         except PolicyError as error:
             self._failures += 1
-            delay = min(self._patience.longest, self._patience.first * 2 ** (self._failures - 1))
+            delay = _delay(error, self._failures, self._patience)
             tired = self._failures >= self._patience.tries
             self.again_at = None if tired else asyncio.get_running_loop().time() + delay
             return error

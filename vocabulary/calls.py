@@ -1,16 +1,18 @@
 """Function calls in a model's text: `name(argument='value', …)`, read tolerantly and without eval, and written.
 
-Values stand in single, double or full-width quotes, or bare; escapes are those of Python strings. A quote that the
-model forgot to escape belongs to the text unless what follows it can follow a value. A call that does not end is
-refused, whatever is missing: a reply may have been cut anywhere, and half a text must not be typed. Prose after the
-last call is dropped only where no quote can have been forgotten.
+Values stand in single, double, triple or full-width quotes, or bare; escapes are those of Python strings. A call that
+does not end is refused, whatever is missing: a reply may have been cut anywhere, and half a text must not be typed.
+
+A quote that the model forgot to escape belongs to the text where the text cannot end there: its parentheses are open,
+or more than the wrappers' ends follows. A line that begins another turn ends every value. Where two ends are possible
+the call is refused.
 """
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 
 from vocabulary.proposals import ParseError
+from vocabulary.turns import CHAT_TOKEN, TURN_LINE, begins_another, call_end
 
 
 class Unreadable(ValueError):
@@ -33,43 +35,59 @@ _HEAD = re.compile(r"\s*([A-Za-z_]\w*)\s*[(（]\s*")
 _ARGUMENT = re.compile(r"([A-Za-z_]\w*)\s*[=＝]\s*")
 _BETWEEN_ARGUMENTS = re.compile(r"\s*[,，]\s*")
 _END = re.compile(r"\s*[)）]")
-_BETWEEN_CALLS = re.compile(r"\s*[,，;；]?\s*(?:Action\s*[:：])?")
-_CLOSING_QUOTE = {"'": "'", '"': '"', "‘": "’", "“": "”"}
 _NEXT_ARGUMENT = r"[,，]\s*[A-Za-z_]\w*\s*[=＝]"
-_PROSE = re.compile(r"[^'\"(（]*$")
+_AFTER_VALUE = re.compile(rf"\s*(?:(?P<next>{_NEXT_ARGUMENT})|[)）])")
+_CLOSING_QUOTE = {"'": "'", '"': '"', "‘": "’", "“": "”"}
+_MARKS = {quote: re.compile(rf"\\.|{quote}|[()（）]", re.DOTALL) for quote in _CLOSING_QUOTE.values()}
+_ENDS_AGAIN = {quote: re.compile(rf"[(（]|{quote}?\s*[)）]") for quote in _CLOSING_QUOTE.values()}
+_TRIPLE = re.compile(r"'''((?:\\.|(?!''').)*)'''|\"\"\"((?:\\.|(?!\"\"\").)*)\"\"\"", re.DOTALL)
 _BARE_END = re.compile(_NEXT_ARGUMENT + r"|[()\[\]（）]")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_TAGGED_POINT = re.compile(
+    r"['\"‘“’”]?\s*((?:<point>|<\|box_start\|>|<bbox>)[^<>'\"‘“’”]{1,80}(?:</point>|<\|box_end\|>|</bbox>))"
+    r"\s*['\"‘“’”]?(?=\s*[,，)）])"
+)
+"""A point whose tags say where it ends, whatever quotes are missing."""
+_STRUCTURED = frozenset(
+    {"point", "start_box", "end_box", "start_point", "end_point", "direction", "time", "amount", "button", "timeout"}
+)
+"""Arguments that hold no free text: their first closing quote ends them."""
+_ESCAPE = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))", re.DOTALL
+)
+_CONTROL = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|<(?={CHAT_TOKEN[1:]})")
+"""What is written as its code: control characters, and the beginning of a token that would end a turn."""
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
-_MAX_CALLS = 50
+_MOST_ARGUMENTS = 50
 
 
 @dataclass(frozen=True)
-class _Manner:
-    """What may follow a quote that ends a value, and how many quotes are tried for it."""
+class _Value:
+    """A value, where it ends, and the quote that ended free text."""
 
-    value_end: re.Pattern[str]
-    quotes: int | None
-
-
-_FORGIVING = _Manner(
-    re.compile(rf"\s*{_NEXT_ARGUMENT}|\s*[)）]\s*[,，;；]?\s*(?:$|Action\s*[:：]|[A-Za-z_]\w*\s*[(（])"), None
-)
-_WITH_PROSE = _Manner(re.compile(rf"\s*{_NEXT_ARGUMENT}|\s*[)）]"), 1)
+    text: str
+    end: int
+    quote: str = ""
 
 
-def read_calls(text: str) -> tuple[Call, ...]:
-    """The calls of a text that begins with one; prose after the last is dropped.
+def read_call(text: str) -> tuple[Call, str]:
+    """The one call of a text that begins with it, and the call's own text; prose after it is dropped.
 
-    Raises Unreadable: `no_action` where no call begins, `unfinished_call` where one does not end.
+    Raises Unreadable: `no_action` where no call begins, `unfinished_call` where it does not end or could end in two
+    places, `several_actions` where another call or another turn follows.
     """
-    try:
-        return _read(text, _FORGIVING)
-    except Unreadable as error:
-        try:
-            return _read(text, _WITH_PROSE)
-        except Unreadable:
-            raise error from None
+    head = _HEAD.match(text)
+    if head is None:
+        raise Unreadable("no_action", "The reply holds no action.")
+    arguments, end, quote = _read_arguments(text, head.end())
+    after = call_end(text, end)
+    if after < len(text):
+        _check_rest(text, end, after, quote)
+    return Call(head[1], arguments), text[head.start(1) : end]
+
+
+def several(what: str = "another call or turn follows the first") -> Unreadable:
+    """What a reply with more than one action is refused with."""
+    return Unreadable("several_actions", f"The reply holds more than one action: {what}. One is expected.")
 
 
 def write_call(call: Call) -> str:
@@ -85,55 +103,110 @@ def _escaped(value: str) -> str:
 
 
 def _unescaped(value: str) -> str:
+    if "\\" not in value:
+        return value
+
     def plain(escape: re.Match[str]) -> str:
-        code = escape[1] or escape[2]
-        return chr(int(code, 16)) if code else _ESCAPED.get(escape[3], escape[0])
+        code = escape[1] or escape[2] or escape[3]
+        return chr(int(code, 16)) if code else _ESCAPED.get(escape[4], escape[0])
 
     text = _ESCAPE.sub(plain, value)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _read(text: str, manner: _Manner) -> tuple[Call, ...]:
-    calls: list[Call] = []
-    position = 0
-    while len(calls) < _MAX_CALLS and (head := _HEAD.match(text, position)):
-        arguments, position = _read_arguments(text, head.end(), manner)
-        calls.append(Call(head[1], arguments))
-        between = _BETWEEN_CALLS.match(text, position)
-        position = between.end() if between else position
-    if not calls:
-        raise Unreadable("no_action", "The reply holds no action.")
-    if not _PROSE.match(text, position):
+def _check_rest(text: str, end: int, after: int, quote: str) -> None:
+    """Raises Unreadable unless what follows a call is prose.
+
+    After free text, prose on the call's own line may be the rest of a text whose quotes were forgotten.
+    """
+    if begins_another(text, end):
+        raise several()
+    if not quote:
+        return
+    if "\n" not in text[end:after] and text[after] != "#":
         raise _unfinished()
-    return tuple(calls)
+    depth = 0
+    for mark in _ENDS_AGAIN[quote].finditer(text, after):
+        if mark[0] in "(（":
+            depth += 1
+        elif depth:
+            depth -= 1
+        elif mark[0].startswith(quote):
+            raise _unfinished()
 
 
-def _read_arguments(text: str, position: int, manner: _Manner) -> tuple[dict[str, str], int]:
+def _read_arguments(text: str, position: int) -> tuple[dict[str, str], int, str]:
     arguments: dict[str, str] = {}
+    quote = ""
     while not (end := _END.match(text, position)):
         named = _ARGUMENT.match(text, position)
         name = named[1] if named else str(len(arguments))
         if name in arguments:
             raise Unreadable("bad_arguments", f"The argument {name} stands twice.")
-        arguments[name], position = _read_value(text, named.end() if named else position, manner)
+        if len(arguments) >= _MOST_ARGUMENTS:
+            raise Unreadable("bad_arguments", "The call has too many arguments.")
+        value = _read_value(text, named.end() if named else position, structured=name in _STRUCTURED)
+        arguments[name], position, quote = value.text, value.end, value.quote
         between = _BETWEEN_ARGUMENTS.match(text, position)
         position = between.end() if between else position
-    return arguments, end.end()
+    return arguments, end.end(), quote
 
 
-def _read_value(text: str, position: int, manner: _Manner) -> tuple[str, int]:
+def _read_value(text: str, position: int, *, structured: bool) -> _Value:
+    if structured and (tagged := _TAGGED_POINT.match(text, position)):
+        return _Value(tagged[1], tagged.end())
+    if (triple := _TRIPLE.match(text, position)) and _AFTER_VALUE.match(text, triple.end()):
+        return _Value(_unescaped(triple[1] if triple[1] is not None else triple[2]), triple.end(), triple[0][0])
     quote = _CLOSING_QUOTE.get(text[position : position + 1])
     if quote is None:
         return _read_bare(text, position)
-    marks = re.compile(rf"\\.|{quote}", re.DOTALL).finditer(text, position + 1)
-    for mark in islice((mark for mark in marks if mark[0] == quote), manner.quotes):
-        if manner.value_end.match(text, mark.end()):
-            return _unescaped(text[position + 1 : mark.start()]), mark.end()
+    end = _quoted_end(text, position + 1, quote, structured=structured)
+    return _Value(_unescaped(text[position + 1 : end]), end + 1, "" if structured else quote)
+
+
+def _quoted_end(text: str, start: int, quote: str, *, structured: bool) -> int:
+    """The place of the quote that ends a value. Raises Unreadable where none does."""
+    turn = TURN_LINE.search(text, start) if "\n" in text or "<|" in text else None
+    limit = turn.start() if turn else len(text)
+    depth = forgotten = likely = 0
+    for mark in _MARKS[quote].finditer(text, start, limit):
+        if mark[0] in "(（":
+            depth += 1
+        elif mark[0] in ")）":
+            depth = max(depth - 1, 0)
+        elif mark[0] == quote:
+            at = mark.start()
+            if structured or _may_end(text, at + 1, depth=depth, forgotten=forgotten):
+                if _AFTER_VALUE.match(text, at + 1):
+                    return at
+                if structured:
+                    break
+            elif not forgotten and _END.match(text, at + 1):
+                likely = at + 1
+            forgotten += not (text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum())
+    if likely and begins_another(text, likely):
+        raise several()
     raise _unfinished()
 
 
-def _read_bare(text: str, position: int) -> tuple[str, int]:
-    """A value without quotes: up to the next argument or the parenthesis that ends the call."""
+def _may_end(text: str, position: int, *, depth: int, forgotten: int) -> bool:
+    """Whether free text may end before this place: its parentheses are closed, and a text with forgotten quotes is
+    followed by nothing but the wrappers' ends. Raises Unreadable where another argument may follow, or not."""
+    after = _AFTER_VALUE.match(text, position)
+    if after is None:
+        return False
+    if after["next"]:
+        if forgotten and (forgotten % 2 or depth):
+            raise _unfinished()
+        return True
+    end = call_end(text, after.end())
+    if end == len(text):
+        return not (depth and forgotten)
+    return not forgotten and not depth
+
+
+def _read_bare(text: str, position: int) -> _Value:
+    """A value without quotes: up to the next argument or the parenthesis that ends the call, on one line."""
     depth = 0
     for mark in _BARE_END.finditer(text, position):
         if mark[0] in "([（":
@@ -141,12 +214,16 @@ def _read_bare(text: str, position: int) -> tuple[str, int]:
         elif depth:
             depth -= mark[0] in ")]）"
         elif mark[0] != "]":
-            return text[position : mark.start()].strip(), mark.start()
+            value = text[position : mark.start()].strip()
+            if "\n" in value:
+                break
+            return _Value(value, mark.start())
     raise _unfinished()
 
 
 def _unfinished() -> Unreadable:
     return Unreadable(
         "unfinished_call",
-        "The reply is cut inside its action, or a quote or a parenthesis is out of place.",
+        "The call has no certain end: the reply is cut, or a quote or a parenthesis is out of place. "
+        "Write quotes in a text as \\' and end the call with a parenthesis.",
     )

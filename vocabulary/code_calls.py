@@ -91,14 +91,25 @@ class _Statement:
     arguments: dict[str, Value]
 
 
-def _statements(code: str) -> list[_Statement]:
-    """The calls of a code. Raises Unreadable for anything that is none."""
+def is_code(text: str) -> bool:
+    """Whether a text is code as a whole, be it of calls or not."""
+    return _parsed(text) is not None
+
+
+def _parsed(code: str) -> list[ast.stmt] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a backslash too many is not worth a warning
-            body = ast.parse(code).body
+            return ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        raise unfinished() from None
+        return None
+
+
+def _statements(code: str) -> list[_Statement]:
+    """The calls of a code. Raises Unreadable for anything that is none."""
+    body = _parsed(code)
+    if body is None:
+        raise unfinished()
     said = [_statement(node) for node in body[:_MOST_STATEMENTS] if not isinstance(node, ast.Import | ast.ImportFrom)]
     if not said:
         raise Unreadable("no_action", "The code holds no call.")

@@ -69,7 +69,8 @@ class Dialect(Protocol):
 
     Law, property-tested for every supported kind: `parse(write(thought, action, screen), screen)` gives back
     `thought` and `action` exactly wherever the model's grid can name the pixel (`vocabulary.grids`), the thought
-    has no space around it, and none of its lines begins like an action.
+    has no space around it, none of its lines begins like an action or a turn, and it holds no wrapper (thinking tags,
+    fences, boxes, end-of-text tokens).
     """
 
     @property
@@ -119,6 +120,16 @@ class Dialect(Protocol):
         """The action as this family says it: itself, one of another kind that means the same, or None."""
         ...
 
-    def parse(self, text: str, screen: Screen) -> Parsed | Unparsed:
-        """Read a reply; never raises, whatever the text."""
+    def parse(
+        self, text: str, screen: Screen, *, reasoning: str = "", finish_reason: str | None = None
+    ) -> Parsed | Unparsed:
+        """Read a reply; never raises, whatever the text.
+
+        Args:
+            text: What the server sent as the reply's content.
+            screen: The size of the picture the model saw.
+            reasoning: What the server sent apart from it as reasoning; it is the thought, and never an action.
+            finish_reason: Why the server stopped. A reply that ended by `length`, `content_filter` or `cut` is
+                refused, whatever it looks like.
+        """
         ...

@@ -5,6 +5,7 @@ looks is a `Writing`: `vocabulary.thought_action` has the one most UI-TARS model
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -17,11 +18,12 @@ from vocabulary.dialect import ChatMessage, Parsed, Screen, Unparsed
 from vocabulary.episodic import Memory
 from vocabulary.grids import Grid, thousandths, to_grid
 from vocabulary.observations import Observation, Platform
-from vocabulary.proposals import ImageLimits
+from vocabulary.proposals import ImageLimits, ParseError
 from vocabulary.resize import MAX_PIXELS, MIN_PIXELS
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
+from vocabulary.turns import NAMED_CALL
 
 MOST_TOOLS, LONGEST_SCHEMA, LONGEST_DESCRIPTION = 64, 2_000, 500
 """How much a prompt tells of tools: how many, and characters of each."""
@@ -135,12 +137,35 @@ class FamilyDialect:
             raise ValueError(f"{self.name} cannot say {action.kind}")
         return self.writing.write(thought, action, screen)
 
-    def parse(self, text: str, screen: Screen) -> Parsed | Unparsed:
-        """Read a reply; never raises."""
-        reading = self.writing.read(text.encode("utf-8", "replace").decode("utf-8"), screen)
-        if isinstance(reading.action, Unreadable):
-            return Unparsed(thought=reading.thought, action_text=reading.text, error=reading.action.error)
-        return Parsed(thought=reading.thought, action=reading.action, action_text=reading.text)
+    def parse(
+        self, text: str, screen: Screen, *, reasoning: str = "", finish_reason: str | None = None
+    ) -> Parsed | Unparsed:
+        """Read a reply; never raises. See `Dialect.parse`."""
+        text, reasoning = _without_surrogates(text), _without_surrogates(reasoning).strip()
+        reading = self.writing.read(text, screen)
+        thought = "\n".join(filter(None, (reasoning, reading.thought))) if reasoning else reading.thought
+        error = _cut(finish_reason, self._hinted(reading, text, reasoning))
+        if error is not None:
+            return Unparsed(thought=thought, action_text=reading.text, error=error)
+        assert not isinstance(reading.action, Unreadable)
+        return Parsed(thought=thought, action=reading.action, action_text=reading.text)
+
+    def _hinted(self, reading: Reading, text: str, reasoning: str) -> ParseError | None:
+        """Why a reading is no action, with what would help; None where it is one."""
+        if not isinstance(reading.action, Unreadable):
+            return None
+        error = reading.action.error
+        hint = ""
+        if error.code == "no_action" and reasoning and not text.strip():
+            hint = (
+                "The server sent reasoning and no content: let the model write more tokens, or start the server "
+                "without its reasoning parser."
+            )
+        elif error.code in ("no_action", "unknown_action", "unfinished_call"):
+            fitting = [name for name, form in _FORMS if name != self.name and form.search(text)]
+            if fitting and not _FORM_OF.get(self.name, _FORMS[-1][1]).search(text):
+                hint = f"It looks like a reply of the dialect {fitting[0]}."
+        return error.model_copy(update={"message": f"{error.message} {hint}"}) if hint else error
 
     def sayable(self, action: Action) -> Action | None:
         """The action as this family says it, None where it cannot."""
@@ -164,6 +189,36 @@ class FamilyDialect:
 
         summary = describe(step.action, "zh" if language == "Chinese" else "en", point=in_grid)
         return self.writing.tell(step.thought, summary)
+
+
+_FORMS = (
+    ("ui_tars_2", re.compile(r"<function=\w+>|<seed:tool_call>")),
+    ("opencua", re.compile(r"\b(?:pyautogui|computer|mobile|browser)\.[A-Za-z_]\w*\(")),
+    ("json_calls", re.compile(r"\{\s*\"(?:thought|action|name|arguments)\"\s*:")),
+    ("ui_tars_1_5", re.compile(rf"(?:Action\s*[:：]\s*)?{NAMED_CALL.pattern}")),
+)
+"""What replies look like that other dialects read; the first that fits is named."""
+_FORM_OF = dict(_FORMS)
+_CUTS = {
+    "length": "The reply was cut at the server's bound of tokens: raise max_tokens, or have the model think less.",
+    "content_filter": "The server's content filter cut the reply. Do this step yourself, or ask a server without it.",
+    "cut": "The connection to the model server ended before its reply did: ask again.",
+}
+
+
+def _cut(finish_reason: str | None, error: ParseError | None) -> ParseError | None:
+    """The refusal of a reply that did not come to its end, however it reads, with what is wrong with it besides; else
+    the error it has."""
+    message = _CUTS.get(finish_reason or "")
+    if message is None:
+        return error
+    if finish_reason == "content_filter" or error is None:
+        return ParseError(code="filtered" if finish_reason == "content_filter" else "unfinished_call", message=message)
+    return error.model_copy(update={"message": f"{message} {error.message}"})
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _tool_line(tool: Tool) -> str:

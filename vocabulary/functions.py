@@ -4,7 +4,8 @@ Grammars of one family differ in the names of point arguments, in how a point is
 takes any of them; `vocabulary.styles` says what is written.
 
 Codes of unreadable calls: `unknown_action`, `bad_arguments` (missing, unknown, twice), `bad_value`, `bad_point`,
-`off_screen`, `bad_screen`, `unknown_key`, `several_actions` (a call that means two).
+`wrong_space` (a point that cannot be of the grid: shares of the screen, or pixels for thousandths), `off_screen`,
+`bad_screen`, `unknown_key`, `several_actions` (a call that means two).
 """
 
 import re
@@ -56,22 +57,42 @@ from vocabulary.actions import (
 )
 from vocabulary.calls import Call, Unreadable
 from vocabulary.dialect import Screen
-from vocabulary.grids import Grid, to_screen
+from vocabulary.grids import Grid, thousandths, to_screen
 from vocabulary.keys import key_named, keys_named
 
 _POINT_NAMES = ("point", "start_box", "start_point")
 _END_NAMES = ("end_point", "end_box")
 _NOT_POINT = re.compile(r"</?point>|<\|box_(?:start|end)\|>|</?bbox>|[()\[\]（）]")
-_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+_NUMBER = re.compile(r"-?(?:\d{1,9}(?:\.\d{0,20})?|\.\d{1,20})")
+_LISTED = re.compile(r"\[\s*(['\"])[\w+ -]+\1(?:\s*,\s*\1[\w+ -]+\1)*\s*\]")
+"""Keys as a list of texts."""
+_MOST_NOTCHES = 100
+"""Most a wheel turns in one action; models that mean "to the end" name thousands."""
+_STRIPPED = (
+    " Where the server strips special tokens, points that are made of them are lost: "
+    "have it send them (skip_special_tokens: false)."
+)
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,20})?(?:e-\d{1,3})?)\s*s?")
 
 
 def point_of(text: str) -> tuple[Fraction, Fraction]:
-    """The grid coordinates a text names: two numbers, or the centre of a box of four. Raises Unreadable."""
+    """The grid coordinates a text names: two numbers, or the centre of a box of four.
+
+    Raises Unreadable: `bad_point` where it names none, `wrong_space` where it names a share of the screen.
+    """
     words = re.split(r"[\s,，;]+", _NOT_POINT.sub(" ", text).strip())
     if len(words) not in (2, 4) or not all(map(_NUMBER.fullmatch, words)):
-        raise Unreadable("bad_point", f"“{text[:80]}” is no point: two numbers, or the four of a box, are expected.")
+        hint = "" if any(character.isdigit() for character in text) else _STRIPPED
+        raise Unreadable(
+            "bad_point", f"“{text[:80]}” is no point: two numbers, or the four of a box, are expected.{hint}"
+        )
     numbers = [Fraction(word) for word in words]
+    if "." in text and any("." in word for word in words) and all(0 <= number <= 1 for number in numbers):
+        raise Unreadable(
+            "wrong_space",
+            f"“{text[:80]}” names shares of the screen from 0 to 1, which no dialect here has: whole pixels or "
+            "thousandths are expected.",
+        )
     return (numbers[0] + numbers[-2]) / 2, (numbers[1] + numbers[-1]) / 2
 
 
@@ -127,11 +148,19 @@ class Arguments:
             raise Unreadable("bad_screen", str(error)) from None
         pixel = to_screen(x, y, self._screen, size)
         if pixel is None:
-            columns, rows = size
-            raise Unreadable(
-                "off_screen", f"({float(x):g}, {float(y):g}) lies outside the screen, {columns} by {rows} here."
-            )
+            raise self._outside(x, y, size)
         return pixel
+
+    def _outside(self, x: Fraction, y: Fraction, size: tuple[int, int]) -> Unreadable:
+        """Why a point is no place of the grid: pixels where thousandths are due, or off the screen in either."""
+        point, (columns, rows) = f"({float(x):g}, {float(y):g})", size
+        if self._grid is thousandths and 0 <= x <= self._screen.width and 0 <= y <= self._screen.height:
+            return Unreadable(
+                "wrong_space",
+                f"{point} looks like pixels of the screen; this dialect names points from 0 to 1000. "
+                "A model that names pixels needs a dialect of pixels (ui_tars_1_5, opencua).",
+            )
+        return Unreadable("off_screen", f"{point} lies outside the screen, {columns} by {rows} here.")
 
 
 def read_action(call: Call, screen: Screen, grid: Grid) -> Action:
@@ -174,7 +203,13 @@ def _scroll(arguments: Arguments) -> Action:
         return Swipe(start=point, end=end)
     direction = _choice(arguments.need("direction"))
     amount = arguments.take("amount")
-    return Scroll(point=point, direction=direction, **({} if amount is None else {"amount": amount}))
+    return Scroll(point=point, direction=direction, **({} if amount is None else {"amount": _notches(amount)}))
+
+
+def _notches(amount: str) -> str:
+    """A wheel's notches, as many as one action can hold."""
+    text = amount.strip()
+    return str(_MOST_NOTCHES) if text.isdecimal() and len(text) < 10 and int(text) > _MOST_NOTCHES else text
 
 
 def _type(arguments: Arguments) -> Action:
@@ -185,6 +220,8 @@ def _type(arguments: Arguments) -> Action:
 
 def _hotkey(arguments: Arguments) -> Action:
     text = arguments.need("key", "keys")
+    if _LISTED.fullmatch(text):
+        text = " ".join(part.strip(" '\"") for part in text[1:-1].split(","))
     try:
         keys = keys_named(text)
     except ValueError as error:

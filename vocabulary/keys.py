@@ -80,15 +80,22 @@ _SPELLINGS: dict[str, str] = {
     "*": "asterisk multiply",
 }
 
+_PAD = {"add": "+", "plus": "+", "subtract": "-", "minus": "-", "multiply": "*", "divide": "/", "decimal": "."}
+"""The other keys of a number pad."""
+
 ALIASES: dict[str, str] = {
     **{spelling: key for key, spellings in _SPELLINGS.items() for spelling in spellings.split()},
     **{f"key{letter}": letter for letter in string.ascii_lowercase},
     **{f"digit{digit}": digit for digit in string.digits},
+    **{f"{pad}{digit}": digit for pad in ("kp", "numpad", "num") for digit in string.digits},
+    **{f"{pad}{name}": key for pad in ("kp", "numpad") for name, key in _PAD.items()},
 }
 """Other spellings of a key, in lower case without spaces, hyphens and underscores."""
 
 _TWO_WORDS = re.compile(
-    r"\b(?:(?:page|arrow) +(?:up|down|left|right)|(?:caps|num|scroll) +lock|print +screen)\b", re.IGNORECASE
+    r"\b(?:(?:page|arrow) +(?:up|down|left|right)|(?:up|down|left|right) +arrow"
+    r"|(?:caps|num|scroll) +lock|print +screen)\b",
+    re.IGNORECASE,
 )
 _PLUS = re.compile(r"(?<=.)\+(?=.)")
 _OTHER = re.compile(r"(?<=.)[-,](?=.)")

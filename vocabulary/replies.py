@@ -1,24 +1,36 @@
 """The frame of a reply, `Thought: …` and `Action: …`, in all the forms models give it.
 
-Also read: `Reflection:` and `Action_Summary:` before the action, a full-width colon, `Action:` without a thought,
-without a space or missing altogether, think tags (open ones too), answer wrappers, end-of-text tokens.
+Also read: `Reflection:` and `Action_Summary:` before the action, a full-width colon, bold labels, `Action:` without a
+thought, without a space or missing altogether, thinking tags (open ones too), fences, boxes, answer wrappers,
+end-of-text tokens.
 """
 
 import re
-from collections.abc import Iterator
-from itertools import islice
 
-from vocabulary.calls import Call, Unreadable, read_calls
+from vocabulary.calls import Call, Unreadable, read_call, several
+from vocabulary.turns import (
+    CALL_AT_LINE,
+    NAMED_CALL,
+    Reply,
+    follows_another,
+    no_action,
+    plain_thought,
+    trimmed,
+    unwrapped,
+)
 
-_LEADING = re.compile(r"\s*<(?:computer_env|answer)>\s*")
-_ENDINGS = ("[EOS]", "<|im_end|>", "<|endoftext|>", "</computer_env>", "</answer>")
-_THINK = re.compile(r"\s*<(think\w*)>(.*?)(?:</\1>|$)", re.DOTALL)
-_THOUGHT = re.compile(r"Thought\s*[:：]\s*")
-_LABEL = re.compile(r"\b(?:Thought|Reflection|Action_Summary)\s*[:：]\s*")
-_MARKER_AT_LINE = re.compile(r"^[ \t]*Action\s*[:：]\s*", re.MULTILINE)
-_MARKER = re.compile(r"(?<![A-Za-z_])Action\s*[:：]\s*")
-_CALL_AT_LINE = re.compile(r"^[ \t]*(?=[A-Za-z_]\w*\s*[(（])", re.MULTILINE)
-_MAX_TRIES = 20
+_MARK = r"(?:Action\s*[:：]|\*\*Action\s*[:：]\s*\*\*|\*\*Action\*\*\s*[:：]|#{1,4}[ \t]*Action\s*[:：])\s*"
+_CALL = r"(?:(?:<\|begin_of_box\|>|<(?:answer|action|output|tool_call)>|```\w*|`|\*\*)\s*)*(?=[A-Za-z_]\w*\s*[(（])"
+_MARKED_AT_LINE = re.compile(rf"^[ \t]*{_MARK}{_CALL}", re.MULTILINE)
+_MARKED = re.compile(rf"(?<![A-Za-z_]){_MARK}{_CALL}")
+_HEAD = re.compile(rf"{_MARKED_AT_LINE.pattern}|{CALL_AT_LINE.pattern}|{_MARKED.pattern}", re.MULTILINE)
+_ACTION_LINE = re.compile(r"^[ \t]*(?:\*\*)?Action[ \t]*(?:\*\*)?[ \t]*[:：]", re.MULTILINE)
+_EARLIER_ACT = re.compile(rf"{_ACTION_LINE.pattern}|{NAMED_CALL.pattern}", re.MULTILINE)
+_NEXT_TURN = re.compile(r"^[ \t]*(?:\*\*)?(?:Thought|Observation)[ \t]*(?:\*\*)?[ \t]*[:：]", re.MULTILINE)
+_THOUGHT = re.compile(
+    r"(?:\*\*Thought\s*[:：]\s*\*\*|\*\*Thought\*\*\s*[:：]|#{1,4}[ \t]*Thought\s*[:：]|Thought\s*[:：])\s*"
+)
+_LABEL = re.compile(r"\b(?:Thought|Observation|Reflection|Action_Summary)\s*[:：]\s*")
 
 
 def write_reply(thought: str, action: str) -> str:
@@ -26,44 +38,47 @@ def write_reply(thought: str, action: str) -> str:
     return f"Thought: {thought}\nAction: {action}" if thought else f"Action: {action}"
 
 
-def split_reply(text: str) -> tuple[str, str, tuple[Call, ...] | Unreadable]:
-    """(thought, action text, its calls or why they cannot be read).
+def split_reply(text: str) -> tuple[str, str, Call | Unreadable]:
+    """(thought, action text, its call or why it cannot be read).
 
-    The action begins at the first `Action:` whose rest reads as calls, so that a thought may hold the word; a reply
-    `Action: a`, `Action: b` therefore has two calls.
+    The action begins at the first line `Action:` that a call follows, or the first line that is a call, so that a
+    thought may hold the word.
     """
-    text = _unwrapped(text)
-    first: tuple[str, str, Unreadable] | None = None
-    for start, end in islice(_beginnings(text), _MAX_TRIES):
-        thought, action = _plain_thought(text[:start]), text[end:].strip()
-        try:
-            return thought, action, read_calls(action)
-        except Unreadable as error:
-            first = first or (thought, action, error)
-    return first or (_plain_thought(text), "", Unreadable("no_action", "The reply holds no action."))
+    reply = unwrapped(text.replace("\r\n", "\n"), _HEAD)
+    begin = _beginning(reply.text)
+    if begin is None:
+        return _thought(reply, len(reply.text)), "", Unreadable("no_action", no_action(reply))
+    start, at = begin
+    thought, action = _thought(reply, start), reply.text[at:].strip()
+    earlier = _EARLIER_ACT.search(reply.text, 0, start)
+    if (earlier and _NEXT_TURN.search(reply.text, earlier.end(), start)) or follows_another(reply.text[:start]):
+        return thought, action, several("an earlier turn stands before it")
+    try:
+        call, said = read_call(action)
+    except Unreadable as error:
+        return thought, action, error
+    if reply.open and said != action:
+        return (
+            thought,
+            action,
+            Unreadable("unfinished_call", "The thinking tag never closes, and text follows the call."),
+        )
+    return thought, said, call
 
 
-def _beginnings(text: str) -> Iterator[tuple[int, int]]:
-    """Where the action may begin, likeliest first: (end of the thought, begin of the action)."""
-    marked = (_MARKER_AT_LINE, _MARKER) if _MARKER.search(text) else (_CALL_AT_LINE,)
-    return (mark.span() for pattern in marked for mark in pattern.finditer(text))
+def _beginning(text: str) -> tuple[int, int] | None:
+    """(end of the thought, begin of the call) of the first call; None where there is none."""
+    found = [mark.span() for mark in (_MARKED_AT_LINE.search(text), CALL_AT_LINE.search(text)) if mark]
+    if found:
+        return min(found)
+    mark = _MARKED.search(text)
+    return mark.span() if mark else None
 
 
-def _unwrapped(text: str) -> str:
-    """The reply without what stands around it."""
-    if leading := _LEADING.match(text):
-        text = text[leading.end() :]
-    text = text.rstrip()
-    while ending := next(filter(text.endswith, _ENDINGS), None):
-        text = text.removesuffix(ending).rstrip()
-    return text
-
-
-def _plain_thought(text: str) -> str:
-    """A thought without its labels and think tags."""
-    if think := _THINK.match(text):
-        text = f"{think[2]}\n{text[think.end() :]}"
-    text = text.strip()
+def _thought(reply: Reply, end: int) -> str:
+    text = trimmed(reply.text[:end])
     if labelled := _THOUGHT.match(text):
-        return text[labelled.end() :].strip()
-    return "\n".join(filter(None, map(str.strip, _LABEL.split(text))))
+        text = text[labelled.end() :].strip()
+    elif ":" in text or "：" in text:
+        text = "\n".join(filter(None, map(str.strip, _LABEL.split(text))))
+    return plain_thought(reply.thinking, text) if reply.thinking else text

@@ -34,12 +34,10 @@ class ThoughtAction:
         return f"Thought: {thought}\nAction_Summary: {summary}"
 
     def read(self, text: str, screen: Screen) -> Reading:
-        thought, action_text, calls = split_reply(text)
+        thought, action_text, call = split_reply(text)
         try:
-            if isinstance(calls, Unreadable):
-                raise calls
-            if len(calls) > 1:
-                raise Unreadable("several_actions", f"The reply holds {len(calls)} actions; one is expected.")
-            return Reading(thought, action_text, read_action(calls[0], screen, self.style.grid))
+            if isinstance(call, Unreadable):
+                raise call
+            return Reading(thought, action_text, read_action(call, screen, self.style.grid))
         except Unreadable as unreadable:
             return Reading(thought, action_text, unreadable)

@@ -31,7 +31,9 @@ class Breaker:
         """Raises PolicyUnavailable while the circuit is open."""
         wait = self._open_until - self._clock()
         if wait > 0:
-            raise PolicyUnavailable(f"the model server keeps failing; it is asked again in {wait:.0f} s")
+            raise PolicyUnavailable(
+                f"the model server keeps failing; it is asked again in {wait:.0f} s", retry_after=wait
+            )
         if self._failed >= self._allowed:
             self._open_until = self._clock() + self._pause()  # until this trial has its result
 
@@ -39,11 +41,16 @@ class Breaker:
         """The server answered."""
         self._failed, self._open_until = 0, 0.0
 
-    def fail(self) -> None:
-        """The server did not answer."""
+    @property
+    def failing(self) -> bool:
+        """Whether the last question failed."""
+        return self._failed > 0
+
+    def fail(self, retry_after: float | None = None) -> None:
+        """The server did not answer, or asked to be left alone for so many seconds."""
         self._failed += 1
-        if self._failed >= self._allowed:
-            self._open_until = self._clock() + self._pause()
+        pause = self._pause() if self._failed >= self._allowed else 0.0
+        self._open_until = max(self._open_until, self._clock() + max(pause, retry_after or 0.0))
 
     def _pause(self) -> float:
         return min(self._longest, self._cool * 2.0 ** (self._failed - self._allowed))

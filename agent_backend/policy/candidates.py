@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from pydantic import JsonValue
 
@@ -12,8 +13,14 @@ from agent_backend.policy.samples import Sample, Samples
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import Parsed, Unparsed
 from vocabulary.equivalence import equivalent
-from vocabulary.proposals import ImageLimits, PolicyRef, Proposal, Reply
+from vocabulary.proposals import ImageLimits, ParseError, PolicyRef, Proposal, Reply, WeightSpan
 
+UNCOVERED = (
+    "The server sent the reasoning without its tokens, so that the tokens are left out and not trained on. "
+    "Start it without its reasoning parser."
+)
+TOOLS = "The server made tool calls of the reply: start it without its tool parser, or use the dialect json_calls."
+_Number = TypeVar("_Number", int, float)
 MOST_TOKENS = 32_768
 """Tokens of other replies that are kept with one candidate; whole replies, the likeliest first."""
 
@@ -33,12 +40,12 @@ class Vote:
         mine, theirs = self.reply, other.reply
         if isinstance(mine, Parsed) and isinstance(theirs, Parsed):
             return equivalent(mine.action, theirs.action)
-        return type(mine) is type(theirs) and self.sample.text == other.sample.text
+        return type(mine) is type(theirs) and self.sample.raw_text == other.sample.raw_text
 
 
 def candidates(
     samples: Samples,
-    parse: Callable[[str], Parsed | Unparsed],
+    parse: Callable[..., Parsed | Unparsed],
     *,
     policy: PolicyRef,
     sampling: dict[str, JsonValue],
@@ -63,21 +70,21 @@ def candidates(
             thought=group[0].reply.thought,
             action=group[0].reply.action if isinstance(group[0].reply, Parsed) else None,
             action_text=group[0].reply.action_text,
-            raw_text=group[0].sample.text,
+            raw_text=group[0].sample.raw_text,
             error=group[0].reply.error if isinstance(group[0].reply, Unparsed) else None,
             count=len(group),
             likelihood=likelihood_of(group, total),
             policy=policy,
             sampling=sampling if (drawn := group[0].sample.temperature) is None else sampling | {"temperature": drawn},
             prompt_token_ids=None if samples.prompt_token_ids is None else tuple(samples.prompt_token_ids),
-            completion_token_ids=tuple(group[0].sample.token_ids) or None,
-            logprobs=tuple(group[0].sample.logprobs) or None,
+            completion_token_ids=_told(group[0].sample, group[0].sample.token_ids),
+            logprobs=_told(group[0].sample, group[0].sample.logprobs),
             others=others_of(group, samples.weight_versions),
             prompt=prompt,
             image_limits=image_limits,
-            weight_versions=group[0].sample.drawn_by(samples.weight_versions),
+            weight_versions=_spans(group[0].sample, samples.weight_versions),
             finish_reason=group[0].sample.finish_reason,
-            warning=warning,
+            warning=" ".join(filter(None, (warning, "" if group[0].sample.covered else UNCOVERED))),
             latency_ms=latency_ms,
             created_at=created_at,
         )
@@ -85,7 +92,7 @@ def candidates(
     )
 
 
-def votes(samples: Samples, parse: Callable[[str], Parsed | Unparsed]) -> list[Vote]:
+def votes(samples: Samples, parse: Callable[..., Parsed | Unparsed]) -> list[Vote]:
     """Every reply read, the coolest and among these the likeliest first."""
     finished = samples.finished()
     certainties = [sample.mean_logprob for sample in finished]
@@ -93,8 +100,33 @@ def votes(samples: Samples, parse: Callable[[str], Parsed | Unparsed]) -> list[V
     weights: list[float | None] = [None] * len(finished)
     if known and len(known) == len(finished) and len({sample.temperature for sample in finished}) == 1:
         weights = [math.exp(certainty - max(known)) for certainty in known]
-    read = [Vote(sample, parse(sample.text), weight) for sample, weight in zip(finished, weights, strict=True)]
+    read = [Vote(sample, read_sample(sample, parse), weight) for sample, weight in zip(finished, weights, strict=True)]
     return sorted(read, key=lambda vote: (vote.sample.temperature or 0.0, -(vote.sample.mean_logprob or 0.0)))
+
+
+def read_sample(sample: Sample, parse: Callable[..., Parsed | Unparsed]) -> Parsed | Unparsed:
+    """What a reply says; a refusal and tool calls that the server made of it are told as such."""
+    given = {"reasoning": sample.reasoning, "finish_reason": sample.finish_reason}
+    read = parse(sample.text or sample.called, **{name: value for name, value in given.items() if value})
+    if sample.refusal:
+        words = " ".join(sample.refusal.split())[:500]
+        error = ParseError(code="refused", message=f"The model refused: “{words}”. Do this step yourself.")
+        return Unparsed(thought=read.thought, action_text="", error=error)
+    if sample.tools and not sample.text and isinstance(read, Unparsed):
+        message = f"{read.error.message} {TOOLS}"
+        return read.model_copy(update={"error": read.error.model_copy(update={"message": message})})
+    return read
+
+
+def _told(sample: Sample, values: list[_Number]) -> tuple[_Number, ...] | None:
+    """The tokens of a reply, or their logprobs, where they are those of the whole reply."""
+    return tuple(values) or None if sample.covered else None
+
+
+def _spans(sample: Sample, weights: tuple[str, ...]) -> tuple[WeightSpan, ...]:
+    """Which weights drew a reply; without counts where its tokens are left out."""
+    spans = sample.drawn_by(weights)
+    return spans if sample.covered else tuple(WeightSpan(version=span.version) for span in spans)
 
 
 def merged(read: list[Vote]) -> list[list[Vote]]:
@@ -119,7 +151,7 @@ def others_of(group: list[Vote], weights: tuple[str, ...]) -> tuple[Reply, ...]:
         left -= len(sample.token_ids)
         if left < 0:
             break
-        if sample.token_ids:
+        if sample.token_ids and sample.covered:
             others.append(
                 Reply(
                     token_ids=tuple(sample.token_ids),

@@ -1,15 +1,19 @@
 """Streamed chat completions of any OpenAI-compatible server, with the patience a real one needs."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from agent_backend.errors import PolicyRejected, PolicyUnavailable
 from agent_backend.policy.breaker import Breaker
-from agent_backend.policy.samples import Chunk, Samples
+from agent_backend.policy.samples import Samples
+from agent_backend.policy.streams import chunks
 from vocabulary.base import Frozen
 
 EXTRAS = (("return_token_ids",), ("top_k", "min_p"), ("logprobs", "top_logprobs"))
@@ -23,6 +27,20 @@ COUNT_WAIT = 2.0
 """Seconds it may take to count the tokens of a step."""
 EXCERPT = 500
 """Characters of a server's complaint that are passed on."""
+LONGEST_REPLY = 262_144
+"""Characters of one reply that are read; the rest is cut."""
+LONGEST_WAIT = 600.0
+"""Seconds that a server can ask to be left alone for."""
+SHORT_WAIT = 2.0
+"""Seconds that are waited within one question."""
+_SEVERAL = re.compile(
+    r"(?<![\\\w])n(?!\w)|best_of|(?:multiple|several|number of|more than one) (?:choice|completion|sample|repl)", re.I
+)
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size)|max(?:imum)?[ _]model[ _]len|prompt is too long|too many (?:input )?tokens"
+    r"|reduce the length|exceeds? the (?:maximum|context|available)",
+    re.I,
+)
 
 Heard = Callable[[Samples], Awaitable[None]]
 
@@ -35,6 +53,10 @@ class Waits(Frozen):
     total: float = 120.0
     attempts: int = 3
     pause: float = 0.25
+
+
+class Busy(PolicyUnavailable):
+    """The server answered that it cannot now; it may be asked again."""
 
 
 class Refused(PolicyRejected):
@@ -60,6 +82,8 @@ class Completions:
         self._waits = waits
         self._breaker = breaker or Breaker()
         self._refused: frozenset[str] = frozenset()
+        self._one_each = False
+        """Whether the server gives one reply a request."""
         self._root = base_url.rstrip("/").removesuffix("/v1")
         self._weights_url = self._root + "/weight_info"
         self._weights_told = True
@@ -95,8 +119,8 @@ class Completions:
         except TimeoutError:
             self._breaker.fail()
             raise PolicyUnavailable(f"the model did not finish within {self._waits.total:g} s") from None
-        except PolicyUnavailable:
-            self._breaker.fail()
+        except PolicyUnavailable as error:
+            self._breaker.fail(error.retry_after)
             raise
         self._breaker.succeed()
         return samples
@@ -152,47 +176,92 @@ class Completions:
         return Samples.together(parts)
 
     async def _learn(self, request: dict[str, Any], heard: Heard) -> Samples:
-        """Ask with every field the server may know; what it refuses is left out, and remembered once that helps."""
-        left_out = self._refused
+        """Ask with every field the server may know; what it refuses is left out, and remembered once that helps. A
+        server that refuses several replies a request is asked for one at a time."""
+        left_out, one_each = self._refused, self._one_each
         while True:
             body = {name: value for name, value in request.items() if name not in left_out}
             try:
-                samples = await self._persist(body, heard)
+                samples = await (self._one_by_one(body, heard) if one_each else self._persist(body, heard))
             except Refused as error:
+                if _TOO_LONG.search(error.body):
+                    raise PolicyRejected(
+                        f"the prompt is longer than the model takes: {error.body[:EXCERPT]}. Show it fewer "
+                        "screenshots (memory of the revision), or start its server with a longer context."
+                    ) from None
                 suspects = suspected(error.body, body)
-                if not suspects:
+                several = not one_each and body.get("n", 1) > 1
+                if several and (not suspects or _SEVERAL.search(error.body)) and not named(error.body, body):
+                    one_each, left_out = True, self._refused
+                elif suspects:
+                    left_out |= suspects
+                else:
                     raise
-                left_out |= suspects
             else:
-                self._refused = left_out
+                self._refused, self._one_each = left_out, one_each
                 return samples
 
+    async def _one_by_one(self, body: dict[str, Any], heard: Heard) -> Samples:
+        """The replies of as many requests for one each, one after the other; those that came stay when one fails."""
+        count = body.get("n", 1)
+        parts: list[Samples] = []
+        for place in range(count):
+            seed = {} if body.get("seed") is None else {"seed": body["seed"] + place}
+
+            async def hear(samples: Samples) -> None:
+                await heard(Samples.together([*parts, samples]))
+
+            try:
+                parts.append(await self._persist(body | {"n": 1} | seed, hear))
+            except PolicyUnavailable:
+                if not parts:
+                    raise
+                break
+        return Samples.together(parts)
+
     async def _persist(self, body: dict[str, Any], heard: Heard) -> Samples:
-        """Ask again while nobody answers; a server that answers but is slow is not asked twice."""
-        for attempt in range(self._waits.attempts):
+        """Ask again while nobody answers. A server that answers, slowly or badly, is not asked twice; one that failed
+        the last question is asked once."""
+        attempts = 1 if self._breaker.failing else self._waits.attempts
+        for attempt in range(attempts):
+            pause = self._waits.pause * 2**attempt
             try:
                 return await self._listen(body, heard)
             except httpx.ReadTimeout:
                 raise PolicyUnavailable(f"no token within {self._waits.token:g} s") from None
-            except (httpx.TransportError, PolicyUnavailable) as error:
-                if attempt == self._waits.attempts - 1:
+            except (httpx.TransportError, Busy) as error:
+                asked_for = error.retry_after if isinstance(error, Busy) else None
+                if attempt == attempts - 1 or (asked_for or 0.0) > SHORT_WAIT:
                     raise PolicyUnavailable(
-                        f"the model server does not answer: {error or type(error).__name__}"
+                        f"the model server does not answer: {error or type(error).__name__}{_later(asked_for)}",
+                        retry_after=asked_for,
                     ) from None
-            await asyncio.sleep(self._waits.pause * 2**attempt)
+                pause = max(pause, asked_for or 0.0)
+            await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
     async def _listen(self, body: dict[str, JsonValue], heard: Heard) -> Samples:
         temperature = body.get("temperature")
         samples = Samples(temperature=temperature if isinstance(temperature, int | float) else None)
+        whole = False
         async with self._client.stream("POST", "chat/completions", json=body) as response:
             await check(response)
             async for chunk in chunks(response):
-                if chunk.error is not None:
-                    raise PolicyUnavailable(chunk.error.message[:EXCERPT])
+                if chunk is None:
+                    whole = True
+                    break
                 samples.add(chunk)
                 await heard(samples)
+                if samples.longest > LONGEST_REPLY:
+                    samples.cut(LONGEST_REPLY)
+                    break
+        samples.end(whole=whole)
         return samples
+
+
+def named(complaint: str, body: dict[str, Any]) -> bool:
+    """Whether a refusal names one of the extra fields that were sent."""
+    return any(name in complaint for group in EXTRAS for name in group if name in body)
 
 
 def suspected(complaint: str, body: dict[str, Any]) -> frozenset[str]:
@@ -203,25 +272,31 @@ def suspected(complaint: str, body: dict[str, Any]) -> frozenset[str]:
 
 
 async def check(response: httpx.Response) -> None:
-    """Raises PolicyUnavailable, Refused or PolicyRejected unless a stream of events begins."""
+    """Raises Busy, Refused or PolicyRejected unless an answer begins."""
     if response.is_success:
         return
     text = (await response.aread()).decode(errors="replace")
     if response.status_code in RETRIED:
-        raise PolicyUnavailable(f"status {response.status_code}: {text[:EXCERPT]}")
+        wait = retry_after(response.headers.get("retry-after", ""))
+        raise Busy(f"status {response.status_code}: {text[:EXCERPT]}", retry_after=wait)
     if response.status_code in REFUSED:
         raise Refused(response.status_code, text)
-    raise PolicyRejected(f"the model server refused the request ({response.status_code}): {text[:EXCERPT]}")
+    hint = " Check the key of this endpoint." if response.status_code in (401, 403) else ""
+    raise PolicyRejected(f"the model server refused the request ({response.status_code}): {text[:EXCERPT]}{hint}")
 
 
-async def chunks(response: httpx.Response) -> AsyncIterator[Chunk]:
-    """The chunks of a stream of server-sent events. Raises PolicyUnavailable when it is no such stream."""
-    async for line in response.aiter_lines():
-        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
-        if data == "[DONE]":
-            return
-        if data:
-            try:
-                yield Chunk.model_validate_json(data)
-            except ValidationError as error:
-                raise PolicyUnavailable(f"the model server sent no completion chunk: {error.title}") from None
+def retry_after(header: str, now: datetime | None = None) -> float | None:
+    """Seconds that a `Retry-After` asks for (RFC 9110, section 10.2.3); None where it says nothing readable."""
+    text = header.strip()
+    if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text):
+        return min(float(text), LONGEST_WAIT)
+    try:
+        then = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    then = then if then.tzinfo else then.replace(tzinfo=UTC)
+    return min(max((then - (now or datetime.now(UTC))).total_seconds(), 0.0), LONGEST_WAIT)
+
+
+def _later(wait: float | None) -> str:
+    return f" (it asks to be left alone for {wait:.0f} s)" if wait else ""

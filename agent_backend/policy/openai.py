@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import httpx
 from pydantic import AfterValidator, HttpUrl, JsonValue, SecretStr, TypeAdapter
 
-from agent_backend.errors import PolicyError
+from agent_backend.errors import PolicyError, PolicyUnavailable
 from agent_backend.policy.candidates import candidates
 from agent_backend.policy.completions import Completions, Waits
 from agent_backend.policy.limits import mismatch, sizes_of
@@ -133,12 +133,14 @@ class OpenAIPolicy:
         finally:
             if keeping is not None and not keeping.done():
                 keeping.cancel()
+        if not samples.by_index:
+            raise PolicyUnavailable("the model server answered without any reply (no choices): look into its log")
         screen = Screen.of(observation)
         sizes = sizes_of(messages, past.steps, observation)
         warning = mismatch(samples.prompt_token_ids or (), sizes, limits) if self._dialect.absolute else ""
 
-        def parse(text: str) -> Parsed | Unparsed:
-            return self._dialect.parse(text, screen)
+        def parse(text: str, **given: Any) -> Parsed | Unparsed:
+            return self._dialect.parse(text, screen, **given)
 
         return candidates(
             samples,

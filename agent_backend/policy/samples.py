@@ -1,13 +1,28 @@
 """One sampled reply on its way: what a stream of completion chunks adds up to."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from vocabulary.messages import Partial
 from vocabulary.proposals import WeightSpan, spans_counted
 
+CUT = "cut"
+"""The finish reason of a reply whose stream broke off."""
+LONGEST_PARTIAL = 20_000
+"""Characters of a growing reply that are shown."""
 _SPANS = TypeAdapter(tuple[WeightSpan, ...])
 
 
@@ -31,31 +46,80 @@ class Logprobs(_Chunk):
 
 
 class Delta(_Chunk):
-    content: str | None = None
+    """What a chunk adds to a reply; the texts are unchecked, since a text may end in half a character."""
+
+    content: Any = None
+    """A text, or parts of one."""
+    reasoning: Any = None
+    reasoning_content: Any = None
+    """The same as `reasoning`, at other servers."""
+    refusal: Any = None
+    tool_calls: Any = None
 
 
 class Choice(_Chunk):
     index: int = 0
-    delta: Delta = Delta()
+    delta: Delta | None = None
+    message: Delta | None = None
+    """The whole reply, of a server that does not stream."""
     logprobs: Logprobs | None = None
     token_ids: list[int] | None = None
     finish_reason: str | None = None
+
+    @field_validator("logprobs", "token_ids", mode="wrap")
+    @classmethod
+    def _none_where_unreadable(cls, given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+        """A reply can be read without them; nobody trains on it then."""
+        try:
+            return read(given)
+        except ValidationError:
+            return None
+
     weight_versions: JsonValue = None
     """`trainer.serve` says with a reply's end which weights drew how many of its tokens."""
 
 
-class Failure(_Chunk):
-    message: str = "the server gave up"
-
-
 class Chunk(_Chunk):
-    """One server-sent event of a chat completion."""
+    """One server-sent event of a chat completion, or the whole completion of a server that does not stream."""
 
-    choices: list[Choice] = []
+    choices: list[Choice] | None = None
     prompt_token_ids: list[int] | None = None
     weight_version: str | None = None
     """Not every server says it."""
-    error: Failure | None = None
+    error: Any = None
+    """An object with a message, or a text."""
+
+
+def text_in(said: Any) -> str:
+    """The text of a field that holds one, or a list of parts with one each."""
+    if isinstance(said, str):
+        return said
+    if isinstance(said, list):
+        return "".join(map(text_in, said))
+    return text_in(said.get("text")) if isinstance(said, dict) else ""
+
+
+def failure_in(said: Any) -> str:
+    """The words of an error that a server tells as a text or an object."""
+    if isinstance(said, dict):
+        words = (failure_in(said[name]) for name in ("message", "error", "detail", "msg") if said.get(name))
+        return next(words, json.dumps(said, default=str))
+    if isinstance(said, list):
+        return "; ".join(map(failure_in, said))
+    return str(said) or "the server gave up"
+
+
+def whole_text(text: str) -> str:
+    """A text whose surrogate halves are joined; one without its other half becomes U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+@dataclass(slots=True)
+class ToolCall:
+    """A tool call that the server made of a reply, as far as it was sent."""
+
+    name: str = ""
+    arguments: str = ""
 
 
 @dataclass(slots=True)
@@ -63,6 +127,13 @@ class Sample:
     """One reply: its text, and its sampled token ids with their logprobs where the server gives them."""
 
     text: str = ""
+    """Its content."""
+    reasoning: str = ""
+    """What the server sent apart from the content."""
+    refusal: str = ""
+    halves: list[str] = field(default_factory=lambda: ["", ""])
+    """Halves of characters that content and reasoning end in so far."""
+    tools: dict[int, ToolCall] = field(default_factory=dict)
     token_ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     alternatives: list[TokenLogprob] = field(default_factory=list)
@@ -72,9 +143,19 @@ class Sample:
     weight_versions: tuple[WeightSpan, ...] = ()
     """Which weights drew its tokens, as far as the server says it of this reply."""
 
+    untold: bool = False
+    """Whether some of its text came without its tokens."""
+
     def add(self, choice: Choice) -> None:
         """Take one chunk's share."""
-        self.text += choice.delta.content or ""
+        delta = choice.delta or choice.message or Delta()
+        said = text_in(delta.content)
+        reasoned = text_in(delta.reasoning) or text_in(delta.reasoning_content)
+        self.text += self._joined(0, said)
+        self.reasoning += self._joined(1, reasoned)
+        self.refusal += whole_text(text_in(delta.refusal))
+        self._add_tools(delta.tool_calls)
+        self.untold |= bool(said or reasoned) and not choice.token_ids
         self.token_ids += choice.token_ids or []
         if choice.logprobs is not None:
             tokens = choice.logprobs.content or []
@@ -82,6 +163,56 @@ class Sample:
             self.alternatives += [token for token in tokens if token.top_logprobs]
         self.finish_reason = choice.finish_reason or self.finish_reason
         self.weight_versions = _spans_said(choice.weight_versions) or self.weight_versions
+
+    def _add_tools(self, calls: Any) -> None:
+        for place, call in enumerate(calls if isinstance(calls, list) else []):
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict):
+                index = call.get("index")
+                tool = self.tools.setdefault(index if isinstance(index, int) else place, ToolCall())
+                tool.name += text_in(function.get("name"))
+                given = function.get("arguments")
+                tool.arguments += json.dumps(given) if isinstance(given, dict) else text_in(given)
+
+    def _joined(self, place: int, said: str) -> str:
+        """A share of a text with the half of a character that the last one ended in; its own last half waits."""
+        said = self.halves[place] + said
+        half = said[-1:] if "\ud800" <= said[-1:] <= "\udbff" else ""
+        self.halves[place] = half
+        return whole_text(said.removesuffix(half)) if half else whole_text(said)
+
+    def end(self) -> None:
+        """Keep what waits for more that will not come."""
+        self.text += whole_text(self.halves[0])
+        self.reasoning += whole_text(self.halves[1])
+        self.halves = ["", ""]
+
+    @property
+    def called(self) -> str:
+        """Its tool calls as a model writes them."""
+        calls = (
+            f'<tool_call>\n{{"name": {json.dumps(tool.name)}, "arguments": {tool.arguments or "{}"}}}\n</tool_call>'
+            for _, tool in sorted(self.tools.items())
+        )
+        return whole_text("\n".join(calls))
+
+    @property
+    def raw_text(self) -> str:
+        """The whole reply, as it would have come without the server's parsers."""
+        text = self.text or self.called or self.refusal
+        return f"<think>\n{self.reasoning.strip()}\n</think>\n\n{text}" if self.reasoning.strip() else text
+
+    @property
+    def length(self) -> int:
+        """Characters so far."""
+        return len(self.text) + len(self.reasoning) + sum(len(tool.arguments) for tool in self.tools.values())
+
+    @property
+    def covered(self) -> bool:
+        """Whether its tokens are those of the whole reply; reasoning may come without any."""
+        return not (self.reasoning and self.token_ids) or (
+            not self.untold and (not self.logprobs or len(self.logprobs) == len(self.token_ids))
+        )
 
     def drawn_by(self, names: Sequence[str]) -> tuple[WeightSpan, ...]:
         """Which weights drew its tokens; `names` are those that answered, where nothing is said of this reply.
@@ -114,7 +245,7 @@ class Samples:
         """Take one chunk."""
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
         self.meet(chunk.weight_version)
-        for choice in chunk.choices:
+        for choice in chunk.choices or ():
             sample = self.by_index.setdefault(choice.index, Sample(temperature=self.temperature))
             sample.add(choice)
             for span in sample.weight_versions:
@@ -137,9 +268,31 @@ class Samples:
                 whole.meet(version)
         return whole
 
+    @property
+    def longest(self) -> int:
+        """Characters of the longest reply so far."""
+        return max((sample.length for sample in self.by_index.values()), default=0)
+
+    def cut(self, longest: int) -> None:
+        """Mark replies of more characters as cut by a bound."""
+        for sample in self.by_index.values():
+            if sample.length > longest:
+                sample.finish_reason = "length"
+
+    def end(self, *, whole: bool) -> None:
+        """Mark replies that did not come to their end: the stream broke off, or the server told it of others only."""
+        told = any(sample.finish_reason for sample in self.by_index.values())
+        for sample in self.by_index.values():
+            sample.end()
+            if sample.finish_reason is None and (told or not whole):
+                sample.finish_reason = CUT
+
     def partials(self) -> tuple[Partial, ...]:
-        """The texts so far, for people."""
-        return tuple(Partial(index=index, text=sample.text) for index, sample in sorted(self.by_index.items()))
+        """The texts so far, for people; of a long one its end."""
+        return tuple(
+            Partial(index=index, text=(sample.reasoning + (sample.text or sample.called))[-LONGEST_PARTIAL:])
+            for index, sample in sorted(self.by_index.items())
+        )
 
     def finished(self) -> list[Sample]:
         """The replies in order."""

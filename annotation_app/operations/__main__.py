@@ -217,6 +217,14 @@ def _restore(arguments: argparse.Namespace, rest: list[str], console: Console) -
     return 0
 
 
+def _parse_replies(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    os.chdir(ROOT)
+    options = ["--dialect", arguments.dialect, "--size", arguments.size]
+    if arguments.finish_reason is not None:
+        options += ["--finish-reason", arguments.finish_reason]
+    os.execv(sys.executable, [sys.executable, "-m", "vocabulary.parse", *options])
+
+
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
@@ -292,6 +300,12 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--small", action="store_true", help="the toy world's, with servers of its own, in minutes")
     how.add_argument("--resume", action="store_true", help="begin with the last turn, which failed or was cancelled")
     wheel.add_argument("--data", type=Path, default=DATA, help="where it is kept (.data; --small: .data/wheel)")
+    replies = add(
+        "parse", _parse_replies, "read replies of models, JSON Lines in and out", environment=Environment.PRESENT
+    )
+    replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/vocabulary.md)")
+    replies.add_argument("--size", required=True, help="the picture the model saw, such as 1920x1080 (pixels)")
+    replies.add_argument("--finish-reason", help="why the server stopped, for lines that name none")
     osworld = add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
     bench = add("bench", _bench, "run a benchmark; its last line is one JSON object", takes_rest=True)

@@ -6,16 +6,27 @@ the arguments beside the action; `x` and `y` or `coordinate` for a point; the na
 """
 
 import json
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from vocabulary.actions import Action
-from vocabulary.calls import Call, Unreadable
+from vocabulary.calls import Call, Unreadable, several
 from vocabulary.dialect import Screen
 from vocabulary.families import FamilyDialect, Grammar, Reading
 from vocabulary.functions import point_of, read_action
 from vocabulary.grids import Grid, thousandths
 from vocabulary.styles import Style, write_action
+from vocabulary.turns import (
+    Reply,
+    begins_another,
+    call_end,
+    follows_another,
+    no_action,
+    plain_thought,
+    trimmed,
+    unwrapped,
+)
 
 FRAME = """{opening}
 
@@ -104,6 +115,13 @@ PHONE = {
 
 _POINTS = ("point", "start_point", "end_point")
 _NUMBERS = ("amount", "time", "timeout")
+_THOUGHTS = ("thought", "thoughts", "reasoning")
+_SUCCESSES, _FAILURES = ("success", "succeeded", "done"), ("failure", "fail", "failed", "infeasible")
+_PIXELS_A_NOTCH = 100
+_HEAD = re.compile(r'\{\s*"(?:thoughts?|reasoning|action|name|kind|function|arguments)"\s*:')
+_LABELS = re.compile(r"\A\s*Thought\s*[:：]\s*|(?:\A|(?<=\n))[ \t]*Action\s*[:：]\s*\Z")
+_SINGLE_QUOTES = re.compile(r"\{\s*'\w+'\s*:")
+_COMMA_TOO_MANY = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[}\]])', re.DOTALL)
 _NAMES = {
     "left_click": "click",
     "mouse_move": "move_to",
@@ -116,6 +134,11 @@ _NAMES = {
     "answer": "finished",
     "left_mouse_down": "mouse_down",
     "left_mouse_up": "mouse_up",
+    "key_down": "press",
+    "key_up": "release",
+    "open": "open_app",
+    "ask_user": "call_user",
+    "interact": "call_user",
 }
 """What others call our functions."""
 _KEYS = {
@@ -152,17 +175,20 @@ class JsonCalls:
         return _dump({**_thinking(thought), "summary": summary})
 
     def read(self, text: str, screen: Screen) -> Reading:
-        thought, said = text.strip(), ""
+        reply = unwrapped(text, _HEAD)
+        thought, said = plain_thought(reply.thinking, reply.text), ""
         try:
-            calls = _objects(text)
-            if calls:
-                start, end, value = calls[0]
-                thought, said = _thought_of(text[:start], value), text[start:end]
-            if not any(map(_acts, (value for _, _, value in calls))):
-                raise Unreadable("no_action", "The reply holds no action.")
-            if len(calls) > 1:
-                raise Unreadable("several_actions", f"The reply holds {len(calls)} objects; one is expected.")
-            return Reading(thought, said, read_action(_call_of(calls[0][2]), screen, self.style.grid))
+            found = [(start, end, _one_of(value)) for start, end, value in _objects(reply.text)]
+            acting = [one for one in found if _acts(one[2])]
+            for start, end, value in (acting or found)[:1]:
+                thought, said = _thought_of(reply, reply.text[:start], value), reply.text[start:end]
+            if not acting:
+                hint = " Write JSON with double quotes." if _SINGLE_QUOTES.search(reply.text) else ""
+                raise Unreadable("no_action", no_action(reply) + hint)
+            if len(acting) > 1:
+                raise several(f"it holds {len(acting)} objects that act")
+            _check_around(reply, *acting[0][:2])
+            return Reading(thought, said, read_action(_call_of(acting[0][2]), screen, self.style.grid))
         except Unreadable as unreadable:
             return Reading(thought, said, unreadable)
 
@@ -186,14 +212,16 @@ def _as_json(name: str, key: str, value: str) -> Any:
     return value
 
 
-def _objects(text: str) -> list[tuple[int, int, dict[str, Any]]]:
+_Object = tuple[int, int, dict[str, Any]]
+
+
+def _objects(text: str) -> list[_Object]:
     """Every JSON object that stands in a text by itself, with its place.
 
     A brace that begins no object is prose. One that does and has no good end is refused with all that it holds: what
     stands inside it would be half of what was meant. Raises Unreadable.
     """
-    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
-    found: list[tuple[int, int, dict[str, Any]]] = []
+    found: list[_Object] = []
     position = text.find("{")
     for _ in range(_MOST_OBJECTS):
         if position < 0:
@@ -201,15 +229,46 @@ def _objects(text: str) -> list[tuple[int, int, dict[str, Any]]]:
         if text[position + 1 :].lstrip()[:1] not in ('"', "}"):
             position = text.find("{", position + 1)
             continue
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, Unreadable):
-                raise
-            raise Unreadable("unfinished_call", "The JSON is cut, or a quote or a bracket is out of place.") from None
+        value, end = _decoded(text, position)
         found.append((position, end, value))
         position = text.find("{", end)
     return found
+
+
+def _decoded(text: str, position: int) -> tuple[dict[str, Any], int]:
+    """The object that begins at a place, and where it ends; raw line breaks in texts and commas too many are read.
+
+    Raises Unreadable.
+    """
+    try:
+        return cast(tuple[dict[str, Any], int], _DECODER.raw_decode(text, position))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, Unreadable):
+            raise
+    try:
+        mended = _COMMA_TOO_MANY.sub(lambda found: found[1] or f" {found[2]}", text[position:])
+        value, end = _DECODER.raw_decode(mended)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, Unreadable):
+            raise
+        raise Unreadable(
+            "unfinished_call",
+            'The JSON is cut, or a quote or a bracket is out of place. Write quotes in a text as \\".',
+        ) from None
+    return value, position + end
+
+
+def _check_around(reply: Reply, start: int, end: int) -> None:
+    """Raises Unreadable unless what stands around an object is wrappers and prose."""
+    before, rest = reply.text[:start], reply.text[end:]
+    if follows_another(before):
+        raise several("a call of another form stands before it")
+    if begins_another(rest):
+        raise several()
+    if before.rstrip().endswith("[") and not rest.lstrip().startswith("]"):
+        raise Unreadable("unfinished_call", "The array of actions is cut.")
+    if reply.open and call_end(rest, 0) < len(rest):
+        raise Unreadable("unfinished_call", "The thinking tag never closes, and text follows the action.")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -223,24 +282,36 @@ def _no_number(name: str) -> Any:
     raise Unreadable("bad_value", f"{name} is no value.")
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number, strict=False)
+
+
 def _acts(value: dict[str, Any]) -> bool:
     return any(key in value for key in ("action", "name", "kind", "function"))
 
 
-def _thought_of(before: str, value: dict[str, Any]) -> str:
-    """What the object says it thought, else what stands before it."""
-    for key in ("thought", "thoughts", "reasoning"):
+def _one_of(value: dict[str, Any]) -> dict[str, Any]:
+    """The one action of an object that lists its actions; another object as it is. Raises Unreadable."""
+    listed = next((value[key] for key in ("actions", "tool_calls") if isinstance(value.get(key), list)), None)
+    if listed is None or _acts(value) or not all(isinstance(one, dict) for one in listed):
+        return value
+    if len(listed) > 1:
+        raise several(f"it lists {len(listed)}")
+    thoughts = {key: value[key] for key in _THOUGHTS if key in value}
+    return {**thoughts, **listed[0]} if listed else value
+
+
+def _thought_of(reply: Reply, before: str, value: dict[str, Any]) -> str:
+    """What the object says it thought, else what stands before it; what was thought in tags comes first."""
+    for key in _THOUGHTS:
         if isinstance(value.get(key), str):
-            return str(value[key])
-    before = before.strip()
-    for opening in ("<tool_call>", "```json", "```", "["):
-        before = before.removesuffix(opening).rstrip()
-    return before
+            said = str(value[key])
+            return f"{reply.thinking}\n{said}" if reply.thinking else said
+    return plain_thought(reply.thinking, _LABELS.sub("", trimmed(before.rstrip().removesuffix("["))))
 
 
 def _call_of(value: dict[str, Any]) -> Call:
     """The call an object means. Raises Unreadable."""
-    said = {key: item for key, item in value.items() if key not in ("thought", "thoughts", "reasoning")}
+    said = {key: item for key, item in value.items() if key not in _THOUGHTS}
     for inner in ("function", "action"):
         if isinstance(said.get(inner), dict):
             said = said[inner]
@@ -248,7 +319,7 @@ def _call_of(value: dict[str, Any]) -> Call:
     given = said.pop("arguments", None) if "arguments" in said else said.pop("parameters", None)
     if isinstance(given, str):
         try:
-            given = json.loads(given, object_pairs_hook=_once, parse_constant=_no_number)
+            given = json.loads(given, object_pairs_hook=_once, parse_constant=_no_number, strict=False)
         except Unreadable:
             raise
         except (ValueError, RecursionError):
@@ -259,18 +330,80 @@ def _call_of(value: dict[str, Any]) -> Call:
     arguments = dict(arguments)
     if name in _TOOLS_OF_OTHERS and isinstance(arguments.get("action"), str):
         name = arguments.pop("action")
-    return Call(_NAMES.get(name, name), _arguments(name, arguments))
+    name, arguments = _in_our_words(name, {key: item for key, item in arguments.items() if item is not None})
+    return Call(name, _arguments(name, arguments))
+
+
+def _in_our_words(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A call of a computer tool as one of `vocabulary.functions`. Raises Unreadable."""
+    if name in ("terminate", "finish") and "status" in given:
+        return _end({**given})
+    if name in ("scroll", "hscroll") and "pixels" in given and "direction" not in given:
+        return _wheel(name, {**given})
+    if name == "system_button":
+        return _button({**given})
+    if name == "left_click_drag" and "start_coordinate" in given:
+        return "drag", _renamed(given, start_coordinate="start_point", coordinate="end_point")
+    if name == "swipe" and "coordinate2" in given:
+        return "swipe", _renamed(given, coordinate="start_point", coordinate2="end_point")
+    name = _NAMES.get(name, name)
+    if name in ("hotkey", "press", "release"):
+        given = _renamed(given, text="key")
+    elif name == "open_app":
+        given = _renamed(given, text="app_name")
+    return name, given
+
+
+def _end(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A success is the end; a failure is a call for help, since only a person says that a task cannot be done."""
+    status = str(given.pop("status")).strip().lower()
+    if status not in _SUCCESSES and status not in _FAILURES:
+        raise Unreadable("bad_value", f"The status is success or failure, not “{status[:40]}”.")
+    if status in _SUCCESSES:
+        return "finished", given
+    return "call_user", given or {"content": "I cannot do this task."}
+
+
+def _wheel(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Pixels to scroll as a direction and notches: negative is down, and left for hscroll."""
+    pixels = given.pop("pixels")
+    try:
+        amount = float(pixels)
+    except (TypeError, ValueError):
+        amount = 0.0
+    if not amount or abs(amount) > 1e6:
+        raise Unreadable("bad_value", f"{name} needs a number of pixels, not 0.")
+    ways = ("right", "left") if name == "hscroll" else ("up", "down")
+    notches = max(1, round(abs(amount) / _PIXELS_A_NOTCH))
+    return "scroll", {**given, "direction": ways[amount < 0], "amount": notches}
+
+
+def _button(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    button = str(given.pop("button", "")).strip().lower()
+    if button == "enter":
+        return "hotkey", {**given, "key": "enter"}
+    if button not in ("back", "home"):
+        raise Unreadable("bad_value", f"The button is back, home or enter, not “{button[:40]}”.")
+    return f"press_{button}", given
+
+
+def _renamed(given: dict[str, Any], **names: str) -> dict[str, Any]:
+    """Fields under other names. Raises Unreadable where two would be one."""
+    renamed = {names.get(key, key): value for key, value in given.items()}
+    if len(renamed) < len(given):
+        raise Unreadable("bad_arguments", "An argument stands twice, under two names.")
+    return renamed
 
 
 def _arguments(name: str, given: dict[str, Any]) -> dict[str, str]:
-    """Arguments as texts, points under one name."""
+    """Arguments as texts, points under one name. Raises Unreadable."""
     if "x" in given and "y" in given:
-        given = {"point": [given["x"], given["y"]], **{k: v for k, v in given.items() if k not in ("x", "y")}}
-    arguments: dict[str, str] = {}
-    for key, value in given.items():
-        if value is not None:
-            arguments[_KEYS.get(key, key)] = _dump(value) if (name, key) == ("call_tool", "arguments") else _text(value)
-    return arguments
+        rest = {key: value for key, value in given.items() if key not in ("x", "y")}
+        given = {"point": [given["x"], given["y"]], **rest} if "point" not in rest else {**given}
+    return {
+        key: _dump(value) if (name, key) == ("call_tool", "arguments") else _text(value)
+        for key, value in _renamed(given, **_KEYS).items()
+    }
 
 
 def _text(value: Any) -> str:

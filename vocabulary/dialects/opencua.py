@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vocabulary.actions import Action
-from vocabulary.calls import Call, Unreadable
-from vocabulary.code_calls import call_of_code, unfinished
+from vocabulary.calls import Call, Unreadable, several
+from vocabulary.code_calls import call_of_code, is_code, unfinished
 from vocabulary.descriptions import describe
 from vocabulary.dialect import Screen
 from vocabulary.families import FamilyDialect, Grammar, Reading
@@ -20,6 +20,17 @@ from vocabulary.grids import Grid
 from vocabulary.proposals import ImageLimits
 from vocabulary.resize import FACTOR, MAX_PIXELS, smart_resize
 from vocabulary.styles import Style, write_action
+from vocabulary.turns import (
+    TURN_LINE,
+    Reply,
+    begins_another,
+    call_end,
+    follows_another,
+    no_action,
+    plain_thought,
+    trimmed,
+    unwrapped,
+)
 
 FRAME = """{opening}
 
@@ -213,13 +224,25 @@ class CodeSections:
         return f"{_thinking(thought)}## Action:\n{' '.join(summary.split())}"
 
     def read(self, text: str, screen: Screen) -> Reading:
-        thought, code = _apart(text)
+        reply = unwrapped(text.replace("\r\n", "\n"), _SECTION, fences=False)
+        found = _HEAD.search(reply.text)
+        head = _CODE_HEAD.search(reply.text) or found
+        before = reply.text[: head.start()] if head else reply.text
+        thought, code = _thought_of(reply, before), ""
         try:
-            if isinstance(code, Unreadable):
-                return Reading(thought, "", code)
+            if head is None:
+                raise Unreadable("no_action", "The reply holds no code." if reply.text.strip() else no_action(reply))
+            words = _ACTION_HEAD.search(before)
+            if follows_another(before[: words.start()] if words else before):
+                raise several("a call stands before the code")
+            code, rest = _code_of(reply.text[head.end() if _CODE_HEAD.match(head[0]) else head.start() :])
+            if begins_another(rest):
+                raise several()
+            if reply.open and call_end(rest, 0) < len(rest):
+                raise unfinished()
             return Reading(thought, code, read_action(call_of_code(code), screen, self.style.grid))
         except Unreadable as unreadable:
-            return Reading(thought, code if isinstance(code, str) else "", unreadable)
+            return Reading(thought, code, unreadable)
 
 
 _CODE_HEAD = re.compile(r"^##[ \t]*Code[ \t]*[:：]?[ \t]*\n?", re.MULTILINE)
@@ -227,27 +250,24 @@ _ACTION_HEAD = re.compile(r"^##[ \t]*Action[ \t]*[:：]?", re.MULTILINE)
 _LABEL = re.compile(r"\s*##[ \t]*(?:Thought|Observation)[ \t]*[:：]?[ \t]*")
 _INNER_LABEL = re.compile(r"^##[ \t]*Thought[ \t]*[:：]?[ \t]*\n?", re.MULTILINE)
 _FENCE = re.compile(r"^```(?:python|py|code)?[ \t]*$", re.MULTILINE)
-_BARE = re.compile(r"^(?:pyautogui|computer|mobile|browser|tools)\.[A-Za-z]", re.MULTILINE)
+_CLOSING_FENCE = re.compile(r"^```(?!\w)", re.MULTILINE)
+_FENCE_ON_A_LINE = re.compile(r"```(?:python|py|code)?[ \t]*([^`\n]+)```")
+_MODULE = r"(?:pyautogui|computer|mobile|browser|tools)\."
+_HEAD = re.compile(
+    rf"{_CODE_HEAD.pattern}|{_FENCE.pattern}|^```(?:python|py|code)?[ \t]*{_MODULE}|^{_MODULE}[A-Za-z]", re.MULTILINE
+)
+_SECTION = re.compile(rf"{_ACTION_HEAD.pattern}|{_HEAD.pattern}", re.MULTILINE)
+_NEXT_TURN = re.compile(rf"{TURN_LINE.pattern}|^[ \t]*#{{1,4}}[ \t]*(?:Step|Code)\b", re.MULTILINE)
+_CODE_LINE = re.compile(rf"\s*(?:$|#(?!#)|import |from |(?:{_MODULE}|time\.)|[A-Za-z_]\w*\()")
 
 
 def _thinking(thought: str) -> str:
     return f"## Thought:\n{thought}\n\n" if thought else ""
 
 
-def _apart(text: str) -> tuple[str, str | Unreadable]:
-    """(thought, code or why there is none)."""
-    heads = list(_CODE_HEAD.finditer(text))
-    begin = heads[0] if heads else _FENCE.search(text) or _BARE.search(text)
-    before, rest = (text[: begin.start()], text[begin.end() :]) if begin else (text, "")
-    if begin is not None and not heads:
-        rest = text[begin.start() :]
+def _thought_of(reply: Reply, before: str) -> str:
     actions = list(_ACTION_HEAD.finditer(before))
-    thought = _labelled(before[: actions[-1].start()] if actions else before)
-    if begin is None:
-        return thought, Unreadable("no_action", "The reply holds no code.")
-    if len(heads) > 1:
-        return thought, Unreadable("several_actions", f"The reply holds {len(heads)} codes; one is expected.")
-    return thought, _unfenced(rest.strip())
+    return plain_thought(reply.thinking, _labelled(trimmed(before[: actions[-1].start()] if actions else before)))
 
 
 def _labelled(text: str) -> str:
@@ -259,13 +279,30 @@ def _labelled(text: str) -> str:
     return _INNER_LABEL.sub("", text, count=1).strip() if observed else text
 
 
-def _unfenced(code: str) -> str | Unreadable:
-    """Code without its fence; where one opens and does not close, the reply was cut."""
-    opening = _FENCE.match(code)
+def _code_of(text: str) -> tuple[str, str]:
+    """(code without its fence, what follows it). Raises Unreadable where a fence opens and does not close."""
+    text = text.strip()
+    if on_a_line := _FENCE_ON_A_LINE.match(text):
+        return on_a_line[1].strip(), text[on_a_line.end() :]
+    opening = _FENCE.match(text)
     if opening is None:
-        return code
-    closing = _FENCE.search(code, opening.end())
-    return code[opening.end() : closing.start()].strip() if closing else unfinished()
+        return _bare_code(text)
+    closing = _CLOSING_FENCE.search(text, opening.end())
+    if closing is None:
+        raise unfinished()
+    return text[opening.end() : closing.start()].strip(), text[closing.end() :]
+
+
+def _bare_code(text: str) -> tuple[str, str]:
+    """The same where there is no fence: the lines that look like code."""
+    turn = _NEXT_TURN.search(text)
+    if turn:
+        return text[: turn.start()].strip(), text[turn.start() :]
+    if "\n" not in text or is_code(text):
+        return text, ""
+    lines = text.split("\n")
+    count = next((number for number, line in enumerate(lines) if not _CODE_LINE.match(line)), len(lines))
+    return "\n".join(lines[:count]).strip(), "\n".join(lines[count:])
 
 
 _GIVEN = "You get a task, your past steps and the latest screenshots, and give the next action as code."

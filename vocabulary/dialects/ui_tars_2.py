@@ -9,18 +9,19 @@ A value that holds a tag of this grammar is written with `&lt;` for the tag's fi
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pydantic import JsonValue, TypeAdapter
 
 from vocabulary.actions import Action
-from vocabulary.calls import Call, Unreadable
+from vocabulary.calls import Call, Unreadable, several
 from vocabulary.dialect import Screen
 from vocabulary.families import FamilyDialect, Grammar, Reading
 from vocabulary.functions import read_action
 from vocabulary.grids import Grid, thousandths
 from vocabulary.styles import Style, write_action
+from vocabulary.turns import begins_another, call_end, follows_another, no_action, plain_thought, unwrapped
 
 FRAME = """{opening}
 
@@ -109,11 +110,13 @@ PHONE = {
     **END,
 }
 
-_TAG = r"(/?(?:parameter|function|seed:|think))"
+_TAG = r"(/?(?:parameter|function|seed:|think|\|im_))"
 _TAG_BEGINS, _TAG_ESCAPED = re.compile(f"<{_TAG}"), re.compile(f"&((?:amp;)*)lt;{_TAG}")
-_THINK = re.compile(r"\s*<(think\w{0,80})>")
 _FUNCTION, _PARAMETER = re.compile(r"<function=([^<>\n]{1,200})>"), re.compile(r"\s*<parameter=([^<>\n]{1,100})>")
 _CALL = "<seed:tool_call>"
+_HEAD = re.compile(r"<function=|<seed:tool_call>")
+_RAW_TAG = re.compile(r"</?(?:function|seed:tool_call)\b|<parameter=|<\|im_(?:start|end)\|>")
+"""What no value holds, since it is written with `&lt;`: a value before it has no end of its own."""
 _TAGLESS = re.compile(r"\s*(\w+)>(\w+)>point>(-?[\d.]+ -?[\d.]+)\s*$")
 """A call whose tags were taken for special tokens and lost: `click>point>point>112 56`."""
 _STRINGS: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
@@ -140,14 +143,16 @@ class SeedCalls:
         return f"{_thinking(thought)}Action_Summary: {_escaped(summary)}"
 
     def read(self, text: str, screen: Screen) -> Reading:
-        thought, said = _apart(text)
+        reply = unwrapped(text, _HEAD)
+        before, said = _apart(reply.text)
+        thought = plain_thought(_unescaped(reply.thinking), _unescaped(before))
         try:
-            calls = tuple(_calls(said)) or _tagless(said)
-            if not calls:
-                raise Unreadable("no_action", "The reply holds no action.")
-            if len(calls) > 1:
-                raise Unreadable("several_actions", f"The reply holds {len(calls)} actions; one is expected.")
-            return Reading(thought, said, read_action(_from_seed(calls[0]), screen, self.style.grid))
+            call = _one_call(said, open_thinking=reply.open)
+            if call is None:
+                raise Unreadable("no_action", no_action(reply))
+            if follows_another(before):
+                raise several("a call of another form stands before it")
+            return Reading(thought, said, read_action(_from_seed(call), screen, self.style.grid))
         except Unreadable as unreadable:
             return Reading(thought, said, unreadable)
 
@@ -173,50 +178,57 @@ def _value(text: str) -> str:
 
 
 def _apart(text: str) -> tuple[str, str]:
-    """(thought, all from the call on)."""
-    thought, rest = "", text
-    if think := _THINK.match(text):
-        inside, closed, after = text[think.end() :].partition(f"</{think[1]}>")
-        thought, rest = (inside, after) if closed else ("", inside)
-    starts = [at for at in (rest.find(_CALL), rest.find("<function=")) if at >= 0]
-    begin = min(starts) if starts else 0 if _TAGLESS.match(rest) else len(rest)
-    before = rest[:begin].strip()
-    return "\n".join(filter(None, (_unescaped(thought).strip(), _unescaped(before)))), rest[begin:].strip()
+    """(what stands before the call, all from the call on)."""
+    if _TAGLESS.match(text):
+        return "", text.strip()
+    head = _HEAD.search(text)
+    begin = head.start() if head else len(text)
+    return text[:begin], text[begin:].strip()
 
 
-def _calls(text: str) -> Iterator[Call]:
-    """Every function called. Raises Unreadable where one does not end."""
-    position = 0
-    while head := _FUNCTION.search(text, position):
-        arguments: dict[str, str] = {}
-        position = head.end()
-        while parameter := _PARAMETER.match(text, position):
-            end = text.find("</parameter>", parameter.end())
-            if end < 0:
-                raise _unfinished()
-            if parameter[1] in arguments:
-                raise Unreadable("bad_arguments", f"The argument {parameter[1]} stands twice.")
-            arguments[parameter[1]] = _plain(text[parameter.end() : end])
-            position = end + len("</parameter>")
-        end = text.find("</function>", position)
-        if end < 0 or text[position:end].strip():
+def _one_call(text: str, *, open_thinking: bool) -> Call | None:
+    """The call of a text that begins with it; None where there is none. Raises Unreadable."""
+    if tagless := _TAGLESS.match(text):
+        return Call(tagless[1], {tagless[2]: tagless[3]})
+    head = _FUNCTION.search(text)
+    if head is None:
+        if "<function" in text or _CALL in text:
             raise _unfinished()
-        position = end + len("</function>")
-        yield Call(head[1].strip(), arguments)
-    if not position and ("<function" in text or _CALL in text):
+        return None
+    call, end = _read_call(text, head)
+    rest = text[end:]
+    if begins_another(rest):
+        raise several()
+    if open_thinking and call_end(rest, 0) < len(rest):
+        raise Unreadable("unfinished_call", "The thinking tag never closes, and text follows the call.")
+    return call
+
+
+def _read_call(text: str, head: re.Match[str]) -> tuple[Call, int]:
+    """A call and where it ends. Raises Unreadable where it does not."""
+    arguments: dict[str, str] = {}
+    position = head.end()
+    while parameter := _PARAMETER.match(text, position):
+        end = text.find("</parameter>", parameter.end())
+        if end < 0 or _RAW_TAG.search(text, parameter.end(), end):
+            raise _unfinished()
+        if parameter[1] in arguments:
+            raise Unreadable("bad_arguments", f"The argument {parameter[1]} stands twice.")
+        arguments[parameter[1]] = _plain(text[parameter.end() : end])
+        position = end + len("</parameter>")
+    end = text.find("</function>", position)
+    if end < 0 or text[position:end].strip():
         raise _unfinished()
+    return Call(head[1].strip(), arguments), end + len("</function>")
 
 
 def _plain(value: str) -> str:
     """A value without the line breaks that set it off from its tags."""
-    if len(value) > 1 and value[0] == value[-1] == "\n":
+    if len(value) > 3 and value[:2] == value[-2:] == "\r\n":
+        value = value[2:-2]
+    elif len(value) > 1 and value[0] == value[-1] == "\n":
         value = value[1:-1]
     return _unescaped(value)
-
-
-def _tagless(text: str) -> tuple[Call, ...]:
-    found = _TAGLESS.match(text)
-    return (Call(found[1], {found[2]: found[3]}),) if found else ()
 
 
 def _unfinished() -> Unreadable:

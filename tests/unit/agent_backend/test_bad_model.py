@@ -39,7 +39,7 @@ SILENT: dict[str, tuple[Events | httpx.Response | Exception, str]] = {
     "down": (httpx.ConnectError("connection refused"), "does not answer"),
     "slow to begin": (httpx.ReadTimeout("slow"), "no token within"),
     "slow to end": (Events([chunk(0, "Thought: ")], asyncio.Event()), "did not finish within"),
-    "no stream": (httpx.Response(200, text="<html>hello</html>"), "offered nothing"),
+    "no stream": (httpx.Response(200, text="<html>hello</html>"), "a web page"),
     "garbage in the stream": (Events([{"choices": "none"}]), "no completion chunk"),
     "gave up": (Events([{"error": {"message": "out of memory"}}]), "out of memory"),
     "exceeds the context": (httpx.Response(400, json={"error": {"message": CONTEXT}}), "maximum context length"),

@@ -9,9 +9,11 @@ from vocabulary import actions as a
 from vocabulary.actions import Action, Point
 from vocabulary.blobs import BlobRef
 from vocabulary.keys import KEYS
+from vocabulary.turns import FUNCTION_NAMES
 
 FRAGMENTS = (
     *("Action:", "Action：", "Thought:", "Reflection:", "Action_Summary:", "<think>", "</think>", "[EOS]", "<answer>"),
+    *("<|im_end|>", "<|im_start|>user", "Observation: ", "\n"),
     *("<seed:tool_call>", "<function=type>", "<parameter=content>", "</parameter>", "</function>", "&lt;", "&amp;lt;/"),
     *("## Thought:", "## Action:", "## Code:", "```python", "```", "pyautogui.", "write(message='", "tools.", "\\x00"),
     *('{"thought": "', '"action": "wait"', '"arguments": {', "}}", "{", "}", "[1, 2]", "<tool_call>", "null", "NaN"),
@@ -44,11 +46,22 @@ FRAGMENTS = (
 replies = st.one_of(st.text(), st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=4))).map("".join))
 """Any text a model might answer with."""
 
-_BEGINS_LIKE_AN_ACTION = re.compile(
-    r"^[ \t]*(?:Action\s*[:：]\s*[A-Za-z_]\w*\s*[(（]|##[ \t]*(?:Observation|Thought|Action|Code))", re.MULTILINE
+_NO_THOUGHT = re.compile(
+    r"^[ \t]*(?:(?:\*\*|#+[ \t]*)?(?:Action|Thought|Observation|Reflection|Action_Summary)\s*[:：]"
+    r"|##[ \t]*(?:Observation|Thought|Action|Code|Step)|#{1,4}[ \t]*Step\b"
+    rf"|(?:{'|'.join(FUNCTION_NAMES)})\s*[(（]|(?:pyautogui|tools|computer|browser|mobile)\.)"
+    r"|\{\s*\"(?:action|name|function)\"|<function=|</?(?:think|reasoning|answer|action|output|computer_env|tool_call|seed:)"
+    r"|```|\[EOS\]|<\|(?!box_)|\r",
+    re.MULTILINE,
 )
+"""What a thought does not hold: lines that begin like a call or a turn, and wrappers."""
 
-thoughts = replies.map(str.strip).filter(lambda text: not _BEGINS_LIKE_AN_ACTION.search(text))
+_THOUGHT_FRAGMENTS = tuple(fragment for fragment in FRAGMENTS if not _NO_THOUGHT.search(fragment))
+thoughts = (
+    st.one_of(st.text(), st.lists(st.one_of(st.sampled_from(_THOUGHT_FRAGMENTS), st.text(max_size=4))).map("".join))
+    .map(str.strip)
+    .filter(lambda text: not _NO_THOUGHT.search(text))
+)
 """Every thought the law of dialects speaks of."""
 
 texts = st.one_of(replies, st.text(max_size=40))

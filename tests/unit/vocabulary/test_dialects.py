@@ -177,6 +177,23 @@ def test_every_line_of_every_prompt_is_read_as_the_kind_it_offers(name: str, pla
         assert parsed.action.kind in dialect.kinds
 
 
+def test_every_line_of_every_prompt_is_read_with_its_comment(name: str) -> None:
+    dialect = dialect_named(name)
+    prompt = _prompt(dialect.render(Task(id="t", instruction="Do it.", platform="browser"), (), observation()))
+    commented = [line for line in prompt.splitlines() if re.match(WAYS[name].offers, line) and " # " in line]
+    assert len(commented) > 2
+    for line in commented:
+        call, comment = line.split(" # ", 1)
+        concrete = re.sub(r"[xy](\d)", r"\1", call).replace("down or up or right or left", "down")
+        bare, whole = (
+            dialect.parse(WAYS[name].reply.replace("{}", said, 1), SCREEN)
+            for said in (concrete, f"{concrete} # {comment}")
+        )
+        assert isinstance(bare, Parsed), (line, bare)
+        assert isinstance(whole, Parsed), (line, whole)
+        assert whole.action == bare.action
+
+
 def test_the_prompt_names_language_and_task(name: str) -> None:
     prompt = _prompt(dialect_named(name).render(TASK, (), observation(), language="Chinese"))
     assert "Chinese" in prompt

@@ -136,6 +136,7 @@ def test_every_frame(reply: str, thought: str) -> None:
         ("hotkey(key='ctrl c')", PressKeys(keys=("ctrl", "c"))),
         ("hotkey(key='CTRL+C')", PressKeys(keys=("ctrl", "c"))),
         ("hotkey(key='ctrl arrowleft')", PressKeys(keys=("ctrl", "left"))),
+        ("hotkey(key=['ctrl', 'shift', 'c'])", PressKeys(keys=("ctrl", "shift", "c"))),
         ("hotkey(key='cmd space')", PressKeys(keys=("super", "space"))),
         ("hotkey(key='ctrl alt shift t')", PressKeys(keys=("ctrl", "alt", "shift", "t"))),
         ("press(key='ctrl')", Press(key="ctrl")),
