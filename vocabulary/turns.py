@@ -19,7 +19,7 @@ FUNCTION_NAMES = (
 _NAMES = "|".join(sorted(FUNCTION_NAMES, key=len, reverse=True))
 _LABELS = r"(?:Thought|Observation|Action|Action_Summary|Reflection)"
 _LABEL = rf"{_LABELS}[ \t]*\d*[ \t]*(?:\*\*|__)?[ \t]*[:：]"
-CHAT_TOKEN = r"<\|(?!box_|begin_of_box|end_of_box)\w{1,40}\|>"
+CHAT_TOKEN = r"<\|(?!box_|begin_of_box|end_of_box)\w{1,40}\|>"  # noqa: S105 - no password
 
 TURN_LINE = re.compile(rf"^[ \t]*(?:\*\*|__|[#>]+[ \t]*)?{_LABEL}|{CHAT_TOKEN}", re.MULTILINE)
 """A line that begins a turn, or a token that separates two."""

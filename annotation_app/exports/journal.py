@@ -169,7 +169,7 @@ class Journal(AbstractContextManager["Journal"]):
     def refused(self) -> Iterator[Refused]:
         """What was left out, by key."""
         columns = "key, code, message, coalesce(trajectory, key)"
-        for row in self._database.execute(f"SELECT {columns} FROM refused ORDER BY key"):
+        for row in self._database.execute(f"SELECT {columns} FROM refused ORDER BY key"):  # noqa: S608 - names of ours
             yield Refused(*row)
 
     def missing_count(self) -> int:

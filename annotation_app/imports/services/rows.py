@@ -24,7 +24,7 @@ from annotation_app.tasks.services import pool_ensure
 from vocabulary.blobs import BlobRef
 from vocabulary.dialects import dialect_named
 from vocabulary.formats.incoming import Incoming, Reader, read_row
-from vocabulary.formats.record import Choice, RowRefused
+from vocabulary.formats.record import Choice, Record, RowRefused
 from vocabulary.formats.registry import READERS, format_named
 from vocabulary.trajectories import Trajectory
 
@@ -243,7 +243,7 @@ def _is_told(one: Read) -> bool:
     form, choice = format_named(one.reader.name), Choice(dialect=dialect_named("ui_tars_1_5"))
     for trajectory in trajectories_reviewed(trajectories_of([one.episode_id])):
         for record in form.records(trajectory, choice):
-            if any(json.loads(line) == one.row.value for line in record.lines.values()):
+            if isinstance(record, Record) and any(json.loads(line) == one.row.value for line in record.lines.values()):
                 return True
     raise RowRefused("id_taken", f"There is another trajectory {one.episode_id} here.")
 
