@@ -319,6 +319,18 @@ async def test_a_server_that_keeps_failing_is_asked_once_a_question() -> None:
         assert len(server.asked) == asked
 
 
+async def test_a_server_that_is_down_for_a_while_meets_no_storm() -> None:
+    now, failures = 0.0, 0
+    server = ModelServer(httpx.Response(500, text="oops"))
+    completions = client(server, breaker=Breaker(clock=lambda: now))
+    while now < 75:
+        with pytest.raises(PolicyUnavailable) as failed:
+            await completions.sample(REQUEST, heard)
+        failures += 1
+        now += _delay(failed.value, failures, Patience())
+    assert len(server.asked) <= 10
+
+
 async def test_cancelling_a_request_for_one_of_many_closes_it() -> None:
     events = Events([chunk(0, "hi")], hold=asyncio.Event())
     server = ModelServer(events)
