@@ -42,7 +42,7 @@ class Patience:
     tries: int = 12
 
 
-def _delay(error: PolicyError, failures: int, patience: Patience) -> float:
+def retry_delay(error: PolicyError, failures: int, patience: Patience) -> float:
     """Seconds until the next question: longer each time, and as long as the server asks for. A server that refuses the
     request would refuse it again: somebody must change something first."""
     if isinstance(error, PolicyRejected):
@@ -102,7 +102,7 @@ class Thinking:
             proposals = task.result()
         except PolicyError as error:
             self._failures += 1
-            delay = _delay(error, self._failures, self._patience)
+            delay = retry_delay(error, self._failures, self._patience)
             tired = self._failures >= self._patience.tries
             self.again_at = None if tired else asyncio.get_running_loop().time() + delay
             return error

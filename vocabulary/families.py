@@ -199,6 +199,12 @@ _FORMS = (
 )
 """What replies look like that other dialects read; the first that fits is named."""
 _FORM_OF = dict(_FORMS)
+_REASONS = {
+    **dict.fromkeys(("max_tokens", "max_length", "model_length"), "length"),
+    **dict.fromkeys(("safety", "refusal", "recitation"), "content_filter"),
+    **dict.fromkeys(("abort", "aborted", "cancelled", "error"), "cut"),
+}
+"""What other servers call the reasons below."""
 _CUTS = {
     "length": "The reply was cut at the server's bound of tokens: raise max_tokens, or have the model think less.",
     "content_filter": "The server's content filter cut the reply. Do this step yourself, or ask a server without it.",
@@ -209,11 +215,13 @@ _CUTS = {
 def _cut(finish_reason: str | None, error: ParseError | None) -> ParseError | None:
     """The refusal of a reply that did not come to its end, however it reads, with what is wrong with it besides; else
     the error it has."""
-    message = _CUTS.get(finish_reason or "")
+    reason = (finish_reason or "").lower()
+    reason = _REASONS.get(reason, reason)
+    message = _CUTS.get(reason)
     if message is None:
         return error
-    if finish_reason == "content_filter" or error is None:
-        return ParseError(code="filtered" if finish_reason == "content_filter" else "unfinished_call", message=message)
+    if reason == "content_filter" or error is None:
+        return ParseError(code="filtered" if reason == "content_filter" else "unfinished_call", message=message)
     return error.model_copy(update={"message": f"{message} {error.message}"})
 
 

@@ -20,15 +20,17 @@ from vocabulary.turns import (
 )
 
 _MARK = r"(?:Action\s*[:：]|\*\*Action\s*[:：]\s*\*\*|\*\*Action\*\*\s*[:：]|#{1,4}[ \t]*Action\s*[:：])\s*"
+_MARK_AT_LINE = _MARK.replace("Action", r"(?i:Action|动作|行动|操作)[ \t]*\d*")
 _CALL = r"(?:(?:<\|begin_of_box\|>|<(?:answer|action|output|tool_call)>|```\w*|`|\*\*)\s*)*(?=[A-Za-z_]\w*\s*[(（])"
-_MARKED_AT_LINE = re.compile(rf"^[ \t]*{_MARK}{_CALL}", re.MULTILINE)
+_MARKED_AT_LINE = re.compile(rf"^[ \t]*{_MARK_AT_LINE}{_CALL}", re.MULTILINE)
 _MARKED = re.compile(rf"(?<![A-Za-z_]){_MARK}{_CALL}")
 _HEAD = re.compile(rf"{_MARKED_AT_LINE.pattern}|{CALL_AT_LINE.pattern}|{_MARKED.pattern}", re.MULTILINE)
 _ACTION_LINE = re.compile(r"^[ \t]*(?:\*\*)?Action[ \t]*(?:\*\*)?[ \t]*[:：]", re.MULTILINE)
 _EARLIER_ACT = re.compile(rf"{_ACTION_LINE.pattern}|{NAMED_CALL.pattern}", re.MULTILINE)
 _NEXT_TURN = re.compile(r"^[ \t]*(?:\*\*)?(?:Thought|Observation)[ \t]*(?:\*\*)?[ \t]*[:：]", re.MULTILINE)
+_SAID = r"(?i:Thought|思考|想法)[ \t]*\d*"
 _THOUGHT = re.compile(
-    r"(?:\*\*Thought\s*[:：]\s*\*\*|\*\*Thought\*\*\s*[:：]|#{1,4}[ \t]*Thought\s*[:：]|Thought\s*[:：])\s*"
+    rf"(?:\*\*{_SAID}\s*[:：]\s*\*\*|\*\*{_SAID}\*\*\s*[:：]|#{{1,4}}[ \t]*{_SAID}\s*[:：]|{_SAID}\s*[:：])\s*"
 )
 _LABEL = re.compile(r"\b(?:Thought|Observation|Reflection|Action_Summary)\s*[:：]\s*")
 

@@ -17,6 +17,8 @@ FUNCTION_NAMES = (
 """Every function that `vocabulary.functions` reads."""
 
 _NAMES = "|".join(sorted(FUNCTION_NAMES, key=len, reverse=True))
+_BEGUN = r"(?:[(（]|[ \t]+[(（]\s*(?:[A-Za-z_]\w*\s*[=＝]|[)）]))"
+"""What follows the name of a function that is called; `click (the button)` is prose."""
 _LABELS = r"(?:Thought|Observation|Action|Action_Summary|Reflection)"
 _LABEL = rf"{_LABELS}[ \t]*\d*[ \t]*(?:\*\*|__)?[ \t]*[:：]"
 CHAT_TOKEN = r"<\|(?!box_|begin_of_box|end_of_box)\w{1,40}\|>"  # noqa: S105 - no password
@@ -24,7 +26,7 @@ CHAT_TOKEN = r"<\|(?!box_|begin_of_box|end_of_box)\w{1,40}\|>"  # noqa: S105 - n
 TURN_LINE = re.compile(rf"^[ \t]*(?:\*\*|__|[#>]+[ \t]*)?{_LABEL}|{CHAT_TOKEN}", re.MULTILINE)
 """A line that begins a turn, or a token that separates two."""
 
-CALL_AT_LINE = re.compile(rf"^[ \t]*(?=(?:{_NAMES})\s*[(（])", re.MULTILINE)
+CALL_AT_LINE = re.compile(rf"^[ \t]*(?=(?:{_NAMES}){_BEGUN})", re.MULTILINE)
 """A line that begins with a call of a function that exists."""
 
 NAMED_CALL = re.compile(rf"(?<![\w.])(?:{_NAMES})[(（]")
@@ -32,7 +34,7 @@ NAMED_CALL = re.compile(rf"(?<![\w.])(?:{_NAMES})[(（]")
 
 _ANOTHER = re.compile(
     rf"{TURN_LINE.pattern}|{NAMED_CALL.pattern}|(?<![\w])(?:Thought|Observation|Action)\s*[:：]"
-    rf"|^[ \t`]*(?:{_NAMES})\s*(?:[(（\[]|[ \t]\w+[ \t]*=)|^[ \t`]*[A-Za-z_]\w*[(（]"
+    rf"|^[ \t`]*(?:{_NAMES})(?:{_BEGUN}|\s*\[|[ \t]+\w+[ \t]*=)|^[ \t`]*[A-Za-z_]\w*[(（]"
     rf"|^[ \t>*_#-]*\[?(?i:{_LABELS}|Final Answer|Step|思考|观察|动作|行动)[ \t]*\d*[ \t]*(?:\]|[*_]*[ \t]*[:：])"
     r"|^[ \t]*(?:(?:User|Human|Assistant)[ \t]*[:：]|(?:user|human|assistant|system)[ \t]*$)"
     r"|^[ \t]*#{1,4}[ \t]*(?:Step|Thought|Observation|Action|Code)\b"
@@ -43,7 +45,7 @@ _ANOTHER = re.compile(
 )
 
 _EARLIER = re.compile(
-    rf"^[ \t]*(?:\*\*)?(?:Action[ \t]*(?:\*\*)?[ \t]*[:：][ \t`*]*)?(?:{_NAMES})\s*[(（]"
+    rf"^[ \t]*(?:\*\*)?(?:Action[ \t]*(?:\*\*)?[ \t]*[:：][ \t`*]*)?(?:{_NAMES}){_BEGUN}"
     r"|\{\s*\"(?:action|name|function)\"\s*:|<function=\w"
     r"|^[ \t]*(?:pyautogui|computer|mobile|browser|tools)\.[A-Za-z_]\w*\(",
     re.MULTILINE,

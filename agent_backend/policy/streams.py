@@ -40,34 +40,30 @@ async def lines(response: httpx.Response) -> AsyncIterator[bytes]:
 async def chunks(response: httpx.Response) -> AsyncIterator[Chunk | None]:
     """The chunks of a stream of server-sent events, then None where the server said that it is whole.
 
-    A completion that is not streamed counts as one chunk. Raises PolicyUnavailable with the server's words, or with
+    A completion that is not streamed counts as one chunk. Lines of no known field are passed over once a stream has
+    begun. Raises PolicyUnavailable with the server's words, or with
     what it sent where that is no answer of a model server.
     """
     event, begun = "", False
-    other: list[bytes] = []
+    other = bytearray()
     async for line in lines(response):
         name, data = _field(line.removesuffix(_NO_END))
-        if other or name is None:
-            other.append(line.removesuffix(_NO_END))
-            if _enough(other):
+        if other or (name is None and not begun):
+            other += line.removesuffix(_NO_END) + b"\n"
+            if len(other) > LONGEST_LINE or other.lstrip()[:1] == b"<":
                 break
         elif name == b"data" and data == b"[DONE]":
             yield None
             return
-        elif data:
+        elif name and data:
             chunk = _chunk_of(name, data, event=event, ended=not begun or not line.endswith(_NO_END))
             if chunk is not None:
                 begun = True
                 yield chunk
         event = data.decode(errors="replace") if name == b"event" else event if line else ""
     if other:
-        yield _not_streamed(b"\n".join(other))
+        yield _not_streamed(bytes(other))
         yield None
-
-
-def _enough(lines: list[bytes]) -> bool:
-    """Whether more of an answer that is no stream would say nothing new."""
-    return lines[0].lstrip()[:1] == b"<" or sum(map(len, lines)) > LONGEST_LINE
 
 
 def _chunk_of(name: bytes, data: bytes, *, event: str, ended: bool) -> Chunk | None:

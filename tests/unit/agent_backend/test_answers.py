@@ -12,7 +12,7 @@ from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.policy.breaker import Breaker
 from agent_backend.policy.completions import LONGEST_REPLY, Completions, Waits, retry_after
 from agent_backend.policy.samples import Sample, Samples
-from agent_backend.thinking import Patience, _delay
+from agent_backend.thinking import Patience, retry_delay
 from tests.unit.agent_backend.model_server import Events, ModelServer, chunk
 from tests.unit.agent_backend.test_openai_policy import CLICK, ENDPOINT, ask
 from vocabulary.actions import Click, TypeText, Wait
@@ -108,6 +108,10 @@ async def test_half_an_emoji_waits_for_its_other_half() -> None:
 )
 async def test_what_says_nothing_is_passed_over(part: bytes) -> None:
     assert (await sampled(part, event({"content": "hi"}), part, DONE)).text == "hi"
+
+
+async def test_a_line_of_no_known_field_is_passed_over_once_a_stream_has_begun() -> None:
+    assert (await sampled(event({"content": "h"}), b"warning: slow\n{}\n", event({"content": "i"}), DONE)).text == "hi"
 
 
 async def test_content_in_parts_is_one_text() -> None:
@@ -307,7 +311,7 @@ def test_retry_after(header: str, seconds: float | None) -> None:
     ],
 )
 def test_a_silent_policy_is_asked_again_later_each_time(error: PolicyError, delays: list[float]) -> None:
-    assert [_delay(error, failures, Patience()) for failures in (1, 2, 3)] == delays
+    assert [retry_delay(error, failures, Patience()) for failures in (1, 2, 3)] == delays
 
 
 async def test_a_server_that_keeps_failing_is_asked_once_a_question() -> None:
@@ -317,6 +321,18 @@ async def test_a_server_that_keeps_failing_is_asked_once_a_question() -> None:
         with pytest.raises(PolicyUnavailable, match="oops"):
             await completions.sample(REQUEST, heard)
         assert len(server.asked) == asked
+
+
+async def test_a_server_that_is_down_for_a_while_meets_no_storm() -> None:
+    now, failures = 0.0, 0
+    server = ModelServer(httpx.Response(500, text="oops"))
+    completions = client(server, breaker=Breaker(clock=lambda: now))
+    while now < 75:
+        with pytest.raises(PolicyUnavailable) as failed:
+            await completions.sample(REQUEST, heard)
+        failures += 1
+        now += retry_delay(failed.value, failures, Patience())
+    assert len(server.asked) <= 10
 
 
 async def test_cancelling_a_request_for_one_of_many_closes_it() -> None:

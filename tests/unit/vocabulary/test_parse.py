@@ -55,7 +55,14 @@ def test_reasoning_is_the_thought_and_never_an_action() -> None:
 
 @pytest.mark.parametrize(
     ("reason", "code"),
-    [("length", "unfinished_call"), ("cut", "unfinished_call"), ("content_filter", "filtered"), ("stop", None)],
+    [
+        ("length", "unfinished_call"),
+        ("MAX_TOKENS", "unfinished_call"),
+        ("abort", "unfinished_call"),
+        ("cut", "unfinished_call"),
+        ("content_filter", "filtered"),
+        ("stop", None),
+    ],
 )
 def test_a_reply_that_did_not_end_is_refused_whatever_it_looks_like(reason: str, code: str | None) -> None:
     assert read({"id": 1, "reply": CLICK}, finish_reason=reason)[0].get("error") == code
