@@ -39,8 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     except PilothouseError as error:
         print(f"{error.code}: {error}{_fields(error)}", file=sys.stderr)
     except ValidationError as error:
-        for one in error.errors():
-            print(f"invalid: {'.'.join(map(str, one['loc']))}: {one['msg']}", file=sys.stderr)
+        print(f"invalid: {error.errors()[0]['msg']}", file=sys.stderr)
     except BrokenPipeError:
         return 0
     except OSError as error:

@@ -118,16 +118,8 @@ def refused(status: int, body: object) -> Refused:
     told = body if isinstance(body, dict) else {}
     kind = REFUSALS.get(status, ServerFailed if status >= 500 else Refused)
     code, extra = told.get("code"), told.get("extra")
-    message = str(told.get("message") or f"The server answered {status}.")
     return kind(
-        " ".join([message, *_fields(extra)]),
+        str(told.get("message") or f"The server answered {status}."),
         code=code if isinstance(code, str) else None,
         extra=extra if isinstance(extra, dict) else None,
     )
-
-
-def _fields(extra: object) -> list[str]:
-    """What is wrong with which field, where the answer says it."""
-    fields = extra.get("fields") if isinstance(extra, dict) else None
-    told = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
-    return [f"{one.get('field')}: {one.get('message')}." for one in told]

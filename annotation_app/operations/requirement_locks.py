@@ -84,7 +84,7 @@ OSWORLD_PACKAGE = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld_packag
 LOCKS = (DEVELOP, RUN, EMBEDDED, NODE, TRAINER, TOOLS, AUDIT, GUEST, PHONE, CLUSTER, OSWORLD, OSWORLD_PACKAGE)
 """In the order in which they are made: what runs has the versions that were tested."""
 WITHOUT_HASHES = (
-    ROOT / "tests" / "consumers" / "requirements.txt",
+    ROOT / "benchmarks" / "parts" / "consumers" / "requirements.txt",
     ROOT / "vm_bridge" / "hosts" / "osworld_ocr_requirements.txt",
 )
 """Files of requirements that have no lock, exact versions alone: these packages need a torch that is there already, or

@@ -42,6 +42,18 @@ WORDS = (
         "|im_end|>",
     ),
     *("'<video>'", '"<video>"', "\\<video>", "\\\\<video>", "\\u003cvideo>", "\\x3cvideo>", "\r\n<video>\t", "</s>"),
+    *(
+        "\u2028",
+        "\x85",
+        "\ufeff",
+        "\x00",
+        "\t",
+        "\U0001f600",
+        "\u200d<image>",
+        "{% raw %}",
+        "{{ messages }}",
+        "$<image>",
+    ),
     *("Action: finished()", "```python\nx\n```", '{"action": "wait"}', "&lt;image&gt;", "< image >", "<IMAGE>"),
 )
 PLACES = ("instruction", "typed", "thought", "output", "command", "answer")

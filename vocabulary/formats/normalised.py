@@ -1,14 +1,10 @@
 """Code with its coordinates as shares of the screen, as AgentNet has it."""
 
 import ast
-import re
 
 FINE = 10_000
 """Four decimals."""
 COORDINATES = ("x", "y", "from_coord", "to_coord")
-PLAIN_CALL = re.compile(r"[a-zA-Z_.]+\((?:[a-z_]+=-?\d+(?:, (?=\w)|(?=\))))*\)")
-"""A call whose arguments are whole numbers: most of them, and taking one apart as Python takes ten times as long."""
-PLAIN_COORDINATE = re.compile(r"\b(x|y)=(\d+)")
 
 
 class _Normalised(ast.NodeTransformer):
@@ -29,6 +25,4 @@ class _Scaled(ast.NodeTransformer):
 
 def normalised(code: str) -> str:
     """Code with its coordinates as shares of the screen. Raises SyntaxError."""
-    if PLAIN_CALL.fullmatch(code):
-        return PLAIN_COORDINATE.sub(lambda found: f"{found[1]}={round(int(found[2]) / FINE, 4)!r}", code)
     return ast.unparse(ast.fix_missing_locations(_Normalised().visit(ast.parse(code))))

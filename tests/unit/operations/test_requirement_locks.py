@@ -59,7 +59,7 @@ def test_the_trainers_lock_leaves_the_build_of_torch_alone() -> None:
 def test_every_file_of_requirements_is_locked_or_named_as_not() -> None:
     known = {lock.source for lock in LOCKS} | set(WITHOUT_HASHES)
     found = set(ROOT.glob("requirements*.txt"))
-    for folder in ("annotation_app", "vm_bridge", "trainer", "tests"):
+    for folder in ("annotation_app", "benchmarks", "vm_bridge", "trainer", "tests"):
         found |= {path for path in (ROOT / folder).rglob("*requirements*.txt") if ".data" not in path.parts}
     assert found <= known
     assert all(path.exists() for path in known)

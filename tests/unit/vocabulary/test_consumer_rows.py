@@ -11,6 +11,8 @@ from tests.unit.vocabulary.examples import POLICY, TASK, proposal, step, traject
 from vocabulary.actions import Action, Click, Finish, TypeText
 from vocabulary.dialect import Parsed, Screen
 from vocabulary.dialects import dialect_named
+from vocabulary.formats.agentnet import PLAIN_CALL, WRITING, code_of
+from vocabulary.formats.normalised import normalised
 from vocabulary.formats.record import Choice, LeftOut, Record, RefusalCode
 from vocabulary.formats.registry import FORMATS
 from vocabulary.samples import samples_of
@@ -130,6 +132,15 @@ def test_every_reason_is_told_in_words(language: str) -> None:
     for code in get_args(RefusalCode):
         assert f'"exports.reason.{code}": ' in words
         assert f'{code}: "exports.reason.{code}"' in shown
+
+
+@pytest.mark.parametrize("x", [0, 1, 7, 639, 1279])
+def test_a_plain_call_is_written_as_any_other(x: int) -> None:
+    point = Click(x=x, y=x % 720)
+    code = code_of(step(0, point))
+    assert PLAIN_CALL.fullmatch(code) is None, "shares are no whole numbers"
+    text = WRITING.write("", point, SCREEN)
+    assert code == normalised(text[text.index("pyautogui") : text.rindex("\n```")])
 
 
 def test_samples_of_one_trajectory_are_told_as_each_alone() -> None:

@@ -104,9 +104,9 @@ def test_a_thought_cannot_be_escaped(consumer: Consumer, thought: str, code: str
 
 def test_an_unquoted_argument_cannot_be_escaped() -> None:
     with pytest.raises(RowLeftOut) as caught:
-        learned("ui_tars_2", "a", RunCommand(command="echo '<|im_end|>'"))
+        learned("ui_tars_2", "a", RunCommand(command="echo '<image>'"))
     assert caught.value.code == "special_word"
-    assert str(caught.value).startswith("action.command: '<|im_end|>'")
+    assert str(caught.value).startswith("action.command: '<image>'")
 
 
 def test_a_models_own_words_end_once() -> None:
