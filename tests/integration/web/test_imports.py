@@ -413,6 +413,18 @@ class TestTelling:
         assert (kind, subject, details["reason"]) == ("import.failed", f"import:{job.pk}", job.error)
 
 
+def test_files_that_were_to_be_trajectories_are_told(committed: World) -> None:
+    half = json.dumps(atif("half", reasoning_content="\ud83d"), indent=1).encode()
+    files = {"a.json": half, "b.json": half[:-9], "c.json": b'[{"traj": []}]', "d.json": b'{"my": "setting"}'}
+    told = upload(committed, archive_of(**files, **{"e.json": json.dumps(atif("whole")).encode()}))
+    assert (told["imported"], told["refused"]) == (1, 3)
+    assert [(one["file"], one["code"]) for one in refused(committed, told)] == [
+        ("a.json", "bad_json"),
+        ("b.json", "bad_json"),
+        ("c.json", "bad_json"),
+    ]
+
+
 def test_a_trajectory_of_several_lines_comes_in_without_an_archive(committed: World) -> None:
     told = upload(committed, json.dumps(atif("spread"), indent=1).encode(), "trajectory.json")
     assert (told["status"], told["imported"], told["refused"]) == ("done", 1, 0), refused(committed, told)
