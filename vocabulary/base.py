@@ -7,6 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
 
+MOST_DEPTH = 190
+"""How deep a JSON value may be nested: pydantic reads documents of 200 levels, and what holds the value has some."""
+
 
 class Frozen(BaseModel):
     """An immutable value; an undeclared field is a schema bug, so it fails at construction.
@@ -39,13 +42,24 @@ def json_fault(value: Any) -> tuple[str, str] | None:
     """The first part of a decoded JSON value that UTF-8 JSON cannot hold: its path, such as `steps.0.message`, and why.
 
     Python's `json` reads NaN, Infinity, numbers too large for a float and half of a surrogate pair. Neither browsers
-    nor PostgreSQL take them.
+    nor PostgreSQL take them. It also reads deeper than pydantic does, which would not read again what it wrote.
     """
     try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
     except (ValueError, RecursionError):
         return next(_faults(value), ("", "it cannot be written as JSON"))
-    return None
+    shallow = text.count("{") + text.count("[") <= MOST_DEPTH
+    return None if shallow or _depth(value) <= MOST_DEPTH else ("", f"it is nested more than {MOST_DEPTH} deep")
+
+
+def _depth(value: Any) -> int:
+    """How many objects and lists lie in each other."""
+    depth, level = 0, [value]
+    while level := [each for each in level if isinstance(each, dict | list | tuple)]:
+        depth += 1
+        level = [below for each in level for below in (each.values() if isinstance(each, dict) else each)]
+    return depth
 
 
 def _faults(value: Any) -> Iterator[tuple[str, str]]:

@@ -33,6 +33,8 @@ WHOLE = ".json"
 """A file that is one row."""
 TYPES = {"JPEG": "image/jpeg", "PNG": "image/png"}
 LONGEST_REASON = 500
+TRAJECTORY = re.compile(rb'"(schema_version|traj|format)"\s*:')
+"""What a file has that is a trajectory, or was to be one."""
 SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{300}")
 """What the text of a value has that JSON cannot hold: half of a pair, no number, or a number too large."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -177,13 +179,19 @@ class Folder:
                     yield _row(name, line, start, end, text)
 
     def _whole(self, name: str, offset: int) -> Iterator[Row]:
-        """A file that is one row. One that is something else (a setting, a list) is no row at all."""
-        path = self._path(name)
-        size = path.stat().st_size
-        if offset or not 0 < size <= LONGEST_ROW:
+        """A file that is one row. One that is something else (a setting) is no row at all."""
+        if offset:
             return
-        row = _row(name, 1, 0, size, path.read_bytes())
-        if row.value is not None and {"schema_version", "traj", "format"} & row.value.keys():
+        with self._path(name).open("rb") as file:
+            text = file.read(LONGEST_ROW + 1)
+        size = self._path(name).stat().st_size
+        if not TRAJECTORY.search(text):
+            return
+        if len(text) > LONGEST_ROW:
+            yield Row(name, 1, 0, size, fault=("row_too_long", f"It has more than {LONGEST_ROW} bytes."))
+            return
+        row = _row(name, 1, 0, size, text)
+        if row.value is None or {"schema_version", "traj", "format"} & row.value.keys():
             yield row
 
 

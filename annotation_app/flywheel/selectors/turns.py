@@ -207,18 +207,23 @@ def _rate(good: int, of: int) -> Rate | None:
 
 
 def _curves(folder: Path) -> Iterator[Curve]:
-    """What the trainer wrote of each training: a line an update; one that is being written is passed over."""
+    """What the trainer wrote of each training: a line an update; one that is being written is passed over. A loss that
+    is no number (Python writes NaN) is None."""
     for phase in ("ct", "sft", "rl"):
         file = folder / "train" / phase / "log.jsonl"
         if not file.exists():
             continue
         lines = [line for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
         step = -(-len(lines) // POINTS) or 1
-        points = tuple(_point(json.loads(line)) for line in lines[::step])
+        points = tuple(_point(json.loads(line, parse_constant=_nothing)) for line in lines[::step])
         yield Curve.model_validate({"phase": phase, "points": points})
 
 
-def _point(figures: dict[str, float]) -> CurvePoint:
+def _nothing(_constant: str) -> None:
+    return None
+
+
+def _point(figures: dict[str, float | None]) -> CurvePoint:
     return CurvePoint.model_validate(
         {"update": figures["update"], "loss": figures.get("loss"), "success": figures.get("success")}
     )

@@ -55,8 +55,6 @@ class Read:
 
 Outcomes = Mapping[Row, int | RowRefused | None]
 """What became of rows: how many steps came in, None where they were here already, or why not."""
-
-
 Batches = Generator[tuple[Sequence[Row], Sequence[Read | RowRefused]], None, None]
 
 
@@ -123,6 +121,8 @@ def _read_or_refused(job: Import, folder: Folder, row: Row) -> Read | RowRefused
         return _read(job, folder, row)
     except RowRefused as refused:
         return refused
+    except RecursionError:
+        return RowRefused("bad_json", "It is nested too deeply.")
 
 
 def _read(job: Import, folder: Folder, row: Row) -> Read:

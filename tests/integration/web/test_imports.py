@@ -413,6 +413,30 @@ class TestTelling:
         assert (kind, subject, details["reason"]) == ("import.failed", f"import:{job.pk}", job.error)
 
 
+@pytest.mark.parametrize("depth", [100, 185, 195, 205, 250, 500, 900, 990, 5_000])
+def test_a_row_of_any_depth_stops_nothing(committed: World, tmp_path: Path, depth: int) -> None:
+    deep = json.dumps(atif("deep", extra={"a": "DEEP"})).replace('"DEEP"', "[" * depth + "]" * depth)
+    call = {"tool_call_id": "c1", "function_name": "search", "arguments": "DEEP"}
+    task = json.dumps(atif("call", tool_calls=[call])).replace('"DEEP"', '{"a":' * depth + "1" + "}" * depth)
+    told = upload(committed, f"{deep}\n{task}\n".encode() + lines(atif("good")), "rows.jsonl")
+    assert (told["status"], told["imported"] + told["refused"]) == ("done", 3)
+    assert {one["line"] for one in refused(committed, told)} <= {1, 2}
+    assert {one["code"] for one in refused(committed, told)} <= {"bad_json", "bad_row", "not_storable"}
+    write(tmp_path / "after")
+
+
+def test_files_that_were_to_be_trajectories_are_told(committed: World) -> None:
+    half = json.dumps(atif("half", reasoning_content="\ud83d"), indent=1).encode()
+    files = {"a.json": half, "b.json": half[:-9], "c.json": b'[{"traj": []}]', "d.json": b'{"my": "setting"}'}
+    told = upload(committed, archive_of(**files, **{"e.json": json.dumps(atif("whole")).encode()}))
+    assert (told["imported"], told["refused"]) == (1, 3)
+    assert [(one["file"], one["code"]) for one in refused(committed, told)] == [
+        ("a.json", "bad_json"),
+        ("b.json", "bad_json"),
+        ("c.json", "bad_json"),
+    ]
+
+
 def test_a_trajectory_of_several_lines_comes_in_without_an_archive(committed: World) -> None:
     told = upload(committed, json.dumps(atif("spread"), indent=1).encode(), "trajectory.json")
     assert (told["status"], told["imported"], told["refused"]) == ("done", 1, 0), refused(committed, told)

@@ -38,7 +38,12 @@ def test_new_tasks_come_behind_the_others_once(world: World, file: Path) -> None
 
 @pytest.mark.parametrize(
     ("more", "says"),
-    [("{}", "line 5"), ("no json", "line 5"), (task_named("four").model_dump_json(), "'four' is there twice")],
+    [
+        ("{}", "line 5"),
+        ("no json", "line 5"),
+        (task_named("four").model_dump_json(), "'four' is there twice"),
+        ('{"id": "nul \\u0000", "instruction": "Do"}', "cannot keep"),
+    ],
 )
 def test_a_file_with_a_fault_adds_nothing(world: World, file: Path, more: str, says: str) -> None:
     with file.open("a") as end:
@@ -46,6 +51,13 @@ def test_a_file_with_a_fault_adds_nothing(world: World, file: Path, more: str, s
     with pytest.raises(CommandError, match=says):
         load("real", file)
     assert keys() == ["one", "two", "three"]
+
+
+def test_a_byte_order_mark_and_a_line_separator_mean_nothing(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "tasks.jsonl"
+    file.write_text('\ufeff{"id": "four", "instruction": "a\u2028b"}\r\n')
+    assert load("real", file) == "1 new tasks of 1.\n"
+    assert Task.objects.get(key="four").definition.instruction == "a\u2028b"
 
 
 def test_pool_and_file_must_exist(world: World, file: Path) -> None:

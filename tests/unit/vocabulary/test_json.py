@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from tests.unit.vocabulary.examples import observation, proposal
 from vocabulary.actions import CallTool, Click
-from vocabulary.base import json_fault
+from vocabulary.base import MOST_DEPTH, json_fault
 from vocabulary.dialect import Screen, Unparsed
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.proposals import Proposal
@@ -52,6 +52,20 @@ def test_the_fault_in_a_value_is_named_with_its_place(value: Any, path: str) -> 
 
 def test_what_json_can_hold_has_no_fault() -> None:
     assert json_fault({"a": [1, 1.5, None, True, "中 \x00 😀", {"b": 10**400}]}) is None
+
+
+def test_what_is_taken_is_not_too_deep_to_be_read_again() -> None:
+    def nested(depth: int) -> dict[str, Any]:
+        value: Any = 1
+        for _ in range(depth):
+            value = {"a": value}
+        return {"id": "a", "instruction": "Do", "parameters": value}
+
+    task = Task.model_validate(nested(MOST_DEPTH))
+    assert Task.model_validate_json(task.model_dump_json()) == task
+    for depth in (MOST_DEPTH + 1, 500, 900):
+        with pytest.raises(ValidationError, match=r"nested more than|recursion"):
+            Task.model_validate(nested(depth))
 
 
 def test_half_a_character_in_a_task_is_refused_also_where_json_is_decoded_already() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DataError
 from pydantic import ValidationError
 
 from annotation_app.errors import ApplicationError
@@ -30,6 +31,8 @@ class Command(BaseCommand):
             new = tasks_load(pool_name=options["pool"], definitions=definitions)
         except ApplicationError as error:
             raise CommandError(error.message) from error
+        except DataError as error:
+            raise CommandError(f"The database cannot keep it: {error}") from error
         self.stdout.write(f"{new} new tasks of {len(definitions)}.")
 
 
