@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
+from django.core.cache.backends.redis import RedisCache
 from django.db import connection, connections
 from django.test import Client
 
@@ -27,6 +28,7 @@ from annotation_app.episodes.services import episode_next
 from annotation_app.live.registry import registry
 from annotation_app.live.threads import THREADS, WORKERS, in_database
 from annotation_app.policies.services import policy_ensure
+from annotation_app.settings.base import CACHES
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.services import pool_ensure, tasks_add
 from tests.integration.bridge import conftest as bridge_fixtures
@@ -233,6 +235,12 @@ def policy_serve(pools: list[Pool], url: str, revision: str = "1") -> None:
         name="scripted", revision=revision, dialect="ui_tars_1_5", base_url=url, model="scripted", scripted=True
     )
     Pool.objects.filter(pk__in=[pool.pk for pool in pools]).update(policy=policy)
+
+
+def cache_of_the_web_app(redis_url: str) -> Any:
+    """The cache that processes of the web app have on this Redis; the test-suite's own is in memory."""
+    made: Any = RedisCache(redis_url, {name: value for name, value in CACHES["default"].items() if name != "BACKEND"})
+    return made
 
 
 def database_url() -> str:

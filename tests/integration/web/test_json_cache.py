@@ -3,16 +3,13 @@
 from typing import Any
 
 import pytest
-from django.core.cache.backends.redis import RedisCache
 
-from annotation_app.settings import base
+from tests.integration.web.conftest import cache_of_the_web_app
 
 
 @pytest.fixture
 def cache(redis_url: str) -> Any:
-    given: dict[str, Any] = {**base.CACHES["default"], "LOCATION": redis_url}
-    del given["BACKEND"]
-    made: Any = RedisCache(given.pop("LOCATION"), given)
+    made = cache_of_the_web_app(redis_url)
     yield made
     made.delete("test:value")
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.core.cache.backends.redis import RedisCache
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
@@ -21,7 +20,7 @@ from annotation_app.flywheel.services import ledger
 from annotation_app.health.asking import queue_now
 from annotation_app.health.jobs import heartbeat
 from annotation_app.queues import ORDINARY, TRAINING, training_note
-from tests.integration.web.conftest import World
+from tests.integration.web.conftest import World, cache_of_the_web_app
 from tests.integration.web.wheels import attempts_come
 from tests.integration.web.workers import worker_running
 from tests.waiting import wait_until
@@ -105,7 +104,7 @@ def test_a_turn_that_takes_too_long_fails_until_somebody_has_it_go_on(
 @pytest.mark.timeout(900)
 def test_a_worker_without_a_trainer_leaves_turns_to_one_that_has_it(turn: Turn, redis_url: str, settings: Any) -> None:
     settings.ENV = settings.ENV.model_copy(update={"redis_url": redis_url})
-    told = RedisCache(redis_url, {})
+    told = cache_of_the_web_app(redis_url)
     told.delete_many([HEARD, HEARTBEAT])
     with app.connection_for_write(redis_url) as broker:
         with worker_running(redis_url, settings, queues=ORDINARY):
