@@ -53,7 +53,7 @@ def reading_check(text: str, action: Action, screen: Screen, dialect: Dialect, k
 def consumer_check(texts: Iterable[str], images: int, image: str, consumer: Consumer, dialect: Dialect) -> None:
     """The texts of a row, read as the consumer and a tokenizer read them: a placeholder for each picture, and no other
     special word than the dialect's own. Raises RowLeftOut."""
-    found = Counter(word for text in texts for word in consumer.words.findall(text))
+    found = Counter(consumer.words.findall("\n".join(texts)))  # no special word goes over a line's end
     for word in consumer.words.findall(image):
         if (count := found.pop(word, 0)) != images:
             raise RowLeftOut("image_count", f"{word} stands there {count} times for {images} pictures")
