@@ -1,7 +1,6 @@
 """The export half of `bench files`: hostile rows as their consumers learn them, and how fast each format is written."""
 
 import json
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -21,6 +20,7 @@ from vocabulary.actions import Action
 from vocabulary.dialect import Parsed, Screen
 from vocabulary.dialects import dialect_named
 from vocabulary.formats.registry import FORMATS
+from vocabulary.formats.special_words import own_words
 
 CONSUMERS = {"llama_factory_sft": "LLaMA-Factory", "trl_sft": "TRL", "verl_sft": "verl"}
 DIALECTS = ("ui_tars_1_5", "json_calls", "opencua")
@@ -29,8 +29,6 @@ PART_STEPS = 4_000
 PARTS = Path(__file__).parent / "consumers"
 SCREEN = Screen(width=WIDTH, height=HEIGHT)
 ACTION: TypeAdapter[Action] = TypeAdapter(Action)
-OWN_TOKENS: Mapping[str, frozenset[str]] = {}
-"""Special tokens that a dialect writes; none of `DIALECTS` writes any."""
 
 
 def exports_measure(environment: Mapping[str, str], data: Path) -> dict[str, Any]:
@@ -99,23 +97,28 @@ def hostile_measure(
 
 
 def speed_measure(environment: Mapping[str, str], target: Path) -> dict[str, Any]:
-    """How fast each format is written, and in how much memory."""
+    """How fast each format is written, and in how much memory. What was written is kept until the end: ext4 makes files
+    ten times as slowly for some seconds after others were deleted."""
     rates, peaks = {}, {}
     for name in FORMATS:
         say(f"{name} over {PART_STEPS} steps")
-        module = [sys.executable, "-m", "benchmarks.parts.data_measure", "export", name, str(target), str(PART_STEPS)]
-        made = json.loads(_run(module, environment).splitlines()[-1])
+        words = ("export", name, str(target / name), str(PART_STEPS))
+        told = _run([sys.executable, "-m", "benchmarks.parts.data_measure", *words], environment)
+        made = json.loads(told.splitlines()[-1])
         rates[name], peaks[name] = made["steps_per_s"], made["peak_mb"]
-        shutil.rmtree(target)
     return {"export_steps_per_s": rates, "export_peak_mb": max(peaks.values())}
 
 
 def _exact(row: Mapping[str, Any], told: Mapping[str, Any], dialect: str) -> bool:
-    """Whether what is learned is the thought and the action, and holds no token of another's."""
-    read = dialect_named(dialect).parse(row["text"], SCREEN)
-    if not isinstance(read, Parsed) or set(row["tokens"]) - OWN_TOKENS.get(dialect, frozenset()):
+    """Whether what is learned is the thought and the action, as the dialect writes them or so that it reads them back,
+    and holds no token of another's."""
+    family = dialect_named(dialect)
+    action: Action = ACTION.validate_python(told["action"])
+    read = family.parse(row["text"], SCREEN)
+    if not isinstance(read, Parsed) or read.action != action or set(row["tokens"]) - own_words(family):
         return False
-    return read.thought == told["thought"].strip() and read.action == ACTION.validate_python(told["action"])
+    text, thought = str(row["text"]), str(told["thought"])
+    return text == family.write(thought, action, SCREEN) or read.thought == thought.strip()
 
 
 def _quiet(data: Path) -> dict[str, str]:

@@ -39,7 +39,7 @@ def reading_check(text: str, action: Action, screen: Screen, dialect: Dialect, k
     """The text as it is learned, read back in the dialect's own coordinates, means what was done.
 
     Raises:
-        RowLeftOut: It is no action, or another kind of action: a thought or an argument looks like one.
+        RowLeftOut: It is no action, or another one: a thought or an argument looks like one.
         RowRefused: It is the same kind of action elsewhere, as all actions of the trajectory may be.
     """
     read = dialect.parse(text, screen)
@@ -47,13 +47,15 @@ def reading_check(text: str, action: Action, screen: Screen, dialect: Dialect, k
         raise RowLeftOut("unreadable", f"{dialect.name} does not read what it wrote")
     coarse = max(screen.width, screen.height) // 1000 + GRID_ERROR
     if not equivalent(read.action, action, tolerance=coarse):
+        if not points_of(action):
+            raise RowLeftOut("unreadable", f"{dialect.name} reads another {action.kind} than it wrote")
         raise RowRefused("coordinates", f"{key}: read back it means something else")
 
 
 def consumer_check(texts: Iterable[str], images: int, image: str, consumer: Consumer, dialect: Dialect) -> None:
     """The texts of a row, read as the consumer and a tokenizer read them: a placeholder for each picture, and no other
     special word than the dialect's own. Raises RowLeftOut."""
-    found = Counter(word for text in texts for word in consumer.words.findall(text))
+    found = Counter(consumer.words.findall("\n".join(texts)))  # no special word goes over a line's end
     for word in consumer.words.findall(image):
         if (count := found.pop(word, 0)) != images:
             raise RowLeftOut("image_count", f"{word} stands there {count} times for {images} pictures")

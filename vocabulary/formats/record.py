@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from vocabulary.blobs import BlobRef
 from vocabulary.dialect import Dialect
@@ -82,6 +82,8 @@ class LeftOut:
     key: str
     code: str
     message: str
+    lines: ClassVar[Mapping[str, str]] = {}
+    """None, for who looks for a row among a trajectory's."""
 
 
 def record_or_reason(key: str, make: Callable[[], Record]) -> Record | LeftOut:
