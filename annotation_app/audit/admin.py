@@ -1,9 +1,39 @@
 """The audit log in Django's admin: read, never changed."""
 
+import json
+import re
+from typing import Any
+
+from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db import models
 from django.http import HttpRequest
 
 from annotation_app.audit.models import AuditEntry
+from vocabulary.base import json_fault
+
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""NUL in JSON, which a backslash before `u0000` is not."""
+
+
+class StorableJSONField(forms.JSONField):
+    """JSON that PostgreSQL keeps: without NaN, Infinity, half characters and NUL, which Python's reader takes."""
+
+    def to_python(self, value: Any) -> Any:
+        """Raises ValidationError."""
+        read = super().to_python(value)
+        if (fault := json_fault(read)) is not None:
+            raise ValidationError(": ".join(filter(None, fault)))
+        if NUL.search(json.dumps(read)):
+            raise ValidationError("it holds a NUL character")
+        return read
+
+
+STORABLE_JSON: dict[type[models.Field[Any, Any]], dict[str, Any]] = {
+    models.JSONField: {"form_class": StorableJSONField}
+}
+"""The `formfield_overrides` of an admin in which JSON is written."""
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # shared by admins of several models

@@ -63,8 +63,8 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.kept: dict[str, int] = {}
-        """Bytes of blobs that are known to be kept, by digest; none is deleted during an import."""
+        self.kept: set[str] = set()
+        """Digests of blobs that are known to be kept; none is deleted during an import."""
 
     @cached_property
     def files(self) -> list[str]:
@@ -232,18 +232,14 @@ class Pictures:
 
     def _fetch(self, ref: BlobRef) -> None:
         """Have the bytes of a reference: those that are here, or those of the folder. Raises RowRefused."""
-        size = self._folder.kept.get(ref.sha256)
-        if size is None and (path := blob_path(ref.sha256)).exists():
-            size = path.stat().st_size
-        if size is None:
+        if ref.sha256 in self._folder.kept:
+            return
+        if not blob_path(ref.sha256).exists():
             data = _read(self._folder.picture(image_path(ref), self._row))
             if BlobRef.of(data, ref.media_type) != ref:
                 raise RowRefused("picture_changed", f"The bytes of {image_path(ref)} are not those of its digest.")
             blob_write(ref=ref, data=data)
-            size = ref.size
-        self._folder.kept[ref.sha256] = size
-        if size != ref.size:
-            raise RowRefused("picture_changed", f"{image_path(ref)} has {size} bytes, not {ref.size}.")
+        self._folder.kept.add(ref.sha256)
 
     def _keep(self, path: Path) -> Shown:
         data = _read(path)

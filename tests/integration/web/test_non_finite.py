@@ -4,12 +4,17 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.admin import site
+from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.http import HttpRequest
 from django.test import Client
 
 from annotation_app.accounts.services import user_ensure
+from annotation_app.judges.models import Judge
 from annotation_app.live.threads import in_database
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Task
 from tests.integration.web.conftest import PASSWORD, Stack, World
 from tests.integration.web.test_pools import made, upload
@@ -97,6 +102,16 @@ async def test_the_desk_of_a_task_that_holds_one_opens(stack: Stack) -> None:
     snapshot = strict(await desk.socket.receive_from(timeout=30))
     assert snapshot["type"] == "snapshot"
     assert snapshot["state"]["task"]["parameters"] == {"a": None, "text": "one", "screenshot": "jpeg"}
+
+
+@pytest.mark.parametrize("value", [*VALUES, '"nul \\u0000"'])
+@pytest.mark.parametrize(("model", "name"), [(PolicyRevision, "sampling"), (Judge, "settings")])
+def test_the_admin_refuses_them_in_json(model: Any, name: str, value: str) -> None:
+    field = site.get_model_admin(model).formfield_for_dbfield(model._meta.get_field(name), HttpRequest())
+    assert field is not None
+    with pytest.raises(ValidationError):
+        field.clean(f'{{"stop": ["a", {value}]}}')
+    assert field.clean('{"stop": ["a \\\\u0000", 1.5]}') == {"stop": ["a \\u0000", 1.5]}
 
 
 def test_an_admin_edits_and_deletes_a_task_that_holds_one(alex: Client, world: World) -> None:

@@ -104,5 +104,6 @@ async def test_aiortc_s_own_client_shows_a_screen_that_never_changes() -> None:
         picture = await receiver.track.recv()
     assert isinstance(picture, VideoFrame)
     assert (picture.width, picture.height) == (sandbox.capabilities.width, sandbox.capabilities.height)
-    await peer.close()
     await webrtc.close()
+    await peer.close()
+    await eventually(lambda: not webrtc._tasks)  # what lets go of a viewer closes its sockets
