@@ -39,7 +39,7 @@ def reading_check(text: str, action: Action, screen: Screen, dialect: Dialect, k
     """The text as it is learned, read back in the dialect's own coordinates, means what was done.
 
     Raises:
-        RowLeftOut: It is no action, or another kind of action: a thought or an argument looks like one.
+        RowLeftOut: It is no action, or another one: a thought or an argument looks like one.
         RowRefused: It is the same kind of action elsewhere, as all actions of the trajectory may be.
     """
     read = dialect.parse(text, screen)
@@ -47,6 +47,8 @@ def reading_check(text: str, action: Action, screen: Screen, dialect: Dialect, k
         raise RowLeftOut("unreadable", f"{dialect.name} does not read what it wrote")
     coarse = max(screen.width, screen.height) // 1000 + GRID_ERROR
     if not equivalent(read.action, action, tolerance=coarse):
+        if not list(points_of(action)):
+            raise RowLeftOut("unreadable", f"{dialect.name} reads another {action.kind} than it wrote")
         raise RowRefused("coordinates", f"{key}: read back it means something else")
 
 

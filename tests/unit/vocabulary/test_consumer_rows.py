@@ -12,8 +12,9 @@ from vocabulary.actions import Action, Click, Finish, TypeText
 from vocabulary.dialect import Parsed, Screen
 from vocabulary.dialects import dialect_named
 from vocabulary.formats.agentnet import PLAIN_CALL, WRITING, code_of
+from vocabulary.formats.checks import reading_check
 from vocabulary.formats.normalised import normalised
-from vocabulary.formats.record import Choice, LeftOut, Record, RefusalCode
+from vocabulary.formats.record import Choice, LeftOut, Record, RefusalCode, RowLeftOut, RowRefused
 from vocabulary.formats.registry import FORMATS
 from vocabulary.samples import samples_of
 from vocabulary.trajectories import Trajectory
@@ -132,6 +133,30 @@ def test_every_reason_is_told_in_words(language: str) -> None:
     for code in get_args(RefusalCode):
         assert f'"exports.reason.{code}": ' in words
         assert f'{code}: "exports.reason.{code}"' in shown
+
+
+@pytest.mark.parametrize(
+    ("learned", "done", "kind", "code"),
+    [
+        (Click(x=5, y=6), Click(x=7, y=6), None, None),
+        (Click(x=5, y=6), Click(x=500, y=6), RowRefused, "coordinates"),
+        (TypeText(text="a"), TypeText(text="b"), RowLeftOut, "unreadable"),
+        (Finish(), TypeText(text="b"), RowLeftOut, "unreadable"),
+        (None, TypeText(text="b"), RowLeftOut, "unreadable"),
+    ],
+)
+def test_what_is_learned_reads_back(
+    learned: Action | None, done: Action, kind: type[RowRefused] | None, code: str | None
+) -> None:
+    """A place that is off says something about every row of a trajectory, another text about its own row alone."""
+    text = DIALECT.write("a", learned, SCREEN) if learned else "Thought: a"
+    try:
+        reading_check(text, done, SCREEN, DIALECT, "key")
+    except RowRefused as error:
+        found: tuple[type | None, str | None] = type(error), error.code
+    else:
+        found = None, None
+    assert found == (kind, code)
 
 
 @pytest.mark.parametrize("x", [0, 1, 7, 639, 1279])
