@@ -47,11 +47,7 @@ def reading_check(text: str, action: Action, screen: Screen, dialect: Dialect, k
         raise RowLeftOut("unreadable", f"{dialect.name} does not read what it wrote")
     coarse = max(screen.width, screen.height) // 1000 + GRID_ERROR
     if not equivalent(read.action, action, tolerance=coarse):
-<<<<<<< HEAD
-        if not points_of(action):
-=======
         if not list(points_of(action)):
->>>>>>> wt-exports
             raise RowLeftOut("unreadable", f"{dialect.name} reads another {action.kind} than it wrote")
         raise RowRefused("coordinates", f"{key}: read back it means something else")
 
