@@ -17,6 +17,7 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.blobs.services import blobs_held
 from annotation_app.errors import Conflict, TooLarge, storage_code
+from annotation_app.heartbeats import abandoned, heartbeat
 from annotation_app.imports.folder import Folder, Row
 from annotation_app.imports.models import Import, ImportState
 from annotation_app.imports.selectors import import_folder, import_of, importer_check
@@ -27,7 +28,6 @@ from annotation_app.tasks.models import Pool
 from annotation_app.webhooks.services import event_emit
 from vocabulary.exports import UNFINISHED
 
-SILENCE = timedelta(minutes=10)
 """A worker that did not get further for so long, or never began, is taken for dead."""
 KEPT = timedelta(days=7)
 """How long the upload of an import that failed or was cancelled is kept, so that it can be taken up again."""
@@ -114,13 +114,15 @@ def import_run(*, import_id: UUID) -> None:
     if not queued.update(status=ImportState.RUNNING, attempts=F("attempts") + 1, heard_at=timezone.now()):
         return
     job = Import.objects.select_related("pool").get(pk=import_id)
+    mine = Import.objects.filter(pk=job.pk, status=ImportState.RUNNING, attempts=job.attempts)
     try:
-        folder = Folder(_unpacked(job))
-        if not folder.files:
-            raise Unfit("no_rows", "It holds no file of rows (.jsonl, or .json for a single trajectory).")
-        with blobs_held():  # retention deletes no picture between its writing and its row
-            _take(job, folder)
-        _taken_check(job)
+        with heartbeat(mine):
+            folder = Folder(_unpacked(job))
+            if not folder.files:
+                raise Unfit("no_rows", "It holds no file of rows (.jsonl, or .json for a single trajectory).")
+            with blobs_held():  # retention deletes no picture between its writing and its row
+                _take(job, folder)
+            _taken_check(job)
     except Stopped:
         return
     except Unfit as error:
@@ -138,7 +140,7 @@ def imports_stale() -> tuple[UUID, ...]:
     """Imports nobody works on, queued again; one that broke every attempt has failed. Which are to be run. Uploads that
     nobody took up again are removed."""
     now = timezone.now()
-    silent = Import.objects.filter(status__in=UNDER_WAY, heard_at__lt=now - SILENCE)
+    silent = abandoned(Import.objects.all())
     tired = silent.filter(attempts__gte=ATTEMPTS)
     for job in tired.select_for_update(skip_locked=True, of=("self",)):
         job.status, job.finished_at = ImportState.FAILED, now

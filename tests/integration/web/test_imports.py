@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from annotation_app.accounts.models import User
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode, Source
+from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.imports.jobs import imports_again_job
 from annotation_app.imports.models import Import, ImportState, Refusal
 from annotation_app.imports.selectors import import_folder
@@ -340,7 +341,7 @@ def test_an_import_nobody_works_on_is_taken_up(attempts: list[str], tmp_path: Pa
     long_ago = Import.objects.none().model(
         name="old", folder=str(before), pool_name="old", status=ImportState.RUNNING, attempts=1
     )
-    long_ago.heard_at -= 2 * services_jobs.SILENCE
+    long_ago.heard_at -= 2 * LOST_AFTER
     long_ago.save()
     imports_again_job()
     long_ago.refresh_from_db()
@@ -400,7 +401,7 @@ class TestTelling:
         job = Import(
             name="old", pool_name="old", requested_by=committed.ravi, status=ImportState.RUNNING, attempts=ATTEMPTS
         )
-        job.heard_at -= 2 * services_jobs.SILENCE
+        job.heard_at -= 2 * LOST_AFTER
         job.save()
         imports_again_job()
         job.refresh_from_db()
