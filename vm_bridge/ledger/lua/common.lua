@@ -8,6 +8,7 @@ local PRESENT_MS = 10000  -- a waiter that has not asked for so long is passed o
 local AWAY_MS = 10000     -- and after so much more it loses its place
 local PICK_UP_MS = 10000  -- a machine given to a waiter is kept for it so long
 local RESTORE_MS = 15000  -- so long after the ledger was lost hosts may put leases back
+local FIRST_TOKEN = 1e15  -- no ledger gave a lower token: each began at its clock (µs)
 local QUEUE, OWN_QUEUE = 2000, 200  -- most who may wait for one image, and of one user
 
 local clock = redis.call('TIME')
@@ -172,7 +173,7 @@ local function refusal(id, token, held, ends)
     if why then return why end
     if redis.call('EXISTS', key('machine', id)) == 0 then
         local since = born()
-        if tonumber(token) < since and now - since / 1000 < RESTORE_MS then
+        if tonumber(token) > FIRST_TOKEN and tonumber(token) < since and now - since / 1000 < RESTORE_MS then
             return 'bridge_unavailable leases are being put back'
         end
         return 'machine_gone there is no machine ' .. id
