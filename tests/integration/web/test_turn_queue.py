@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
+from redis import Redis
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
@@ -106,6 +107,8 @@ def test_a_worker_without_a_trainer_leaves_turns_to_one_that_has_it(turn: Turn, 
     settings.ENV = settings.ENV.model_copy(update={"redis_url": redis_url})
     told = cache_of_the_web_app(redis_url)
     told.delete_many([HEARD, HEARTBEAT])
+    with Redis.from_url(redis_url) as redis:
+        redis.delete(ORDINARY, TRAINING)  # what other tests have queued there
     with app.connection_for_write(redis_url) as broker:
         with worker_running(redis_url, settings, queues=ORDINARY):
             turn_job.apply_async((str(turn.pk),), connection=broker)  # type: ignore[call-arg]  # the stubs lack it
