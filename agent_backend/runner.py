@@ -140,7 +140,7 @@ class EpisodeRunner:
             self.wake()
 
     def _place_of(self, command: EpisodeCommand) -> int | None:
-        """Where the same command waits already: it was sent again, and its fate is told to who sent it last."""
+        """Index in the inbox of an equal command, or None. A resent command replaces it."""
         return next((place for place, (waiting, _) in enumerate(self._inbox) if waiting == command), None)
 
     def _only_settles(self, command: Act) -> bool:

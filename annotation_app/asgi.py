@@ -12,7 +12,7 @@ setup(set_prefix=False)
 
 from annotation_app.live.consumers import EpisodeConsumer  # noqa: E402  # needs the apps loaded
 from annotation_app.web.handler import RequestHandler, at_root  # noqa: E402  # needs the settings
-from annotation_app.web.origins import own_pages  # noqa: E402  # needs the settings
+from annotation_app.web.origins import same_origin_only  # noqa: E402  # needs the settings
 
 routes = [path("ws/episodes/<uuid:episode_id>/", EpisodeConsumer.as_asgi())]  # type: ignore[arg-type]  # as documented
 
@@ -20,7 +20,7 @@ application = at_root(
     ProtocolTypeRouter(
         {
             "http": RequestHandler(),
-            "websocket": own_pages(AuthMiddlewareStack(URLRouter(routes))),  # type: ignore[arg-type]  # as documented
+            "websocket": same_origin_only(AuthMiddlewareStack(URLRouter(routes))),  # type: ignore[arg-type]  # as documented
         }
     )
 )

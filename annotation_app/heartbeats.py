@@ -43,7 +43,7 @@ def heartbeat(rows: models.QuerySet[Any]) -> Iterator[None]:
         thread.join()
 
 
-def abandoned(rows: models.QuerySet[Any]) -> models.QuerySet[Any]:
+def abandoned_jobs(rows: models.QuerySet[Any]) -> models.QuerySet[Any]:
     """Those of these jobs whose worker died, or that no worker has taken up in a long time."""
     now = timezone.now()
     dead = Q(status="running", heard_at__lt=now - DEAD_AFTER)

@@ -69,7 +69,7 @@ class Choice(_Chunk):
     @field_validator("logprobs", "token_ids", mode="wrap")
     @classmethod
     def _none_where_unreadable(cls, given: Any, read: ValidatorFunctionWrapHandler) -> Any:
-        """A reply can be read without them; nobody trains on it then."""
+        """A reply without log-probabilities is readable, but is not used in training."""
         try:
             return read(given)
         except ValidationError:

@@ -20,9 +20,9 @@ class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # untyped library
         try:
             return unseal(encrypted_text, purpose=FACTORS)
         except ValueError:
-            return _earlier().decrypt(encrypted_text.encode()).decode()
+            return _legacy_key().decrypt(encrypted_text.encode()).decode()
 
 
-def _earlier() -> Fernet:
+def _legacy_key() -> Fernet:
     """The key that sealed factors before they had keys of their own: made from the secret key alone."""
     return Fernet(urlsafe_b64encode(sha256(f"pilothouse.factor:{settings.SECRET_KEY}".encode()).digest()))

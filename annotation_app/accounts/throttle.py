@@ -29,7 +29,7 @@ class Bucket:
         if count > self.limit:
             raise TooMany(TOO_MANY, code=code, extra={"seconds": self.seconds})
 
-    def give_back(self, key: str) -> None:
+    def refund(self, key: str) -> None:
         """Take the last try back: it was no failure."""
         stored = self._key(key)
         if (cache.get(stored) or 0) > 0:

@@ -22,7 +22,7 @@ def writing_do(*, writing_id: UUID) -> None:
     if plan is None:
         return
     try:
-        with services.writing_beating(writing_id=writing_id):
+        with services.writing_heartbeat(writing_id=writing_id):
             texts = asyncio.run(wordings_ask(plan))
     except PolicyError as error:
         services.writing_end(writing_id=writing_id, error=str(error))

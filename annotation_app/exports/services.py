@@ -22,7 +22,7 @@ from annotation_app.exports.models import Export, ExportState, Lineage, Version,
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.exports.selectors import evaluated_kinds, export_folder, export_of, exporter_check, version_of
 from annotation_app.exports.splits import split_of
-from annotation_app.heartbeats import abandoned, heartbeat
+from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.notices.services import notice_give
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
@@ -113,7 +113,7 @@ def export_write(*, export_id: UUID) -> None:
 @transaction.atomic(durable=True)
 def exports_stale() -> tuple[UUID, ...]:
     """Exports nobody works on, queued again; one that broke every attempt has failed. Which are to be written."""
-    silent = abandoned(Export.objects.all())
+    silent = abandoned_jobs(Export.objects.all())
     tired = silent.filter(attempts__gte=ATTEMPTS)
     for export in tired.select_related("requested_by").select_for_update(skip_locked=True, of=("self",)):
         export.status, export.finished_at = ExportState.FAILED, timezone.now()

@@ -217,7 +217,7 @@ WRITERS: dict[str, type[Lines] | type[Table] | type[Shards] | type[Folders]] = {
 
 
 def tar_header(name: str, size: int) -> bytes:
-    """The header of a file in a tar archive (POSIX ustar): of nobody, of 1970, readable by all."""
+    """A tar header (POSIX ustar) with owner 0, time 0 and mode 0644, so that archives are reproducible."""
     known = name.encode()
     if len(known) > NAME_BYTES or not name.isascii():
         entry = tarfile.TarInfo(name)

@@ -11,7 +11,7 @@ import vocabulary.judgements
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
-from annotation_app.heartbeats import abandoned, heartbeat
+from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.judges.models import UNDER_WAY, Judge, Judgement, PoolJudge, Run, RunState
 from annotation_app.judges.schemas import RunPlan
 from annotation_app.judges.selectors import episodes_waiting, judge_server, judges_admin_check, pool_judge_of
@@ -123,7 +123,7 @@ def judgements_store(
     )
 
 
-def run_beating(*, run_id: UUID) -> AbstractContextManager[None]:
+def run_heartbeat(*, run_id: UUID) -> AbstractContextManager[None]:
     """Heartbeats of a run that this worker has, while the block runs."""
     return heartbeat(Run.objects.filter(pk=run_id, status=RunState.RUNNING))
 
@@ -137,7 +137,7 @@ def run_end(*, run_id: UUID, error: str) -> None:
 @transaction.atomic(durable=True)
 def runs_stale() -> tuple[UUID, ...]:
     """Runs nobody works on, queued again; one that broke every attempt has failed. Which are to be done."""
-    silent = abandoned(Run.objects.all())
+    silent = abandoned_jobs(Run.objects.all())
     tired = silent.filter(attempts__gte=ATTEMPTS)
     tired.update(status=RunState.FAILED, finished_at=timezone.now(), error=f"It broke off {ATTEMPTS} times.")
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))

@@ -38,7 +38,7 @@ def run_do(*, run_id: UUID, going: Callable[[], bool] = lambda: True) -> None:
     plan = services.run_begin(run_id=run_id)
     if plan is None:
         return
-    with services.run_beating(run_id=run_id), asyncio.Runner() as loop:
+    with services.run_heartbeat(run_id=run_id), asyncio.Runner() as loop:
         judge = judge_of(_endpoint(plan.server))
         try:
             error = _run_through(run_id, plan, judge, loop, going)

@@ -18,6 +18,7 @@ from django.db import Error as DatabaseError
 
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.publish import PROCESS, publish_moved
+from annotation_app.live.store import ignore_event
 from annotation_app.live.threads import in_database
 from annotation_app.live.wiring import Driver, driving
 from vocabulary.messages import (
@@ -315,7 +316,7 @@ class Registry:
             return await self._hold(desk, waiting)
         driver = desk.driver
         if driver is not None and driver.state is not None and driver.state.autopilot:
-            await driver.submit(Autopilot(command_id=f"unwatched-{secrets.token_hex(8)}", on=False), _unheard)
+            await driver.submit(Autopilot(command_id=f"unwatched-{secrets.token_hex(8)}", on=False), ignore_event)
 
     async def _presence_look(self, desk: Desk) -> None:
         """Keep the task for an annotator who is here; their desk shows the new end of the lease."""
@@ -334,10 +335,6 @@ def _looked(task: asyncio.Task[None]) -> None:
     """Say what kept a desk from being looked after; the next beat tries again."""
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.error("%s was not looked after", task.get_name(), exc_info=error)
-
-
-async def _unheard(event: Event) -> None:
-    """Nobody waits for this answer."""
 
 
 def _refusal(command: Command, code: str, message: str) -> Rejected:

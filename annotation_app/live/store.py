@@ -25,8 +25,8 @@ ROOM_EVERY = 2.0
 """Seconds between two looks whether a full disk has room again."""
 
 
-async def unheard(event: Event) -> None:
-    """For whoever has no viewers."""
+async def ignore_event(event: Event) -> None:
+    """Drop an event that has no reader."""
 
 
 class DjangoStore:
@@ -37,7 +37,7 @@ class DjangoStore:
         episode_id: UUID,
         token: int,
         *,
-        tell: Emit = unheard,
+        tell: Emit = ignore_event,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         """

@@ -16,7 +16,7 @@ from annotation_app.reviews.likeness import (
     shingles,
 )
 from annotation_app.reviews.selectors.jobs import episodes_compared
-from annotation_app.reviews.services import Found, duplicates_end, job_beating, job_begin, job_further
+from annotation_app.reviews.services import Found, duplicates_end, job_begin, job_further, job_heartbeat
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
 
@@ -25,7 +25,7 @@ def duplicates_do(*, job_id: UUID, pool_id: int) -> None:
     episodes = episodes_compared(pool_id=pool_id)
     if not job_begin(job_id=job_id, total=len(episodes)):
         return
-    with job_beating(job_id=job_id):
+    with job_heartbeat(job_id=job_id):
         found = pairs_found(episodes, further=lambda done: job_further(job_id=job_id, done=done))
     if found is not None:
         duplicates_end(job_id=job_id, found=found)

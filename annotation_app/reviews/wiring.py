@@ -11,7 +11,7 @@ from annotation_app.blobs.selectors import blob_read
 from annotation_app.reviews.likeness import picture_likeness
 from annotation_app.reviews.schemas import CheckReport, CheckStep
 from annotation_app.reviews.selectors.jobs import attempt_mended, image_of
-from annotation_app.reviews.services import check_end, job_beating, job_begin, job_fail, job_further
+from annotation_app.reviews.services import check_end, job_begin, job_fail, job_further, job_heartbeat
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Lease, Machine
@@ -34,7 +34,7 @@ def check_do(*, job_id: UUID, episode_id: UUID) -> None:
     if not job_begin(job_id=job_id, total=len(attempt.steps)):
         return
     try:
-        with job_beating(job_id=job_id), asyncio.Runner() as loop:
+        with job_heartbeat(job_id=job_id), asyncio.Runner() as loop:
             report = loop.run(_check(job_id, attempt, *image_of(episode_id=episode_id)))
     except BridgeError as error:
         job_fail(job_id=job_id, error=f"{error}")

@@ -14,7 +14,7 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
 
 
-def own_pages(application: Any) -> ASGI3Application:
+def same_origin_only(application: Any) -> ASGI3Application:
     """The application for WebSockets that pages of the web app open; the handshake of any other is refused."""
     denier: Any = WebsocketDenier.as_asgi()
 

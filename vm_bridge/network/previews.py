@@ -26,7 +26,7 @@ from vm_bridge.sandbox import Sandbox
 from vm_bridge.tickets import PREVIEW_PARAMETER, TicketClaim, preview_path
 
 PATH = re.compile(rb"/sandboxes/([a-z0-9][a-z0-9_.-]{0,63})/(proxy|enter)/([0-9]{1,5})(/.*)?")
-FORGET = b'"cache", "storage"'
+CLEAR_SITE_DATA = b'"cache", "storage"'
 """What a browser deletes of an origin before it shows the programs of a new lease; its service workers are in it."""
 FORBIDDEN_PORTS = frozenset({EGRESS_PORT})
 """Ports of the guest's own."""
@@ -109,7 +109,7 @@ class Previews:
         entry = await self._passes.exchange(ticket, machine_id, cookies, secure=secure)
         headers: list[Header] = [(b"set-cookie", cookie.encode()) for cookie in entry.cookies]
         if entry.new_lease:
-            headers.append((b"clear-site-data", FORGET))
+            headers.append((b"clear-site-data", CLEAR_SITE_DATA))
         await _redirect(f"{preview_path(machine_id)}/{port}".encode() + (rest or b"/"), query, headers, send)
 
     async def _admit(self, scope: Scope, machine_id: str, port: int, rest: bytes) -> _Visit:

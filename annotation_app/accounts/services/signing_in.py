@@ -44,11 +44,11 @@ def credentials_check(*, request: HttpRequest, username: str, password: str, cod
         raise Invalid(WRONG_PASSWORD, code="wrong_credentials")
     if code_wanted(user):
         if not code:
-            SIGN_IN_FROM.give_back(address)
+            SIGN_IN_FROM.refund(address)
             raise Invalid(CODE_WANTED, code="code_required")
         code_check(user=user, code=code)
     SIGN_IN.clear(name)
-    SIGN_IN_FROM.give_back(address)
+    SIGN_IN_FROM.refund(address)
     return user
 
 

@@ -6,10 +6,10 @@ from annotation_app.design.services.writings import (
     suggestion_accept,
     suggestion_reject,
     writer_add,
-    writing_beating,
     writing_begin,
     writing_cancel,
     writing_end,
+    writing_heartbeat,
     writing_request,
     writings_stale,
 )
@@ -24,10 +24,10 @@ __all__ = [
     "suites_derive",
     "tasks_place",
     "writer_add",
-    "writing_beating",
     "writing_begin",
     "writing_cancel",
     "writing_end",
+    "writing_heartbeat",
     "writing_request",
     "writings_stale",
 ]

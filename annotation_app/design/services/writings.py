@@ -15,7 +15,7 @@ from annotation_app.design.difficulty import level_of, rubric_guessed
 from annotation_app.design.models import UNDER_WAY, Placement, Suggestion, Writer, Writing, WritingState
 from annotation_app.design.schemas import WriterIn, WriterServer, WritingIn, WritingPlan
 from annotation_app.errors import Conflict, NotFound
-from annotation_app.heartbeats import abandoned, heartbeat
+from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.tasks.models import Pool, Task
 from annotation_app.tasks.services import tasks_add
 from vocabulary.tasks import Task as Definition
@@ -82,7 +82,7 @@ def writing_begin(*, writing_id: UUID) -> WritingPlan | None:
     )
 
 
-def writing_beating(*, writing_id: UUID) -> AbstractContextManager[None]:
+def writing_heartbeat(*, writing_id: UUID) -> AbstractContextManager[None]:
     """Heartbeats of a request that this worker has, while the block runs."""
     return heartbeat(Writing.objects.filter(pk=writing_id, status=WritingState.RUNNING))
 
@@ -98,7 +98,7 @@ def writing_end(*, writing_id: UUID, texts: tuple[str, ...] = (), error: str = "
 @transaction.atomic(durable=True)
 def writings_stale() -> tuple[UUID, ...]:
     """Requests nobody works on, queued again; one that broke every attempt has failed. Which are to be done."""
-    silent = abandoned(Writing.objects.all())
+    silent = abandoned_jobs(Writing.objects.all())
     tired = silent.filter(attempts__gte=ATTEMPTS)
     tired.update(status=WritingState.FAILED, error=f"It broke off {ATTEMPTS} times.")
     again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))

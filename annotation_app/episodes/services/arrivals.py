@@ -111,7 +111,7 @@ def _leases(arrivals: Sequence[Arrival], tasks: Sequence[Task]) -> list[Assignme
 
 
 def _own_commands(arrivals: Sequence[Arrival]) -> Iterator[tuple[StepValue, ...]]:
-    """The steps of each with commands that nobody else has: their own where they can be kept."""
+    """The steps of each trajectory with unique command ids. An id that is free is kept."""
     given = [[step.command_id for step in one.trajectory.steps] for one in arrivals]
     fitting = {command for own in given for command in own if 1 <= len(command) <= LONGEST_COMMAND}
     taken = set(Step.objects.filter(command_id__in=fitting).values_list("command_id", flat=True))

@@ -17,7 +17,7 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.blobs.services import blobs_held
 from annotation_app.errors import Conflict, TooLarge, storage_code
-from annotation_app.heartbeats import abandoned, heartbeat
+from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.imports.folder import Folder, Row
 from annotation_app.imports.models import Import, ImportState
 from annotation_app.imports.selectors import import_folder, import_of, importer_check
@@ -140,7 +140,7 @@ def imports_stale() -> tuple[UUID, ...]:
     """Imports nobody works on, queued again; one that broke every attempt has failed. Which are to be run. Uploads that
     nobody took up again are removed."""
     now = timezone.now()
-    silent = abandoned(Import.objects.all())
+    silent = abandoned_jobs(Import.objects.all())
     tired = silent.filter(attempts__gte=ATTEMPTS)
     for job in tired.select_for_update(skip_locked=True, of=("self",)):
         job.status, job.finished_at = ImportState.FAILED, now

@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
-from annotation_app.heartbeats import abandoned, heartbeat
+from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.reviews.models import UNDER_WAY, Duplicate, Job, JobKind, JobState
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.reviews.services.access import reviewable, reviewer_check
@@ -79,7 +79,7 @@ def job_further(*, job_id: UUID, done: int) -> bool:
     return bool(running.update(done=done, heard_at=timezone.now()))
 
 
-def job_beating(*, job_id: UUID) -> AbstractContextManager[None]:
+def job_heartbeat(*, job_id: UUID) -> AbstractContextManager[None]:
     """Heartbeats of a job that this worker has, while the block runs."""
     return heartbeat(Job.objects.filter(pk=job_id, status=JobState.RUNNING))
 
@@ -109,7 +109,7 @@ def job_fail(*, job_id: UUID, error: str) -> None:
 
 def jobs_stale() -> int:
     """Jobs whose worker went away have failed; how many there were."""
-    dead = abandoned(Job.objects.all())
+    dead = abandoned_jobs(Job.objects.all())
     return dead.update(status=JobState.FAILED, finished_at=timezone.now(), error="Its worker went away.")
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation_app import heartbeats
 from annotation_app.exports.jobs import exports_again_job
 from annotation_app.exports.models import Export
-from annotation_app.heartbeats import DEAD_AFTER, LOST_AFTER, abandoned, heartbeat
+from annotation_app.heartbeats import DEAD_AFTER, LOST_AFTER, abandoned_jobs, heartbeat
 from tests.integration.web.conftest import World
 from tests.waiting import wait_until
 
@@ -76,4 +76,4 @@ def test_nothing_is_written_once_the_job_has_ended(committed: World) -> None:
 def test_the_dead_are_told_from_those_that_wait(world: World, status: str, silent: timedelta, found: bool) -> None:
     export = running(world, status)
     Export.objects.filter(pk=export.pk).update(heard_at=timezone.now() - silent)
-    assert abandoned(Export.objects.all()).exists() is found
+    assert abandoned_jobs(Export.objects.all()).exists() is found

@@ -138,7 +138,7 @@ class TestSecondFactor:
 
     def test_one_from_before_it_had_a_key_of_its_own_goes_on(self, world: World, settings: Any) -> None:
         _ada, secret, _codes = protected(world)
-        sealed = second_factor._earlier().encrypt(secret.encode()).decode()
+        sealed = second_factor._legacy_key().encrypt(secret.encode()).decode()
         Authenticator.objects.filter(type=Authenticator.Type.TOTP).update(data={"secret": sealed})
         settings.CREDENTIALS_KEYS = ["a-key-of-its-own"]
         assert sign_in(Client(), code=code_of(secret)).status_code == 200
