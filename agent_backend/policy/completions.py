@@ -220,8 +220,8 @@ class Completions:
         return Samples.together(parts)
 
     async def _persist(self, body: dict[str, Any], heard: Heard) -> Samples:
-        """Ask again while nobody answers. A server that answers, slowly or badly, is not asked twice; one that failed
-        the last question is asked once."""
+        """Retry a request that got no response. A response, slow or wrong, is final. While the circuit breaker counts
+        failures there is one attempt."""
         attempts = 1 if self._breaker.failing else self._waits.attempts
         for attempt in range(attempts):
             pause = self._waits.pause * 2**attempt

@@ -10,8 +10,10 @@ PREFIX = "imported"
 
 
 def strangers_ensure(pseudonyms: Iterable[str | None]) -> Mapping[str | None, User]:
-    """Who stands for each person that another platform calls so: nobody can sign in as them, and their work can be
-    kept out of exports as anybody's."""
+    """The account for each pseudonym of another platform, made where there is none.
+
+    Such an account cannot sign in. Its work can be kept out of exports like anybody's.
+    """
     names = {pseudonym: _username(pseudonym) for pseudonym in pseudonyms}
     missing = set(names.values()) - set(_known(names.values()))
     User.objects.bulk_create(
