@@ -127,9 +127,11 @@ export const meetingsQuery = (one: string | null, other: string | null) => {
   });
 };
 
+/** Chooses which of two attempts counts. A choice made while another is sent waits for it, so the last one holds. */
 export function useAdjudicate() {
   const client = useQueryClient();
   return useMutation({
+    scope: { id: "adjudication" },
     mutationFn: (choice: { chosen: string; reason: string }) => request("POST", "/reviews/adjudications", choice),
     onSettled: () => client.invalidateQueries({ queryKey: ["reviews"] }),
   });

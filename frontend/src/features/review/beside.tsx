@@ -45,7 +45,7 @@ function Compared({ comparison, left, right }: ComparedProps) {
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
   const adjudicate = useAdjudicate();
-  const decides = hasRole(useUser(), "reviewer") && !adjudicate.isPending;
+  const decides = hasRole(useUser(), "reviewer");
   const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() });
   useCommands([
     { command: compareCommands.reason, enabled: decides, run: () => field.current?.focus() },
