@@ -9,6 +9,7 @@ import socket
 import stat
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ from vm_bridge.config import Config, ConfigError, config_read
 from vm_bridge.errors import BridgeError, MachineGone, TicketRefused
 from vm_bridge.ledger import Ledger
 from vm_bridge.streams.rfb import NotViewing, ViewOnly
+from vm_bridge.streams.vnc_admission import Admission, admitted
 from vm_bridge.tickets import Ticket, verify
 
 CHECK_EVERY = 1.0
@@ -33,10 +35,11 @@ NO_SERVER = "this machine has no VNC server"
 
 
 class Gateway(WebSocketProxy):  # type: ignore[misc]
-    """Listens, and forks a handler for each connection."""
+    """Listens, and forks a handler for each connection that is admitted."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        self._admission: Admission | None = None
         super().__init__(
             ViewOnlyHandler, listen_host=config.vnc_bind.host, listen_port=config.vnc_bind.port, heartbeat=HEARTBEAT
         )
@@ -55,6 +58,24 @@ class Gateway(WebSocketProxy):  # type: ignore[misc]
         """Called every second while listening."""
         if self._ending:
             raise self.Terminate
+        if self._admission is not None:
+            self._admission.sweep()
+
+    def socket(
+        self, host: str | None, port: int | None = None, connect: bool = False, *more: Any, **options: Any
+    ) -> Any:
+        """What is listened on, which lets nobody in without a ticket; or a connection to a machine."""
+        made = super().socket(host, port, connect, *more, **options)
+        if connect or options.get("unix_socket"):
+            return made
+        self._admission = Admission(made, partial(admitted, self.config))
+        return self._admission
+
+    def top_new_client(self, startsock: Any, address: tuple[str, int]) -> None:
+        """Called in the new process."""
+        if self._admission is not None:
+            self._admission.forget()
+        super().top_new_client(startsock, address)
 
 
 class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]

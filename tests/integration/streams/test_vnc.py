@@ -79,6 +79,11 @@ class RunningGateway:
 
     port: int
     log: Path
+    pid: int = 0
+
+    def children(self) -> list[str]:
+        """The processes it has made for viewers."""
+        return Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
 
 
 @pytest.fixture
@@ -100,7 +105,7 @@ def gateway(bridge_redis: str, tmp_path: Path) -> Iterator[RunningGateway]:
         )
     try:
         wait_until(lambda: _listens(port), limit=30)
-        yield RunningGateway(port, path)
+        yield RunningGateway(port, path, process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(10)
@@ -296,3 +301,18 @@ async def test_no_ticket_is_ever_logged(gateway: RunningGateway, ticket: Ticket)
     wait_until(lambda: "refused" in gateway.log.read_text())
     assert good not in gateway.log.read_text()
     assert good.split(".")[0] not in gateway.log.read_text()
+
+
+async def test_who_has_no_ticket_costs_no_process(gateway: RunningGateway, ticket: Ticket) -> None:
+    """Nor who says nothing: both wait in the process that listens, and who has a ticket goes past them."""
+    silent = [socket.create_connection(("127.0.0.1", gateway.port)) for _ in range(200)]
+    for link in silent[::2]:
+        link.sendall(b"GET /?token=forged HTTP/1.1\r\nOrigin: " + ORIGIN.encode())
+    with pytest.raises(Closed, match="403"), watching(gateway, "forged"):
+        pass
+    assert gateway.children() == []
+    with watching(gateway, ticket("vnc")) as viewer:
+        assert viewer.greet() == (640, 480)
+        assert len(gateway.children()) == 1
+    for link in silent:
+        link.close()
