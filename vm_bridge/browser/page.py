@@ -99,7 +99,10 @@ class Page:
             "Runtime.callFunctionOn", objectId=thing, functionDeclaration=TO_JSON, returnByValue=True
         )
         self.send("Runtime.releaseObject", objectId=thing)
-        return json.loads(value(told))
+        try:
+            return json.loads(value(told))
+        except (ValueError, TypeError, RecursionError) as error:  # pages may have another `JSON.stringify`
+            raise BrowserFailed(f"a script gave no JSON: {type(error).__name__}") from error
 
     async def _own(self) -> int:
         if self.own_world is None:

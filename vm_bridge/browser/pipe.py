@@ -3,11 +3,14 @@
 import asyncio
 import itertools
 import json
+import logging
 import os
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from vm_bridge.browser.errors import BrowserEnded, BrowserFailed
+
+logger = logging.getLogger(__name__)
 
 CALL_SECONDS = 20.0
 MAX_MESSAGE = 128 * 1024 * 1024
@@ -82,10 +85,10 @@ class Pipe(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._rest += data
         while (end := self._rest.find(b"\0", self._seen)) >= 0:
-            message = json.loads(self._rest[:end])
+            message = bytes(self._rest[:end])
             del self._rest[: end + 1]
             self._seen = 0
-            self._take(message)
+            self._read(message)
         self._seen = len(self._rest)
         if self._seen > MAX_MESSAGE:
             self.close()
@@ -98,20 +101,36 @@ class Pipe(asyncio.Protocol):
             _fail(answer, BrowserEnded(f"{method}: the browser has ended"))
         self._waiting.clear()
 
-    def _take(self, message: Told) -> None:
-        if "id" not in message:
-            if message["method"] == "Target.detachedFromTarget":
-                self._gone(message["params"]["sessionId"])
-            if listener := self._listeners.get(message.get("sessionId", "")):
-                listener(message["method"], message.get("params", {}))
-            return
+    def _read(self, text: bytes) -> None:
+        """Take one message. One that makes no sense is dropped, and the pipe goes on: a page that takes over its
+        browser must not hold up the others that wait here."""
+        try:
+            message = json.loads(text)
+            if not isinstance(message, dict):
+                raise TypeError("it is no object")
+            if "id" in message:
+                self._answered(message)
+            else:
+                self._happened(message)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            logger.warning("a message of the browser makes no sense: %s: %s", type(error).__name__, str(error)[:200])
+
+    def _happened(self, message: Told) -> None:
+        if message["method"] == "Target.detachedFromTarget":
+            self._gone(message["params"]["sessionId"])
+        if listener := self._listeners.get(message.get("sessionId", "")):
+            listener(message["method"], message.get("params", {}))
+
+    def _answered(self, message: Told) -> None:
         method, _, answer = self._waiting.pop(message["id"], ("", "", None))
         if answer is None or answer.done():
             return
-        if "error" in message:
-            _fail(answer, BrowserFailed(f"{method}: {message['error'].get('message')}"))
+        error, result = message.get("error"), message.get("result")
+        if error is None and isinstance(result, dict):
+            answer.set_result(result)
         else:
-            answer.set_result(message["result"])
+            said = error.get("message") if isinstance(error, dict) else "the answer makes no sense"
+            _fail(answer, BrowserFailed(f"{method}: {said}"))
 
     def _gone(self, session: str) -> None:
         """A page has gone; the browser leaves what it was asked without an answer."""

@@ -145,12 +145,17 @@ class GuestLink:
                 length = wire.body_length(await self._reader.readexactly(wire.HEADER.size))
                 self._take(wire.decode(await self._reader.readexactly(length)))
         except (asyncio.IncompleteReadError, OSError, wire.WireError):
-            self._end()
+            pass
+        finally:
+            self._end()  # however the listener ends, no call waits for an answer that cannot come
 
     def _take(self, message: wire.Message) -> None:
-        if message.get("id") == wire.PICTURE and self.paint is not None:
+        number = message.get("id")
+        if type(number) is not int:
+            return  # no call has such a name
+        if number == wire.PICTURE and self.paint is not None:
             return self.paint(message)
-        future = self._waiting.get(message.get("id", wire.PICTURE))
+        future = self._waiting.get(number)
         if future is None or future.done():
             return  # the caller went away
         result, refused = message.get("result"), message.get("refused")

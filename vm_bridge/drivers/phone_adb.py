@@ -21,6 +21,8 @@ MAX_OUTPUT = 200_000
 """Longest output of a command that is kept (bytes)."""
 MAX_FILE = 64 * 1024 * 1024
 CHUNK = 64 * 1024
+MAX_PIECE = 4 * 1024 * 1024
+"""Longest part of an answer: adb itself sends a quarter of it at most (bytes)."""
 LENGTH_DIGITS = 4
 STDOUT, STDERR, EXIT, CLOSE_STDIN = 1, 2, 3, 4
 SHELL_HEADER = struct.Struct("<BI")
@@ -171,9 +173,9 @@ class Device:
                 async with asyncio.timeout(timeout):
                     while True:
                         kind, size = SHELL_HEADER.unpack(await reader.readexactly(SHELL_HEADER.size))
-                        data = await reader.readexactly(size)
+                        data = await _piece(reader, size)
                         if kind == EXIT:
-                            return Ran(data[0], bytes(output), bytes(errors))
+                            return Ran(data[0] if data else None, bytes(output), bytes(errors))
                         kept = output if kind == STDOUT else errors
                         kept += data[: MAX_OUTPUT - len(kept)]
             except TimeoutError:
@@ -211,7 +213,7 @@ class Device:
                 kind, size = SYNC_HEADER.unpack(await reader.readexactly(SYNC_HEADER.size))
                 if kind == b"DONE":
                     return bytes(content)
-                data = await reader.readexactly(size)
+                data = await _piece(reader, size)
                 if kind != b"DATA":
                     raise AdbRefused(data.decode("utf-8", "replace"))
                 content += data
@@ -229,7 +231,7 @@ class Device:
             writer.write(SYNC_HEADER.pack(b"DONE", 0))
             kind, size = SYNC_HEADER.unpack(await reader.readexactly(SYNC_HEADER.size))
             if kind != b"OKAY":
-                raise AdbRefused((await reader.readexactly(size)).decode("utf-8", "replace"))
+                raise AdbRefused((await _piece(reader, size)).decode("utf-8", "replace"))
 
     @asynccontextmanager
     async def _opened(self, service: str) -> AsyncIterator[tuple[StreamReader, StreamWriter]]:
@@ -244,6 +246,13 @@ async def _granted(reader: StreamReader, writer: StreamWriter, request: str) -> 
     await writer.drain()
     if await reader.readexactly(len(b"OKAY")) != b"OKAY":
         raise AdbRefused((await _counted(reader)).decode("utf-8", "replace"))
+
+
+async def _piece(reader: StreamReader, size: int) -> bytes:
+    """So many bytes, which a device says will follow. Raises AdbRefused where it says too many."""
+    if size > MAX_PIECE:
+        raise AdbRefused(f"the device says that {size} bytes follow")
+    return await reader.readexactly(size)
 
 
 async def _counted(reader: StreamReader) -> bytes:

@@ -3,6 +3,7 @@
 import queue
 import socket
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ WAITING_CALLS = 64
 """Most calls of one kind that may wait; more are refused."""
 BESIDE = 32
 """Most calls to the inside that are done at the same time; some of them wait for something to happen."""
+
+SENSELESS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+"""What comes of a call whose fields are missing or of another type."""
 
 Message = dict[str, Any]
 
@@ -57,6 +61,12 @@ class Call:
     link: socket.socket
     message: Message
 
+    @property
+    def number(self) -> int | None:
+        """Its name in the answer."""
+        number = self.message.get("id")
+        return number if type(number) is int else None
+
 
 Handler = Callable[[Message], Message]
 Tools = Mapping[str, Handler]
@@ -92,6 +102,9 @@ class Server:
                 self._greet(link)
                 while True:
                     call = Call(link, wire.receive(link))
+                    if not isinstance(call.message.get("op"), str):
+                        self._refuse(call, Refused("machine_gone", "this is no call"))
+                        continue
                     lane = lanes.get(call.message["op"])
                     if call.message["op"] == "inside":
                         self._do_beside(call)
@@ -104,6 +117,8 @@ class Server:
 
     def begin(self, width: int, height: int) -> None:
         """Make the desktop; a system that has one from the beginning does not wait for a host to ask."""
+        if type(width) is not int or type(height) is not int:
+            raise TypeError("width and height are numbers")
         self._size = width, height
         self._desk = self._start(width, height)
 
@@ -126,11 +141,13 @@ class Server:
 
     def _do(self, handler: Handler, call: Call) -> None:
         try:
-            result = handler(call.message)
+            self.send(call.link, {"id": call.number, "result": handler(call.message)})
         except Refused as refused:
             self._refuse(call, refused)
-        else:
-            self.send(call.link, {"id": call.message["id"], "result": result})
+        except (*SENSELESS, wire.WireError) as error:
+            # It ends this call alone; how far it got is not known, which is what `machine_gone` says.
+            traceback.print_exception(error)
+            self._refuse(call, Refused("machine_gone", f"the call makes no sense: {type(error).__name__}"))
 
     def _do_beside(self, call: Call) -> None:
         """A call to the inside, in a thread of its own."""
@@ -138,8 +155,10 @@ class Server:
             return self._refuse(call, Refused("bridge_unavailable", "too many calls are waiting"))
 
         def work() -> None:
-            self._do(self._call_inside, call)
-            self._beside.release()
+            try:
+                self._do(self._call_inside, call)
+            finally:
+                self._beside.release()
 
         threading.Thread(target=work, daemon=True).start()
 
@@ -178,12 +197,14 @@ class Server:
 
     def _admit(self, message: Message) -> None:
         token = message["fence"]
+        if type(token) is not int:
+            raise TypeError("a fencing token is a number")
         if token < self._fence:
             raise Refused("stale_lease", f"fencing token {token} is behind {self._fence}")
         self._fence = token
 
     def _refuse(self, call: Call, refused: Refused) -> None:
-        self.send(call.link, {"id": call.message["id"], "refused": {"code": refused.code, "message": str(refused)}})
+        self.send(call.link, {"id": call.number, "refused": {"code": refused.code, "message": str(refused)}})
 
     def send(self, link: socket.socket, message: Message) -> None:
         """An answer to a host that has gone meanwhile is nobody's."""

@@ -44,7 +44,7 @@ def decode(body: bytes) -> Message:
     """The message of a frame's body. Raises WireError when it is not a JSON object."""
     try:
         message = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter where it is nested too deeply
         raise WireError(f"not JSON: {error}") from error
     if not isinstance(message, dict):
         raise WireError("not a JSON object")

@@ -96,17 +96,22 @@ class Qmp:
         self._end()
 
     async def _listen(self) -> None:
-        with suppress(OSError, ValueError):
-            while line := await self._reader.readline():
-                self._take(json.loads(line))
-        self._end()
+        try:
+            with suppress(OSError, ValueError, RecursionError):
+                while line := await self._reader.readline():
+                    self._take(json.loads(line))
+        finally:
+            self._end()
 
-    def _take(self, message: Message) -> None:
-        if message.get("event") == "JOB_STATUS_CHANGE":
-            told = message["data"]
-            if told["status"] in OVER and told["id"] in self._over:
-                self._over[told["id"]].set()
-        future = self._waiting.get(message.get("id", ""))
+    def _take(self, message: object) -> None:
+        if not isinstance(message, dict):
+            return
+        told = message.get("data")
+        if message.get("event") == "JOB_STATUS_CHANGE" and isinstance(told, dict):
+            job = str(told.get("id"))
+            if told.get("status") in OVER and job in self._over:
+                self._over[job].set()
+        future = self._waiting.get(str(message.get("id")))
         if future is not None and not future.done():
             future.set_result(message)
 
