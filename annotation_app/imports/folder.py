@@ -2,7 +2,6 @@
 
 import errno
 import hashlib
-import io
 import json
 import os
 import re
@@ -12,8 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, UnidentifiedImageError
-
+from annotation_app.blobs.pictures import FORMATS, PictureUnreadable, picture_described
 from annotation_app.blobs.selectors import blob_path
 from annotation_app.blobs.services import BLOB_LIMIT, blob_write
 from annotation_app.imports.unpacking import Unfit, place_of
@@ -31,7 +29,6 @@ BESIDE = frozenset({MANIFEST, "members.jsonl", "missing.jsonl", "refused.jsonl",
 LINES = (".jsonl", ".ndjson")
 WHOLE = ".json"
 """A file that is one row."""
-TYPES = {"JPEG": "image/jpeg", "PNG": "image/png"}
 LONGEST_REASON = 500
 TRAJECTORY = re.compile(rb'"(schema_version|traj|format)"\s*:')
 """What a file has that is a trajectory, or was to be one."""
@@ -102,7 +99,7 @@ class Folder:
     def picture(self, path: str, row: Row) -> Path:
         """The file that a row means by a path, or by a digest. Raises RowRefused."""
         if DIGEST.fullmatch(path):
-            names = [f"{IMAGES}/{path}.{EXTENSIONS[kind]}" for kind in TYPES.values()]
+            names = [f"{IMAGES}/{path}.{EXTENSIONS[kind]}" for kind in FORMATS.values()]
         else:
             try:
                 names = [place_of(path).as_posix()]
@@ -244,12 +241,9 @@ class Pictures:
     def _keep(self, path: Path) -> Shown:
         data = _read(path)
         try:
-            with Image.open(io.BytesIO(data)) as image:
-                kind, (width, height) = TYPES.get(image.format or ""), image.size
-        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError):
-            kind, width, height = None, 0, 0
-        if kind is None:
-            raise RowRefused("picture_type", f"{path.name[:200]} is no JPEG and no PNG.")
+            kind, width, height = picture_described(data)
+        except PictureUnreadable as unreadable:
+            raise RowRefused("picture_type", f"{path.name[:200]} cannot be used: {str(unreadable)[:200]}.") from None
         ref = BlobRef.of(data, kind)
         blob_write(ref=ref, data=data)
         return Shown(ref, width, height)

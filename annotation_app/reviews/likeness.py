@@ -1,15 +1,15 @@
 """How much two attempts are alike, by what they say and by what they show."""
 
 import hashlib
-import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
+from annotation_app.blobs.pictures import PictureUnreadable, picture_opened
 from vocabulary.trajectories import Trajectory
 
 SHINGLE = 3
@@ -69,9 +69,9 @@ def fingerprint(data: bytes) -> int | None:
     """Where cells of a picture made small are clearly brighter or darker than the ones beside and below them (a
     difference hash with a threshold, so that flat ground says nothing); None where it is no picture."""
     try:
-        with Image.open(io.BytesIO(data)) as image:
+        with picture_opened(data) as image:
             small = np.asarray(image.convert("L").resize((GRID + 1, GRID + 1), Image.Resampling.BOX), dtype=np.int16)
-    except (UnidentifiedImageError, OSError):
+    except PictureUnreadable:
         return None
     beside, below = np.diff(small, axis=1)[:GRID], np.diff(small, axis=0)[:, :GRID]
     edges = np.stack([beside > CLEARLY, beside < -CLEARLY, below > CLEARLY, below < -CLEARLY])

@@ -39,6 +39,8 @@ PRESSED = 0.8
 """How often, where another part is asked for, it is one that can be pressed."""
 LONGEST = 28
 """Letters of a part that may be asked for."""
+MAX_PIXELS = 40_000_000
+"""Largest screenshot that is decoded."""
 Size = tuple[int, int]
 
 
@@ -160,7 +162,7 @@ def _may_be_asked(label: str) -> bool:
 
 def widgets_of(parts: str, packed: bytes, size: Size) -> tuple[Widget, ...]:
     """The parts of a page, in pixels of the picture as the model gets it."""
-    with Image.open(io.BytesIO(packed)) as picture:
+    with _opened(packed) as picture:
         across, down = size[0] / picture.width, size[1] / picture.height
     made = []
     for part in Parts.model_validate_json(parts).parts:
@@ -262,12 +264,21 @@ def _copied(text: str, instruction: str, stands: range) -> range:
     return range(begin, begin + len(text) + 1)
 
 
+def _opened(data: bytes) -> Image.Image:
+    """A screenshot of an export. Raises UnidentifiedImageError for other formats, ValueError for more pixels than a
+    screen has."""
+    picture = Image.open(io.BytesIO(data), formats=("PNG", "JPEG"))
+    if picture.width * picture.height > MAX_PIXELS:
+        raise ValueError(f"a picture of {picture.width} by {picture.height} pixels")
+    return picture
+
+
 def _size(data: bytes) -> Size:
     """Width and height, as the image processor scales it."""
-    with Image.open(io.BytesIO(data)) as picture:
+    with _opened(data) as picture:
         rows, columns = smart_resize(picture.height, picture.width)
     return columns, rows
 
 
 def _scaled(data: bytes, size: Size) -> Image.Image:
-    return Image.open(io.BytesIO(data)).convert("RGB").resize(size, Image.Resampling.BICUBIC)
+    return _opened(data).convert("RGB").resize(size, Image.Resampling.BICUBIC)

@@ -1,7 +1,6 @@
 """What a model reads: a conversation with pictures as token ids, pixels and positions."""
 
 import base64
-import binascii
 import hashlib
 import io
 import warnings
@@ -20,6 +19,8 @@ PAD = "<|image_pad|>"
 KEPT_IMAGES = 64
 MAX_PIXELS = 40_000_000
 """Largest picture that is decoded, before it is scaled down to what the model takes."""
+FORMATS = ("PNG", "JPEG", "WEBP")
+"""Formats of pictures that are decoded."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _decoded(link: str) -> bytes:
         raise Refused("An image must be a data URL: data:image/…;base64,…", param="image")
     try:
         return base64.b64decode(data, validate=True)
-    except binascii.Error:
+    except ValueError:
         raise Refused("An image's base64 cannot be read.", param="image") from None
 
 
@@ -121,7 +122,7 @@ def _opened(data: bytes) -> Image.Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(io.BytesIO(data))
+            image = Image.open(io.BytesIO(data), formats=FORMATS)
             if image.width * image.height > MAX_PIXELS:
                 raise Refused(f"An image may have at most {MAX_PIXELS} pixels.", param="image")
             return image.convert("RGB")

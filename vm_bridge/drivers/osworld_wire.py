@@ -1,6 +1,7 @@
 """OSWorld's in-guest server: one request is one method, its answers are checked, its failures told apart."""
 
 import json
+import warnings
 from base64 import b64decode
 from collections.abc import Mapping
 from io import BytesIO
@@ -118,11 +119,13 @@ class Screenshots(Captures):
 def picture_read(file: bytes) -> tuple[int, int, bytes]:
     """Width, height and BGRX pixels of a picture file. Raises WireRefused."""
     try:
-        with Image.open(BytesIO(file), formats=("PNG", "JPEG")) as image:
-            if image.width * image.height > LONGEST:
-                raise WireRefused(f"a picture of {image.width} by {image.height}")
-            rgbx = np.asarray(image.convert("RGBX"))
-    except (OSError, ValueError, SyntaxError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            image = Image.open(BytesIO(file), formats=("PNG", "JPEG"))
+        if image.width * image.height > LONGEST:
+            raise WireRefused(f"a picture of {image.width} by {image.height}")
+        rgbx = np.asarray(image.convert("RGBX"))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise WireRefused(f"the guest gave no picture: {error}") from error
     height, width = rgbx.shape[:2]
     return width, height, rgbx[:, :, [2, 1, 0, 3]].tobytes()
