@@ -39,6 +39,8 @@ class Engine:
     def __init__(self, process: Process, clock: Clock) -> None:
         self.clock = clock
         """What new sessions get."""
+        self.alone = False
+        """Whether it is one session's, and ends with it."""
         self.drawing = asyncio.Lock()
         """Held while a frame is drawn: frames of two pages of one browser, asked for at once, wait for each other."""
         self._process = process
@@ -77,16 +79,20 @@ class Engine:
     async def _start_some(cls, folder: Path, *, exact: bool, gpu: bool, confined: bool) -> "Engine":
         failed = BrowserFailed("nothing was tried")
         for clock in (Clock.EXACT, Clock.SCRIPT) if exact else (Clock.SCRIPT,):
-            try:
-                return await cls._start(folder / clock, clock, gpu, confined)
-            except BrowserFailed as why:
-                failed = why
-                logger.warning("no %s clock here: %s", clock, why)
+            for sandboxed in (True, False) if confined else (False,):
+                try:
+                    return await cls._start(folder / clock, clock, gpu, confined, sandboxed)
+                except BrowserFailed as why:
+                    failed = why
+                    without = " with Chromium's own sandbox" if sandboxed else ""
+                    logger.warning("no %s clock here%s: %s", clock, without, why)
         raise failed
 
     @classmethod
-    async def _start(cls, folder: Path, clock: Clock, gpu: bool, confined: bool) -> "Engine":
-        process = await Process.start(folder, exact=clock is Clock.EXACT, gpu=gpu, confined=confined)
+    async def _start(cls, folder: Path, clock: Clock, gpu: bool, confined: bool, sandboxed: bool) -> "Engine":
+        process = await Process.start(
+            folder, exact=clock is Clock.EXACT, gpu=gpu, confined=confined, sandboxed=sandboxed
+        )
         engine = cls(process, clock)
         try:
             watch: Told = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
@@ -135,6 +141,11 @@ class Engine:
         return (*self._process.groups.missing, *(() if self._process.confined else ("walls",)))
 
     @property
+    def sandboxed(self) -> bool:
+        """Whether its renderers are in Chromium's own sandbox."""
+        return self._process.sandboxed
+
+    @property
     def sessions(self) -> int:
         """How many it has."""
         return len(self._sessions)
@@ -162,6 +173,8 @@ class Engine:
         """End a session's pages and forget it. Idempotent."""
         if self._sessions.pop(session.context, None) is None or self.died.is_set():
             return
+        if self.alone and not self._sessions:
+            return await self.close()
         try:
             await self.pipe.call("Target.disposeBrowserContext", browserContextId=session.context)
         except BrowserFailed as failed:

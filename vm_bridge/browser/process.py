@@ -34,7 +34,7 @@ LIMITS = Limits(cores=float(os.cpu_count() or 1), memory=4096 * MIB, processes=1
 COMMON = (
     *("--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check", "--password-store=basic"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-breakpad"),
-    *("--disable-dev-shm-usage", "--disable-extensions", "--disable-default-apps", "--no-sandbox", "--no-zygote"),
+    *("--disable-dev-shm-usage", "--disable-extensions", "--disable-default-apps"),
     *("--hide-scrollbars", "--mute-audio", "--force-color-profile=srgb", "--font-render-hinting=none", "--lang=en-US"),
     # Nothing answers there: what the engine does not answer itself fails at once, names and numbers alike.
     *("--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"),
@@ -44,6 +44,7 @@ COMMON = (
     "--js-flags=--max-old-space-size=512",
     "--allow-pre-commit-input",
 )
+UNSANDBOXED = ("--no-sandbox", "--no-zygote")
 FEATURES_OFF = (
     *("IsolateOrigins", "site-per-process", "SpareRendererForSitePerProcess", "BackForwardCache", "PaintHolding"),
     *("Translate", "MediaRouter", "OptimizationHints", "AcceptCHFrame", "DialMediaRouteProvider"),
@@ -70,6 +71,8 @@ class Process:
     groups: Groups
     confined: bool
     """Whether it is behind walls."""
+    sandboxed: bool
+    """Whether its renderers are in Chromium's own sandbox besides."""
     _ended: bool = False
 
     @property
@@ -77,8 +80,9 @@ class Process:
         return self.process.pid
 
     @classmethod
-    async def start(cls, folder: Path, *, exact: bool, gpu: bool, confined: bool) -> "Process":
-        """`folder` is the browser's alone, and removed when it ends. `confined` puts it behind `walls`.
+    async def start(cls, folder: Path, *, exact: bool, gpu: bool, confined: bool, sandboxed: bool) -> "Process":
+        """`folder` is the browser's alone, and removed when it ends. `confined` puts it behind `walls`, `sandboxed` its
+        renderers into Chromium's own sandbox, which makes user namespaces.
 
         Raises BrowserFailed.
         """
@@ -86,7 +90,13 @@ class Process:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         home = HOME if confined else str(folder)
         words = [
-            *(program, *COMMON, *(EXACT if exact else ()), *(HARDWARE if gpu else SOFTWARE)),
+            *(
+                program,
+                *COMMON,
+                *(() if sandboxed else UNSANDBOXED),
+                *(EXACT if exact else ()),
+                *(HARDWARE if gpu else SOFTWARE),
+            ),
             f"--disable-features={','.join(FEATURES_OFF)}",
             f"--user-data-dir={home}/profile",
         ]
@@ -98,7 +108,7 @@ class Process:
         try:
             with (
                 (folder / "errors").open("wb") as errors,
-                filter_descriptor(user_namespaces=False) as seccomp,
+                filter_descriptor(user_namespaces=sandboxed) as seccomp,
             ):
                 behind = walls(gpu=gpu, seccomp=seccomp) if confined else []
                 process = await asyncio.create_subprocess_exec(
@@ -119,7 +129,7 @@ class Process:
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
-        return cls(process, await Pipe.open(ours_in, ours_out), folder, groups, confined)
+        return cls(process, await Pipe.open(ours_in, ours_out), folder, groups, confined, sandboxed)
 
     async def end(self) -> None:
         """Returns when it has ended. Idempotent."""

@@ -1,15 +1,13 @@
 """The walls around a browser: an unprivileged user in namespaces, who sees programs and fonts, and no network."""
 
 import asyncio
-import os
-import secrets
 import shutil
 from pathlib import Path
 
 from vm_bridge.browser.errors import NoWalls
 from vm_bridge.hosts.advice import explain
 from vm_bridge.hosts.confine import HOST_FOLDERS
-from vm_bridge.hosts.tree import FIRST_USER, USERS
+from vm_bridge.hosts.users import user_free
 
 HOME = "/home/user"
 MIB = 1024 * 1024
@@ -26,8 +24,7 @@ def walls(*, gpu: bool = False, seccomp: int | None = None) -> list[str]:
         seccomp: The descriptor of its filter of system calls.
     """
     become: list[str] = []
-    if os.geteuid() == 0:
-        user = FIRST_USER + secrets.randbelow(USERS)
+    if (user := user_free()) is not None:
         become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
     options = ["--unshare-all", "--die-with-parent", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL"]
     options += ["--ro-bind", "/usr", "/usr"]

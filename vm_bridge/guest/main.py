@@ -22,6 +22,15 @@ from vm_bridge.guest.tools import TOOLS
 
 SKELETON, MANIFEST, PATIENCE = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE = 11, 12
+"""Python has no names for them (asm-generic/resource.h)."""
+BOUNDS = {
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_MEMLOCK: 8 * 1024 * 1024,
+    RLIMIT_SIGPENDING: 4096,
+    RLIMIT_MSGQUEUE: 819_200,
+}
+"""Most of what the kernel keeps for the programs of a sandbox: bytes, but for signals that wait, which are counted."""
 OBSERVED_SLOTS, STREAMED_SLOTS, WATCHED_SLOTS = (0, 1), (2, 3), (4,)
 """Which frame slots of the shared memory are whose."""
 
@@ -108,8 +117,10 @@ def confine_children(processes: int) -> None:
     """What is started from here on keeps none of the guest's rights and can only grow so many."""
     libc = ctypes.CDLL("libc.so.6")
     libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for kind, most in {resource.RLIMIT_NPROC: processes, **BOUNDS}.items():
+        present = resource.getrlimit(kind)[1]
+        limit = most if present == resource.RLIM_INFINITY else min(most, present)
+        resource.setrlimit(kind, (limit, limit))
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class BrowserSandbox:
         """See `Stage.open`."""
         if network:
             scene = replace(scene, site=await self._reaching(scene.site, network))
-        self.session = await self._engines.open(scene, seed=seed, clock=clock)
+        self.session = await self._engines.open(scene, seed=seed, clock=clock, alone=bool(network))
         return self.session
 
     async def reset(self) -> None:

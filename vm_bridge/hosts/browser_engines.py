@@ -25,7 +25,8 @@ USAGE_SECONDS = 2.0
 class Engines:
     """At most `most` processes with sessions for each clock: pictures of one process are drawn one after another, so
     several are faster where there are several processors, and each costs memory. Beside those of a clock that is in
-    use one more stands ready, so that nobody waits for a process to start."""
+    use one more stands ready, so that nobody waits for a process to start. Sessions that reach a network have a process
+    of their own: a page that takes over its browser finds no other session there, and cannot slow one down."""
 
     def __init__(self, folder: Path, *, most: int, gpu: bool = False, bare: bool = False) -> None:
         self._folder, self._most, self._gpu, self._bare = folder, most, gpu, bare
@@ -41,22 +42,29 @@ class Engines:
         self._number = 0
         self._closed = False
 
-    async def open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
-        """A session in the process that has the fewest. Raises BrowserFailed."""
+    async def open(self, scene: Scene, *, seed: int, clock: Clock, alone: bool = False) -> Session:
+        """A session in the process that has the fewest, or in one of its own (`alone`), which ends with it.
+
+        Raises BrowserFailed.
+        """
         try:
-            return await self._open(scene, seed=seed, clock=clock)
+            return await self._open(scene, seed=seed, clock=clock, alone=alone)
         except BrowserEnded:
             # That a process has died may be known only once something is asked of it.
-            return await self._open(scene, seed=seed, clock=clock)
+            return await self._open(scene, seed=seed, clock=clock, alone=alone)
 
-    async def _open(self, scene: Scene, *, seed: int, clock: Clock) -> Session:
+    async def _open(self, scene: Scene, *, seed: int, clock: Clock, alone: bool) -> Session:
         exact = clock is Clock.EXACT
-        engine = await self._least(exact=exact)
+        engine = await self._least(exact=exact, alone=alone)
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 return await engine.open(scene.site, size=scene.size, seed=seed, start_time=scene.start_time)
-        except TimeoutError as late:
-            raise BrowserFailed(f"no page within {OPEN_SECONDS:.0f} s") from late
+        except BaseException as error:
+            if engine.alone:
+                self._do(engine.close())
+            if isinstance(error, TimeoutError):
+                raise BrowserFailed(f"no page within {OPEN_SECONDS:.0f} s") from error
+            raise
         finally:
             self._opening[engine] -= 1
             self._do(self._spare(exact=exact))
@@ -80,21 +88,27 @@ class Engines:
         await asyncio.gather(*(engine.close() for engine in engines), *self._beside)
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
-    async def _least(self, *, exact: bool) -> Engine:
+    async def _least(self, *, exact: bool, alone: bool) -> Engine:
         """The process for one more session. Raises BrowserFailed."""
-        if engine := self._taken(exact=exact):
+        if engine := self._taken(exact=exact, alone=alone):
             return engine
         async with self._starting:
-            if engine := self._taken(exact=exact):
+            if engine := self._taken(exact=exact, alone=alone):
                 return engine
             await self._start(exact=exact)
-            if engine := self._taken(exact=exact):
+            if engine := self._taken(exact=exact, alone=alone):
                 return engine
             raise BrowserEnded("the browser ended as soon as it had started")
 
-    def _taken(self, *, exact: bool) -> Engine | None:
+    def _taken(self, *, exact: bool, alone: bool) -> Engine | None:
         """The process for one more session, which is then counted; None where one has to be started for it."""
-        running = self._living(exact=exact)
+        running = [engine for engine in self._living(exact=exact) if not engine.alone]
+        if alone:
+            engine = next((engine for engine in running if not self._load(engine)), None)
+            if engine is not None:
+                engine.alone = True
+                self._opening[engine] += 1
+            return engine
         busy = [engine for engine in running if self._load(engine)]
         free = len(busy) < self._most
         if free and len(busy) == len(running):
@@ -134,7 +148,8 @@ class Engines:
         self._running[exact].append(engine)
 
     async def _bury(self, engine: Engine) -> None:
-        logger.warning("browser %d has ended", engine.pid)
+        if not engine.alone:
+            logger.warning("browser %d has ended", engine.pid)
         try:
             await engine.close()
         except BrowserFailed as failure:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import secrets
 import select
 import shutil
 import socket
@@ -23,10 +22,8 @@ from vm_bridge.hosts.firstprocess import FirstProcess
 from vm_bridge.hosts.limits import Groups
 from vm_bridge.hosts.tree import (
     ERRORS,
-    FIRST_USER,
     LEASH_SECONDS,
     START_SECONDS,
-    USERS,
     Image,
     Tree,
     folder_make,
@@ -35,6 +32,7 @@ from vm_bridge.hosts.tree import (
     tree_end,
     words,
 )
+from vm_bridge.hosts.users import user_free
 from vm_bridge.images.build import open_to_all
 from vm_bridge.sandbox import Usage
 
@@ -88,7 +86,8 @@ class Container(Tree):
     @classmethod
     async def begun(cls, engine: Engine, system: str, image: Image, folder: Path) -> Self:
         """See `Tree.spawn`."""
-        user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else os.geteuid()
+        free = user_free()
+        user = os.geteuid() if free is None else free
         try:
             missing = await asyncio.to_thread(engine.missing)
             first = await _launched(engine, system, image, folder, user)

@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import re
-import secrets
 import shutil
 import signal
 from collections.abc import AsyncIterator
@@ -31,7 +30,7 @@ from vm_bridge.hosts.limits import Groups, Limits
 from vm_bridge.hosts.ongoing import Ongoing
 from vm_bridge.hosts.osworld_disk import excess_awaited, excess_of, folder_remove
 from vm_bridge.hosts.osworld_means import SETTINGS, Means, accounts_of, wanting
-from vm_bridge.hosts.tree import FIRST_USER, USERS
+from vm_bridge.hosts.users import user_free
 from vm_bridge.network import egress
 from vm_bridge.network.addresses import is_public, resolve
 from vm_bridge.network.egress import Egress
@@ -114,7 +113,7 @@ class Referee:
 
     def __init__(self, name: str, ports: Ports, means: Means, folders: Path) -> None:
         self._name, self._ports, self._means, self._folders = name, ports, means, folders
-        self._user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
+        self._user = user_free()
         self.folder: Path | None = None
         """Of the present task, below `folders`."""
         self._ongoing = Ongoing()

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import secrets
 import select
 import shutil
 import subprocess
@@ -24,6 +23,7 @@ from vm_bridge.hosts.confine import Confinement, command
 from vm_bridge.hosts.firstprocess import FirstProcess
 from vm_bridge.hosts.limits import Groups, Limits
 from vm_bridge.hosts.usage import usage_of
+from vm_bridge.hosts.users import user_free
 from vm_bridge.images.build import image_names
 from vm_bridge.images.manifest import Manifest, manifest_read
 from vm_bridge.images.tools import tools_services
@@ -38,9 +38,6 @@ ADOPT_SECONDS = 5.0
 LEASH_SECONDS = 60
 """How long a tree outlives the host that made it, unless another adopts it."""
 STATE, ERRORS = "tree.json", "errors"
-FIRST_USER = 0x6F000000
-"""Where the range of users begins that sandboxes run as when this process is root; far above those in use."""
-USERS = 0x10000
 
 
 class Standing(Frozen):
@@ -94,7 +91,7 @@ class Tree:
     @classmethod
     async def spawn(cls, image: Image, folder: Path) -> Self:
         """A guest that waits to be told to start a desktop. Raises MachineGone with what it said."""
-        user = FIRST_USER + secrets.randbelow(USERS) if os.geteuid() == 0 else None
+        user = user_free()
         limits = Limits(image.manifest.cores, image.manifest.memory, image.manifest.processes)
         groups = Groups.create(folder.name, limits)
         told, tells = os.pipe()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -15,11 +16,53 @@ from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.firstprocess import FirstProcess
 from vm_bridge.hosts.local import LocalHost
 from vm_bridge.hosts.localsandbox import LocalSandbox
+from vm_bridge.hosts.users import user_free
 from vocabulary.actions import RunCommand
 
 MIB = 1024 * 1024
 MEMORY_HOG = "held = [bytearray(8 * 2**20) for _ in range(200)]; print('all of it')"
 PROCESSOR_HOG = "setsid -f python3 -c 'while True: pass' > /dev/null 2>&1"
+TAKE_ALL = """
+import ctypes, fcntl, json, os, resource, signal, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+def taken(take, most):
+    for count in range(most):
+        if take(count) < 0:
+            return count
+    return most
+
+def inotify(count):
+    return libc.inotify_init()
+
+def pipe(count, held=[]):
+    held.append(os.pipe())
+    try:
+        fcntl.fcntl(held[-1][0], 1031, 2**20)
+        return 0
+    except PermissionError:
+        return -1
+
+def message_queue(count):
+    return libc.mq_open(b"/%d-%d" % (os.getpid(), count), os.O_CREAT | os.O_RDWR, 0o600, None)
+
+def pending_signal(count):
+    if count == 0:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
+    return libc.sigqueue(os.getpid(), signal.SIGRTMIN, ctypes.c_void_p(count))
+
+most = int(sys.argv[1])
+found = {each.__name__: taken(each, most) for each in (inotify, pipe, message_queue, pending_signal)}
+print(json.dumps(found), flush=True)
+if len(sys.argv) > 2:
+    os.close(1)
+    os.close(2)
+    time.sleep(600)
+"""
+"""Takes what the kernel counts by user, as much as it gets; with a second argument it keeps that."""
+SOME = 4
 numbers = itertools.count()
 
 
@@ -89,3 +132,28 @@ async def test_a_guest_that_hangs_is_found_and_replaced(desktop: LocalSandbox) -
     with pytest.raises(MachineGone):
         FirstProcess(guest.pid, guest.began)
     guest.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sandboxes of a bridge that is not root are one user")
+async def test_what_the_kernel_counts_by_user_is_each_sandbox_s_own(data: Path) -> None:
+    """One takes all inotify instances, pages of pipes, message queues and pending signals; the next has its own."""
+    host = LocalHost(data)
+    try:
+        greedy, other = await host.create("terminal"), await host.create("terminal")
+        assert isinstance(greedy, LocalSandbox)
+        assert isinstance(other, LocalSandbox)
+        write, most = f"cat > /tmp/take.py <<'END'\n{TAKE_ALL}\nEND\n", 70_000
+        taken = json.loads(await run(greedy, f"{write} setsid -f python3 /tmp/take.py {most} keep 2>&1 | head -1"))
+        assert all(count < most for count in taken.values()), taken
+        left = json.loads(await run(greedy, f"python3 /tmp/take.py {SOME}"))
+        assert all(count <= 1 for count in left.values()), left
+        assert json.loads(await run(other, f"{write} python3 /tmp/take.py {SOME}")) == dict.fromkeys(taken, SOME)
+    finally:
+        await host.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sandboxes of a bridge that is not root are one user")
+def test_users_are_not_given_twice() -> None:
+    given = [user_free() for _ in range(300)]
+    assert None not in given
+    assert len(set(given)) == len(given)

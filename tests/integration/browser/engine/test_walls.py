@@ -8,6 +8,7 @@ import pytest
 
 from tests.integration.browser.engine.conftest import opened, started
 from vm_bridge.browser import Clock, Engine, NoWalls
+from vm_bridge.seccomp import filter_descriptor
 
 
 def _renderers(pid: int) -> list[int]:
@@ -16,6 +17,11 @@ def _renderers(pid: int) -> list[int]:
     below = [int(child) for thread in threads for child in thread.read_text().split()]
     own = [pid] if b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes() else []
     return own + [found for child in below for found in _renderers(child)]
+
+
+def _status(pid: int) -> dict[str, str]:
+    """What the kernel says of a process."""
+    return dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
 
 
 async def test_a_browser_is_behind_walls(tmp_path: Path) -> None:
@@ -28,6 +34,31 @@ async def test_a_browser_is_behind_walls(tmp_path: Path) -> None:
             assert os.stat(f"/proc/{pid}").st_uid != 0
             for kind in ("net", "pid", "mnt", "user"):
                 assert os.readlink(f"/proc/{pid}/ns/{kind}") != os.readlink(f"/proc/self/ns/{kind}")
+
+
+async def test_a_page_is_in_chromium_s_own_sandbox_within_the_walls(tmp_path: Path) -> None:
+    """Its renderer has users and processes of its own there, and a second filter of system calls."""
+    async with started(tmp_path / "engine", Clock.EXACT) as engine:
+        await opened(engine, {"/": "<p>here</p>"})
+        assert engine.sandboxed
+        renderers = _renderers(engine.pid)
+        assert renderers
+        for pid in renderers:
+            status = _status(pid)
+            assert int(status["Seccomp_filters"]) >= 2
+            assert len(status["NSpid"].split()) >= 3, "processes of the walls, and of the sandbox within them"
+
+
+async def test_where_chromium_can_make_no_sandbox_the_walls_alone_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As in a container whose engine forbids user namespaces: the filter here forbids them."""
+    monkeypatch.setattr(
+        "vm_bridge.browser.process.filter_descriptor", lambda **_: filter_descriptor(user_namespaces=False)
+    )
+    async with started(tmp_path / "engine", Clock.EXACT) as engine:
+        assert (engine.sandboxed, engine.clock) == (False, Clock.EXACT)
+        assert "Chromium's own sandbox" in caplog.text
 
 
 async def test_one_without_is_had_by_asking(

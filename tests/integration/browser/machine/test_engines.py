@@ -87,3 +87,19 @@ async def test_pages_of_one_machine_share_its_process_and_its_storage(several: l
     assert len(both) == 2
     assert page_of((await do(machine, Click(x=60, y=40))).after).score == 1
     assert engine_of(several[0]).sessions == Counter(engine_of(one).pid for one in several)[engine_of(several[0]).pid]
+
+
+async def test_sessions_that_reach_a_network_have_a_process_of_their_own(several: list[BrowserSandbox]) -> None:
+    shared = {engine_of(one) for one in several}
+    first, second, third, _ = several
+    one, two = [
+        await each.open(start_scene(), seed=0, clock=Clock.EXACT, network=("example.org",)) for each in (first, second)
+    ]
+    assert len({one.engine, two.engine, *shared}) == len(shared) + 2
+    other = await third.open(start_scene(), seed=0, clock=Clock.EXACT, network=())
+    assert other.engine not in (one.engine, two.engine)
+    await one.close()
+    assert one.engine.died.is_set(), "it ends with its session"
+    assert await two.evaluate("document.readyState") == "complete"
+    await two.close()
+    await other.close()
