@@ -21,7 +21,7 @@ from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering, lapse_of, lapses
 from agent_backend.thinking import Patience
-from vocabulary.actions import CallTool, CallUser, Finish, RunCode, RunCommand
+from vocabulary.actions import ENDS, INFEASIBLE_ANSWER, CallTool, CallUser, Finish, Infeasible, RunCode, RunCommand
 from vocabulary.messages import (
     Accept,
     Acknowledged,
@@ -354,13 +354,15 @@ class EpisodeRunner:
         """Some actions speak to the runner; done once, however often it is called."""
         if isinstance(step.action, Finish):
             await self._finish("success", step.action.answer)
+        elif isinstance(step.action, Infeasible):
+            await self._finish("infeasible", "")
         elif isinstance(step.action, CallUser) and not self.state.help_requested:
             await self._record.change(help_requested=True)
 
     async def _finish(self, outcome: Outcome, answer: str) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
         self._offers.hush()
-        verdict = await self._acting.held.judge(answer)
+        verdict = await self._acting.held.judge(INFEASIBLE_ANSWER if outcome == "infeasible" else answer)
         await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
 
     async def _end(self, **fields: object) -> None:
@@ -370,7 +372,7 @@ class EpisodeRunner:
     def _think_ahead(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about a step that is still being stored, unless something else comes first anyway."""
         self._offers.renew()
-        over = isinstance(steps[-1].action, Finish) or self.state.takeover or self.state.status != "running"
+        over = isinstance(steps[-1].action, ENDS) or self.state.takeover or self.state.status != "running"
         if not over and not self._inbox:
             self._offers.ask_about(steps, observation)
 

@@ -220,6 +220,13 @@ class CallUser(Frozen):
     message: Text = ""
 
 
+class Infeasible(Frozen):
+    """Say that the task cannot be done, and why: an end of its own, neither a failure nor a call for the user."""
+
+    kind: Literal["infeasible"] = "infeasible"
+    reason: Text = ""
+
+
 class NoAction(Frozen):
     """What a policy said that nobody could do, word for word: nothing was done. The step's error says what was wrong;
     nobody may ask for it, and no dialect writes it as a call."""
@@ -268,6 +275,7 @@ Action = Annotated[
     | CallTool
     | Finish
     | CallUser
+    | Infeasible
     | NoAction
     | Gesture,
     Field(discriminator="kind"),
@@ -282,5 +290,11 @@ ACTION_CLASSES: dict[str, type[Frozen]] = {
 }
 """Every action class by its kind."""
 
-CONTROL_KINDS = frozenset({"finish", "call_user"})
+CONTROL_KINDS = frozenset({"finish", "call_user", "infeasible"})
 """Actions that speak to the runner and never reach a machine."""
+
+ENDS = (Finish, Infeasible)
+"""Actions that end the episode."""
+
+INFEASIBLE_ANSWER = "FAIL"
+"""The answer a verifier is told where an attempt ends as infeasible: the word OSWorld's verifiers look for."""

@@ -69,6 +69,11 @@ _PLAIN = {
     "call_user": "call_user",
 }
 _RENAMED = {"message": "content", "url": "content", "seconds": "time", "name": "app_name", "answer": "content"}
+ENDS_BY_STATUS = {
+    **dict.fromkeys(("success", "succeeded", "done"), "finished"),
+    **dict.fromkeys(("failure", "fail", "failed", "infeasible"), "infeasible"),
+}
+"""What a `terminate` with a status means."""
 _MODULES = {"pyautogui", "computer", "mobile", "browser", "tools", "time", ""}
 
 
@@ -240,11 +245,12 @@ def _keys(said: _Statement) -> Call:
 
 
 def _end(arguments: dict[str, Value]) -> Call:
-    """A success is the end; a failure is a call for help, since only a person says that a task cannot be done."""
+    """A success is the end, a failure says that the task cannot be done. Raises Unreadable for another status."""
     answer = {"content": _text(arguments["answer"])} if "answer" in arguments else {}
-    if _text(arguments.get("status", "success")).lower() == "success":
-        return Call("finished", answer)
-    return Call("call_user", answer or {"content": "I cannot do this task."})
+    status = _text(arguments.get("status", "success")).strip().lower()
+    if status not in ENDS_BY_STATUS:
+        raise Unreadable("bad_value", f"The status is success or failure, not “{status[:40]}”.")
+    return Call(ENDS_BY_STATUS[status], answer)
 
 
 def _text(value: Value) -> str:

@@ -126,6 +126,10 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
         lambda w: f"Ask the user{w.after_colon(': ', 'message')}",
         lambda w: f"询问用户{w.after_colon('：', 'message')}",
     ),
+    "infeasible": (
+        lambda w: f"Say that the task cannot be done{w.after_colon(': ', 'reason')}",
+        lambda w: f"报告任务无法完成{w.after_colon('：', 'reason')}",
+    ),
     "no_action": (
         lambda w: f"Say what nobody can do{w.after_colon(': ', 'said')}",
         lambda w: f"给出无法执行的回复{w.after_colon('：', 'said')}",

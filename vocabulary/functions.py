@@ -27,6 +27,7 @@ from vocabulary.actions import (
     Drag,
     EditFile,
     Finish,
+    Infeasible,
     ListFiles,
     LongPress,
     MiddleClick,
@@ -320,6 +321,7 @@ READERS: dict[str, Callable[[Arguments], Action]] = {
     "call_tool": _call_tool,
     "finished": lambda a: Finish(answer=a.take("content") or ""),
     "call_user": lambda a: CallUser(message=a.take("content", "message") or ""),
+    "infeasible": lambda a: Infeasible(reason=a.take("content", "reason", "message") or ""),
 }
 """What each function means, in any of the grammars; arguments are taken by name."""
 

@@ -137,5 +137,6 @@ WRITERS: dict[str, _Write] = {
     "call_tool": _call_tool_call,
     "finish": lambda action, pen: Call("finished", _unusual(action, "answer", "content")),
     "call_user": lambda action, pen: Call("call_user", _unusual(action, "message", "content")),
+    "infeasible": lambda action, pen: Call("infeasible", _unusual(action, "reason", "content")),
 }
 """How each kind of action is called."""

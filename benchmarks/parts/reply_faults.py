@@ -18,6 +18,7 @@ from vocabulary.actions import (
     DoubleClick,
     Drag,
     Finish,
+    Infeasible,
     Navigate,
     Point,
     PressKeys,
@@ -220,6 +221,7 @@ def _action(dialect: Dialect, screen: Screen, luck: random.Random) -> Action:
         lambda: Navigate(url="https://example.org/?q=a&b='c'"),
         lambda: Finish(answer=text),
         lambda: CallUser(message=text),
+        lambda: Infeasible(reason=text),
     )
     while (action := luck.choice(choices)()).kind not in dialect.kinds:
         continue

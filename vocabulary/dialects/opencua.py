@@ -85,6 +85,7 @@ END = {
     "wait": "computer.wait() # Let 5 seconds pass; or as many as seconds= says.",
     "call_user": "computer.call_user(message='xxx') # Ask the user.",
     "finish": "computer.terminate(status='success', answer='xxx') # Done; the answer, if one was asked for.",
+    "infeasible": "computer.terminate(status='failure', answer='xxx') # The task cannot be done, and why.",
 }
 
 DESKTOP = {
@@ -192,6 +193,7 @@ _WRITTEN: dict[str, Callable[[_Arguments], str]] = {
     "press_back": lambda a: "mobile.back()",
     "finished": lambda a: _code("computer.terminate", status="success", answer=a.get("content")),
     "call_user": lambda a: _code("computer.call_user", message=a.get("content")),
+    "infeasible": lambda a: _code("computer.terminate", status="failure", answer=a.get("content")),
 }
 """How a function of `vocabulary.styles` is called here; any other is one of `tools`."""
 

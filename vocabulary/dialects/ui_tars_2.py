@@ -65,6 +65,7 @@ TOOLS = {
 END = {
     "wait": _line("wait", "Let 5 seconds pass, or as many as time says."),
     "call_user": _line("call_user", "Ask the user.", content="xxx"),
+    "infeasible": _line("infeasible", "The task cannot be done; content says why.", content="xxx"),
     "finish": _line("finished", "The task is done; content is the answer, if one was asked for.", content="xxx"),
 }
 

@@ -13,6 +13,7 @@ import type {
   Finish,
   Gesture,
   GetClipboard,
+  Infeasible,
   JsonValue,
   ListFiles,
   LongPress,
@@ -69,6 +70,7 @@ export type {
   Gesture,
   GetClipboard,
   ImageLimits,
+  Infeasible,
   JsonValue,
   ListFiles,
   LongPress,
@@ -1622,6 +1624,7 @@ export interface Said {
     | CallTool
     | Finish
     | CallUser
+    | Infeasible
     | NoAction
     | Gesture;
 }
@@ -1690,6 +1693,7 @@ export interface FixOut {
     | CallTool
     | Finish
     | CallUser
+    | Infeasible
     | NoAction
     | Gesture;
   reason: string;
@@ -1830,6 +1834,7 @@ export interface FixIn {
     | CallTool
     | Finish
     | CallUser
+    | Infeasible
     | NoAction
     | Gesture;
   reason?: string;

@@ -40,6 +40,7 @@ export type Action =
   | CallTool
   | Finish
   | CallUser
+  | Infeasible
   | NoAction
   | Gesture;
 export type Button = "left" | "middle" | "right";
@@ -456,6 +457,13 @@ export interface Finish {
 export interface CallUser {
   kind: "call_user";
   message: string;
+}
+/**
+ * Say that the task cannot be done, and why: an end of its own, neither a failure nor a call for the user.
+ */
+export interface Infeasible {
+  kind: "infeasible";
+  reason: string;
 }
 /**
  * What a policy said that nobody could do, word for word: nothing was done. The step's error says what was wrong;
@@ -1106,9 +1114,9 @@ export interface Trajectory {
   finished_at: string | null;
 }
 
-export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","no_action","gesture"] as const;
+export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","infeasible","no_action","gesture"] as const;
 
-export const CONTROL_KINDS = ["call_user","finish"] as const;
+export const CONTROL_KINDS = ["call_user","finish","infeasible"] as const;
 
 export const INPUT_KINDS = ["move_to","mouse_down","mouse_up","press","release","scroll"] as const;
 

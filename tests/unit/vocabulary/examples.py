@@ -17,6 +17,7 @@ from vocabulary.actions import (
     Finish,
     Gesture,
     GetClipboard,
+    Infeasible,
     ListFiles,
     LongPress,
     MiddleClick,
@@ -102,6 +103,7 @@ ACTIONS: tuple[Action, ...] = (
     CallTool(name="search", arguments={"query": "cats", "limit": 3}),
     Finish(answer="42"),
     CallUser(message="Which account?"),
+    Infeasible(reason="There is no such account."),
     NoAction(said="I would rather not."),
     Gesture(
         inputs=(

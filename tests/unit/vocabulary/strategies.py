@@ -155,6 +155,7 @@ def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.Se
         ),
         "finish": st.builds(a.Finish, answer=texts),
         "call_user": st.builds(a.CallUser, message=texts),
+        "infeasible": st.builds(a.Infeasible, reason=texts),
         "no_action": st.builds(a.NoAction, said=texts),
         "gesture": st.builds(a.Gesture, inputs=st.lists(timed, min_size=1, max_size=5).map(tuple)),
     }

@@ -90,6 +90,7 @@ const EXAMPLES: { readonly [K in TypedKind]: readonly Extract<TypedAction, { kin
   ],
   finish: TEXTS.map((answer) => ({ kind: "finish", answer })),
   call_user: [{ kind: "call_user", message: "Which one?" }],
+  infeasible: [{ kind: "infeasible", reason: "No such file" }],
 };
 
 describe("what is printed is read back as the same action", () => {

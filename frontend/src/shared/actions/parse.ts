@@ -76,7 +76,8 @@ function read(text: string, limits: Limits | undefined): TypedAction {
   return build(kind, separated(rest, open), close, limits);
 }
 
-const ALWAYS: readonly TypedKind[] = ["finish", "call_user"];
+/** What every machine allows, since it speaks to the episode and not to the machine. */
+export const ALWAYS: readonly TypedKind[] = ["finish", "call_user", "infeasible"];
 
 function allowed(kind: TypedKind, capabilities: readonly string[]): boolean {
   return ALWAYS.includes(kind) || capabilities.includes(kind);
@@ -113,6 +114,7 @@ function argumentAt(tokens: readonly Token[], open: Token): { argument: Given; l
 /** Names other grammars give these arguments. */
 const ARGUMENT_ALIASES: Readonly<Record<string, readonly string[]>> = {
   text: ["content"],
+  reason: ["content"],
   keys: ["key"],
   seconds: ["time"],
   answer: ["content"],

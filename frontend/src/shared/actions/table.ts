@@ -108,6 +108,7 @@ export const TABLE: Table = {
   ],
   finish: [{ field: "answer", type: "text", fallback: "" }],
   call_user: [{ field: "message", type: "text", fallback: "" }],
+  infeasible: [{ field: "reason", type: "text", fallback: "" }],
 };
 
 export const KINDS = Object.keys(TABLE) as readonly TypedKind[];

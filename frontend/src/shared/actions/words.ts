@@ -75,6 +75,8 @@ const WORDS: Words = {
   finish: (a, { t }) => (a.answer ? t("action.finish_with", { text: oneLine(a.answer) }) : t("action.finish")),
   call_user: (a, { t }) =>
     a.message ? t("action.call_user_with", { text: oneLine(a.message) }) : t("action.call_user"),
+  infeasible: (a, { t }) =>
+    a.reason ? t("action.infeasible_with", { text: oneLine(a.reason) }) : t("action.infeasible"),
   no_action: (a, { t }) =>
     a.said ? t("action.no_action_with", { text: oneLine(a.said) }) : t("action.no_action"),
   gesture: ({ inputs }, { t, duration }) =>

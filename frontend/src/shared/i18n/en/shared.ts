@@ -85,6 +85,8 @@ export const sharedMessages = {
   "action.call_tool": "Call the tool {name}",
   "action.finish": "Finish",
   "action.finish_with": "Finish with the answer “{text}”",
+  "action.infeasible": "Say that the task is infeasible",
+  "action.infeasible_with": "Infeasible: “{text}”",
   "action.call_user": "Ask for help",
   "action.call_user_with": "Ask: “{text}”",
   "action.no_action": "No action: an empty reply",
