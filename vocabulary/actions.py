@@ -10,10 +10,12 @@ from vocabulary.inputs import MAX_TEXT, Text
 from vocabulary.inputs import Click as Click
 from vocabulary.inputs import DoubleClick as DoubleClick
 from vocabulary.inputs import Drag as Drag
+from vocabulary.inputs import DragPath as DragPath
 from vocabulary.inputs import Gesture as Gesture
 from vocabulary.inputs import InputEvent as InputEvent
 from vocabulary.inputs import LongPress as LongPress
 from vocabulary.inputs import MiddleClick as MiddleClick
+from vocabulary.inputs import MouseClick as MouseClick
 from vocabulary.inputs import MouseDown as MouseDown
 from vocabulary.inputs import MouseUp as MouseUp
 from vocabulary.inputs import MoveTo as MoveTo
@@ -23,6 +25,7 @@ from vocabulary.inputs import PressKeys as PressKeys
 from vocabulary.inputs import Release as Release
 from vocabulary.inputs import RightClick as RightClick
 from vocabulary.inputs import Scroll as Scroll
+from vocabulary.inputs import ScrollBy as ScrollBy
 from vocabulary.inputs import Swipe as Swipe
 from vocabulary.inputs import TimedInput as TimedInput
 from vocabulary.inputs import TripleClick as TripleClick
@@ -241,11 +244,14 @@ Action = Annotated[
     | TripleClick
     | RightClick
     | MiddleClick
+    | MouseClick
     | MoveTo
     | MouseDown
     | MouseUp
     | Drag
+    | DragPath
     | Scroll
+    | ScrollBy
     | TypeText
     | PressKeys
     | Press

@@ -9,8 +9,8 @@ from typing import Any
 
 from vocabulary.calls import Unreadable
 from vocabulary.code_calls import ENDS_BY_STATUS
+from vocabulary.inputs import MAX_NOTCHES, PIXELS_A_NOTCH
 
-_PIXELS_A_NOTCH = 100
 _NAMES = {
     "left_click": "click",
     "mouse_move": "move_to",
@@ -41,6 +41,15 @@ _KEYS = {
     "command": "content",
     "code": "content",
 }
+_CLICKS = {
+    "click": ("left", 1),
+    "left_click": ("left", 1),
+    "double_click": ("left", 2),
+    "triple_click": ("left", 3),
+    "right_click": ("right", 1),
+    "middle_click": ("middle", 1),
+}
+_AXES = {"left": ("dx", -1), "right": ("dx", 1), "up": ("dy", -1), "down": ("dy", 1)}
 TOOL_NAMES = ("computer_use", "mobile_use", "computer", "browser")
 
 
@@ -49,16 +58,15 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def in_our_words(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A call of a computer tool as one of `vocabulary.functions`. Raises Unreadable."""
+def in_our_words(name: str, given: dict[str, Any], *, of_tool: bool = False) -> tuple[str, dict[str, Any]]:
+    """A call of a computer tool as one of `vocabulary.functions`; `of_tool` says that the tool was named, whose clicks
+    need no point. Raises Unreadable."""
+    if said := _pointer(name, given, of_tool=of_tool):
+        return said
     if name in ("terminate", "finish") and "status" in given:
         return _end({**given})
-    if name in ("scroll", "hscroll") and "pixels" in given and "direction" not in given:
-        return _wheel(name, {**given})
     if name == "system_button":
         return _button({**given})
-    if name == "left_click_drag" and "start_coordinate" in given:
-        return "drag", _renamed(given, start_coordinate="start_point", coordinate="end_point")
     if name == "swipe" and "coordinate2" in given:
         return "swipe", _renamed(given, coordinate="start_point", coordinate2="end_point")
     name = _NAMES.get(name, name)
@@ -67,6 +75,63 @@ def in_our_words(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]
     elif name == "open_app":
         given = _renamed(given, text="app_name")
     return name, given
+
+
+def _pointer(name: str, given: dict[str, Any], *, of_tool: bool) -> tuple[str, dict[str, Any]] | None:
+    """A click, drag or scroll that other tools say otherwise than we do; None for any other call."""
+    if name in _CLICKS:
+        return _click(name, given, of_tool=of_tool)
+    if name in ("left_click_drag", "drag"):
+        return _drag(given)
+    if name == "scroll" and ({"scroll_x", "scroll_y", "scroll_direction"} & given.keys() or _keys(given)):
+        return _scroll({**given})
+    if name in ("scroll", "hscroll") and "pixels" in given and "direction" not in given:
+        return _wheel(name, {**given})
+    return None
+
+
+def _click(name: str, given: dict[str, Any], *, of_tool: bool) -> tuple[str, dict[str, Any]] | None:
+    """A click at the pointer, with keys held, or with a button of its own; None for any other."""
+    button, clicks = _CLICKS[name]
+    pointed = {"coordinate", "point", "x", "start_box", "start_point"} & given.keys()
+    if not (_keys(given) or "button" in given or (not pointed and (of_tool or name == "left_click"))):
+        return None
+    said = _renamed(given, text="keys", modifiers="keys", key="keys")
+    button = str(said.pop("button", button)).strip().lower()
+    return "mouse_click", {**said, "button": {"wheel": "middle"}.get(button, button), "clicks": clicks}
+
+
+def _drag(given: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """A drag along a path, or between two points with keys held; None for one that is called as ours."""
+    said = _renamed(given, text="keys", modifiers="keys", path="points")
+    if isinstance(said.get("points"), list):
+        return "drag_path", said
+    if "start_coordinate" not in said or "coordinate" not in said:
+        return None
+    start, end = said.pop("start_coordinate"), said.pop("coordinate")
+    if not said.get("keys"):
+        return "drag", {**said, "start_point": start, "end_point": end}
+    return "drag_path", {**said, "points": [start, end]}
+
+
+def _scroll(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A scroll in pixels on both axes, or by direction with keys held. Raises Unreadable."""
+    names = {"scroll_x": "dx", "scroll_y": "dy", "scroll_direction": "direction", "scroll_amount": "amount"}
+    said = _renamed(given, text="keys", modifiers="keys", **names)
+    if "pixels" in said and "direction" not in said:
+        return "scroll_by", {**said, "dy": -_pixels("scroll", said.pop("pixels"))}
+    if "direction" not in said or not said.get("keys"):
+        return ("scroll" if "direction" in said else "scroll_by"), said
+    axis, sign = _AXES.get(str(said.pop("direction")).strip().lower(), ("", 0))
+    amount = said.pop("amount", 5)
+    if not sign or not isinstance(amount, int):
+        raise Unreadable("bad_value", "scroll takes a direction, and a whole number of notches.")
+    return "scroll_by", {**said, axis: sign * min(amount, MAX_NOTCHES), "unit": "notches"}
+
+
+def _keys(given: dict[str, Any]) -> bool:
+    """Whether keys are held, by whatever name."""
+    return any(given.get(name) for name in ("text", "keys", "modifiers"))
 
 
 def _end(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -79,16 +144,21 @@ def _end(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def _wheel(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Pixels to scroll as a direction and notches: negative is down, and left for hscroll."""
-    pixels = given.pop("pixels")
+    pixels = _pixels(name, given.pop("pixels"))
+    ways = ("right", "left") if name == "hscroll" else ("up", "down")
+    notches = max(1, round(abs(pixels) / PIXELS_A_NOTCH))
+    return "scroll", {**given, "direction": ways[pixels < 0], "amount": notches}
+
+
+def _pixels(name: str, said: Any) -> int:
+    """A number of pixels that is not 0. Raises Unreadable."""
     try:
-        amount = float(pixels)
+        amount = float(said)
     except (TypeError, ValueError):
         amount = 0.0
-    if not amount or abs(amount) > 1e6:
+    if not amount or not abs(amount) <= 1e6:
         raise Unreadable("bad_value", f"{name} needs a number of pixels, not 0.")
-    ways = ("right", "left") if name == "hscroll" else ("up", "down")
-    notches = max(1, round(abs(amount) / _PIXELS_A_NOTCH))
-    return "scroll", {**given, "direction": ways[amount < 0], "amount": notches}
+    return round(amount) or (1 if amount > 0 else -1)
 
 
 def _button(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -114,7 +184,11 @@ def arguments_as_text(name: str, given: dict[str, Any]) -> dict[str, str]:
         rest = {key: value for key, value in given.items() if key not in ("x", "y")}
         given = {"point": [given["x"], given["y"]], **rest} if "point" not in rest else {**given}
     return {
-        key: as_json(value) if (name, key) == ("call_tool", "arguments") else _text(value)
+        key: as_json(value)
+        if (name, key) == ("call_tool", "arguments")
+        else "; ".join(map(_text, value))
+        if key == "points" and isinstance(value, list)
+        else _text(value)
         for key, value in _renamed(given, **_KEYS).items()
     }
 

@@ -40,11 +40,15 @@ from vm_bridge.sandbox import Host, Sandbox
 from vocabulary.actions import (
     Action,
     Click,
+    DragPath,
     GetClipboard,
     LongPress,
+    MouseClick,
     MoveTo,
     OpenApp,
+    Point,
     RightClick,
+    ScrollBy,
     SetClipboard,
     TypeText,
     Wait,
@@ -55,6 +59,15 @@ from vocabulary.tasks import Task
 IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm", "docker": CONTAINER, "placed": "desktop"}
 """Images that are called otherwise than the driver."""
 TASK = Task(id="task-1", instruction="Do something.")
+BEYOND: tuple[Action, ...] = (
+    MouseClick(point=Point(x=200, y=200), keys=("ctrl",)),
+    MouseClick(button="right", clicks=2),
+    MouseClick(button="back"),
+    DragPath(points=(Point(x=200, y=200), Point(x=240, y=230), Point(x=220, y=260)), keys=("shift",)),
+    DragPath(points=(Point(x=210, y=210),)),
+    ScrollBy(point=Point(x=200, y=200), dx=-20, dy=375),
+    ScrollBy(dy=-2, unit="notches", keys=("ctrl",)),
+)
 commands = (f"command-{number:04}" for number in itertools.count())
 
 
@@ -248,6 +261,17 @@ async def test_what_it_cannot_do_is_refused(machine: Machine) -> None:
     cannot = LongPress(x=1, y=1) if "right_click" in machine.capabilities.kinds else RightClick(x=1, y=1)
     with pytest.raises(UnsupportedAction):
         await machine.perform(next(commands), cannot)
+
+
+async def test_clicks_drags_and_scrolls_beyond_the_plain_ones_are_done_or_refused(machine: Machine) -> None:
+    for number, action in enumerate(BEYOND):
+        if action.kind in machine.capabilities.kinds:
+            done = await machine.perform(f"beyond-{number}", action)
+            side = isinstance(action, MouseClick) and action.button == "back"
+            assert done.error is None or (side and done.error.code == "unsupported_button"), action
+        else:
+            with pytest.raises(UnsupportedAction):
+                await machine.perform(f"beyond-{number}", action)
 
 
 async def test_a_failed_act_is_no_exception(machine: Machine, notes: Notes) -> None:

@@ -80,6 +80,17 @@ DESKTOP = {
     "mouse_down": _line("mouse_down", AT),
     "mouse_up": _line("mouse_up", AT),
     "drag": _line("drag", PATH),
+    "mouse_click": _line(
+        "mouse_click",
+        f'{AT}, "button": "back", "clicks": 1, "keys": "ctrl"',
+        "Any click: left, middle, right, back or forward, with keys held; at the pointer without a point.",
+    ),
+    "drag_path": _line("drag_path", '"points": [[x1, y1], [x2, y2], [x3, y3]]', '"keys" may be held.'),
+    "scroll_by": _line(
+        "scroll_by",
+        f'{AT}, "dx": 0, "dy": 300',
+        'Pixels to the right and down; "unit": "notches" counts notches; "keys" may be held.',
+    ),
     "scroll": _line("scroll", f'{AT}, "direction": "down or up or right or left"'),
     "press_keys": _line("hotkey", '"key": "ctrl c"', "A space between keys."),
     "press": _line("press", '"key": "ctrl"', "Press one key and hold it."),
@@ -116,7 +127,7 @@ PHONE = {
 }
 
 _POINTS = ("point", "start_point", "end_point")
-_NUMBERS = ("amount", "time", "timeout")
+_NUMBERS = ("amount", "time", "timeout", "clicks", "dx", "dy")
 _THOUGHTS = ("thought", "thoughts", "reasoning")
 _HEAD = re.compile(r'\{\s*"(?:thoughts?|reasoning|action|name|kind|function|arguments)"\s*:')
 _LABELS = re.compile(r"\A\s*Thought\s*[:：]\s*|(?:\A|(?<=\n))[ \t]*Action\s*[:：]\s*\Z")
@@ -171,6 +182,8 @@ def _thinking(thought: str) -> dict[str, Any]:
 
 
 def _as_json(name: str, key: str, value: str) -> Any:
+    if key == "points":
+        return [[int(coordinate) for coordinate in point_of(each)] for each in value.split(";")]
     if key in _POINTS:
         return [int(coordinate) for coordinate in point_of(value)]
     if key in _NUMBERS or (name, key) == ("call_tool", "arguments"):
@@ -294,9 +307,12 @@ def _call_of(value: dict[str, Any]) -> Call:
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Unreadable("bad_arguments", "An action is a name, with an object of arguments.")
     arguments = dict(arguments)
-    if name in TOOL_NAMES and isinstance(arguments.get("action"), str):
+    of_tool = name in TOOL_NAMES and isinstance(arguments.get("action"), str)
+    if of_tool:
         name = arguments.pop("action")
-    name, arguments = in_our_words(name, {key: item for key, item in arguments.items() if item is not None})
+    name, arguments = in_our_words(
+        name, {key: item for key, item in arguments.items() if item is not None}, of_tool=of_tool
+    )
     return Call(name, arguments_as_text(name, arguments))
 
 

@@ -9,6 +9,7 @@ import type {
   DoubleClick,
   DownloadFile,
   Drag,
+  DragPath,
   EditFile,
   Finish,
   Gesture,
@@ -18,6 +19,7 @@ import type {
   ListFiles,
   LongPress,
   MiddleClick,
+  MouseClick,
   MouseDown,
   MouseUp,
   MoveTo,
@@ -36,6 +38,7 @@ import type {
   RunCode,
   RunCommand,
   Scroll,
+  ScrollBy,
   SetClipboard,
   Step,
   Swipe,
@@ -62,6 +65,7 @@ export type {
   DoubleClick,
   DownloadFile,
   Drag,
+  DragPath,
   EditFile,
   EpisodeState,
   FileChooser,
@@ -76,6 +80,7 @@ export type {
   LongPress,
   Memory,
   MiddleClick,
+  MouseClick,
   MouseDown,
   MouseUp,
   MoveTo,
@@ -102,6 +107,7 @@ export type {
   RunCode,
   RunCommand,
   Scroll,
+  ScrollBy,
   SetClipboard,
   Snapshot,
   Step,
@@ -1590,11 +1596,14 @@ export interface Said {
     | TripleClick
     | RightClick
     | MiddleClick
+    | MouseClick
     | MoveTo
     | MouseDown
     | MouseUp
     | Drag
+    | DragPath
     | Scroll
+    | ScrollBy
     | TypeText
     | PressKeys
     | Press
@@ -1659,11 +1668,14 @@ export interface FixOut {
     | TripleClick
     | RightClick
     | MiddleClick
+    | MouseClick
     | MoveTo
     | MouseDown
     | MouseUp
     | Drag
+    | DragPath
     | Scroll
+    | ScrollBy
     | TypeText
     | PressKeys
     | Press
@@ -1800,11 +1812,14 @@ export interface FixIn {
     | TripleClick
     | RightClick
     | MiddleClick
+    | MouseClick
     | MoveTo
     | MouseDown
     | MouseUp
     | Drag
+    | DragPath
     | Scroll
+    | ScrollBy
     | TypeText
     | PressKeys
     | Press

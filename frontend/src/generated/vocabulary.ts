@@ -6,11 +6,14 @@ export type Action =
   | TripleClick
   | RightClick
   | MiddleClick
+  | MouseClick
   | MoveTo
   | MouseDown
   | MouseUp
   | Drag
+  | DragPath
   | Scroll
+  | ScrollBy
   | TypeText
   | PressKeys
   | Press
@@ -181,6 +184,26 @@ export interface MiddleClick {
   kind: "middle_click";
 }
 /**
+ * Any click: at the pointer where no point is given, with any button, with keys held.
+ */
+export interface MouseClick {
+  kind: "mouse_click";
+  point: Point | null;
+  button: "left" | "middle" | "right" | "back" | "forward";
+  clicks: number;
+  /**
+   * @maxItems 4
+   */
+  keys: string[];
+}
+/**
+ * A pixel of the observation acted on.
+ */
+export interface Point {
+  x: number;
+  y: number;
+}
+/**
  * Move the pointer without pressing (hover).
  */
 export interface MoveTo {
@@ -195,13 +218,6 @@ export interface MouseDown {
   kind: "mouse_down";
   point: Point | null;
   button: Button;
-}
-/**
- * A pixel of the observation acted on.
- */
-export interface Point {
-  x: number;
-  y: number;
 }
 /**
  * Release a button; at the current position when no point is given.
@@ -221,6 +237,23 @@ export interface Drag {
   button: Button;
 }
 /**
+ * Press at the first point, move along the others, release at the last, with keys held; with one point, the drag
+ * begins at the pointer.
+ */
+export interface DragPath {
+  kind: "drag_path";
+  /**
+   * @minItems 1
+   * @maxItems 64
+   */
+  points: Point[];
+  button: Button;
+  /**
+   * @maxItems 4
+   */
+  keys: string[];
+}
+/**
  * Turn the wheel at a point; `amount` in wheel notches.
  */
 export interface Scroll {
@@ -228,6 +261,22 @@ export interface Scroll {
   point: Point | null;
   direction: Direction;
   amount: number;
+}
+/**
+ * Scroll on both axes, in CSS pixels or wheel notches, with keys held; positive is right and down.
+ *
+ * A machine whose wheel only has notches does pixels as the nearest number of notches of 100, at least one.
+ */
+export interface ScrollBy {
+  kind: "scroll_by";
+  point: Point | null;
+  dx: number;
+  dy: number;
+  unit: "pixels" | "notches";
+  /**
+   * @maxItems 4
+   */
+  keys: string[];
 }
 /**
  * Type text where the focus is; a trailing newline submits.
@@ -1114,7 +1163,7 @@ export interface Trajectory {
   finished_at: string | null;
 }
 
-export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","infeasible","no_action","gesture"] as const;
+export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","mouse_click","move_to","mouse_down","mouse_up","drag","drag_path","scroll","scroll_by","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","infeasible","no_action","gesture"] as const;
 
 export const CONTROL_KINDS = ["call_user","finish","infeasible"] as const;
 

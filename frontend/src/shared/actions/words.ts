@@ -39,6 +39,21 @@ const WORDS: Words = {
     const way = { from: at(start), to: at(end) };
     return button === "left" ? t("action.drag", way) : t("action.drag_with", { ...way, button: t(`button.${button}`) });
   },
+  mouse_click: ({ point, button, clicks, keys }, { t }) => {
+    const words = { button: t(`button.${button}`), count: clicks, keys: keysInWords(keys) };
+    const where = point ? t("action.mouse_click", { ...words, at: at(point) }) : t("action.mouse_click_here", words);
+    return keys.length > 0 ? t("action.under_keys", { act: where, keys: words.keys }) : where;
+  },
+  drag_path: ({ points, button, keys }, { t }) => {
+    const words = { button: t(`button.${button}`), path: points.map(at).join(" → ") };
+    const along = points.length > 1 ? t("action.drag_path", words) : t("action.drag_path_here", words);
+    return keys.length > 0 ? t("action.under_keys", { act: along, keys: keysInWords(keys) }) : along;
+  },
+  scroll_by: ({ point, dx, dy, unit, keys }, { t }) => {
+    const words = { dx, dy, unit: t(`unit.${unit}`) };
+    const turned = point ? t("action.scroll_by", { ...words, at: at(point) }) : t("action.scroll_by_here", words);
+    return keys.length > 0 ? t("action.under_keys", { act: turned, keys: keysInWords(keys) }) : turned;
+  },
   scroll: ({ point, direction, amount }, { t }) => {
     const turn = { direction: t(`direction.${direction}`), count: amount };
     return point ? t("action.scroll", { ...turn, at: at(point) }) : t("action.scroll_here", turn);
@@ -92,6 +107,7 @@ export function actionInWords(action: Action, i18n: I18n): string {
 /** Where an action touches the screen, in order: one point for a click, two for a drag. */
 export function pointsOf(action: Action): { x: number; y: number }[] {
   if ("start" in action) return [action.start, action.end];
+  if ("points" in action) return action.points;
   if ("x" in action) return [{ x: action.x, y: action.y }];
   return "point" in action && action.point ? [action.point] : [];
 }

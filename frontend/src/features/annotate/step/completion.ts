@@ -38,6 +38,8 @@ export interface CompletionContext {
 const CHOICES = {
   direction: ["up", "down", "left", "right"],
   button: ["left", "middle", "right"],
+  any_button: ["left", "middle", "right", "back", "forward"],
+  unit: ["pixels", "notches"],
 } as const;
 
 /** The suggestions at the caret; null where there are none. */
@@ -66,6 +68,8 @@ function valuesFor(type: string, written: string, context: CompletionContext): r
   switch (type) {
     case "direction":
     case "button":
+    case "any_button":
+    case "unit":
       return CHOICES[type];
     case "key":
       return KEY_NAMES;
