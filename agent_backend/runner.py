@@ -275,6 +275,7 @@ class EpisodeRunner:
                 return command.reason
             case LeaveEpisode():
                 await self._acting.close_gesture()
+                await self._acting.let_go(command.command_id)
                 await self._end(status="left", outcome=LEFT_AS[command.how])
                 return command.reason
             case CallForHelp():
@@ -320,6 +321,8 @@ class EpisodeRunner:
         self._offers.hush()
         if not command.on:
             await self._acting.close_gesture(command.thought)
+        else:
+            await self._acting.let_go(command.command_id)
         self._acting.thought = command.thought if command.on else ""
         await self._record.change(takeover=command.on, autopilot=False)
 
@@ -362,6 +365,7 @@ class EpisodeRunner:
     async def _finish(self, outcome: Outcome, answer: str) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
         self._offers.hush()
+        await self._acting.let_go(f"end-{len(self.state.steps)}")
         verdict = await self._acting.held.judge(INFEASIBLE_ANSWER if outcome == "infeasible" else answer)
         await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
 
