@@ -209,6 +209,23 @@ class CallTool(Frozen):
     arguments: Annotated[JsonObject, AfterValidator(json_within(MAX_ARGUMENTS))] = {}
 
 
+class Screenshot(Frozen):
+    """Ask for the screen as it is now; nothing is done to the machine."""
+
+    kind: Literal["screenshot"] = "screenshot"
+
+
+class Zoom(Frozen):
+    """Ask for a part of the screen, enlarged; it comes back as the observation's attachment. Points stay those of the
+    whole screen."""
+
+    kind: Literal["zoom"] = "zoom"
+    start: Point
+    """One corner."""
+    end: Point
+    """The opposite one; the pixels of both belong to the part."""
+
+
 class Finish(Frozen):
     """Say that the task is done, with the answer it asked for, if any."""
 
@@ -279,6 +296,8 @@ Action = Annotated[
     | DownloadFile
     | RunCode
     | CallTool
+    | Screenshot
+    | Zoom
     | Finish
     | CallUser
     | Infeasible
@@ -298,6 +317,9 @@ ACTION_CLASSES: dict[str, type[Frozen]] = {
 
 CONTROL_KINDS = frozenset({"finish", "call_user", "infeasible"})
 """Actions that speak to the runner and never reach a machine."""
+
+LOOK_KINDS = ("screenshot", "zoom")
+"""Actions that ask to see, on every machine with a screen; they are answered with a look and never reach it."""
 
 ENDS = (Finish, Infeasible)
 """Actions that end the episode."""

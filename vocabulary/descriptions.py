@@ -154,6 +154,11 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
     ),
     "run_code": (lambda w: f"Run the code {w.quoted('code')}", lambda w: f"运行代码{w.quoted('code')}"),
     "call_tool": (lambda w: f"Call the tool {w.quoted('name')}", lambda w: f"调用工具{w.quoted('name')}"),
+    "screenshot": (lambda w: "Look at the screen", lambda w: "查看屏幕"),
+    "zoom": (
+        lambda w: f"Look closer at the part from {w.at} to {w.end}",
+        lambda w: f"放大查看从 {w.at} 到 {w.end} 的区域",
+    ),
     "finish": (
         lambda w: f"Finish{w.after_colon(': ', 'answer')}",
         lambda w: f"完成任务{w.after_colon('：', 'answer')}",

@@ -49,6 +49,7 @@ from vocabulary.actions import (
     RightClick,
     RunCode,
     RunCommand,
+    Screenshot,
     Scroll,
     ScrollBy,
     Swipe,
@@ -58,6 +59,7 @@ from vocabulary.actions import (
     TypeText,
     Wait,
     WriteFile,
+    Zoom,
 )
 from vocabulary.calls import Call, Unreadable
 from vocabulary.dialect import Screen
@@ -364,6 +366,8 @@ READERS: dict[str, Callable[[Arguments], Action]] = {
     "download_file": lambda a: DownloadFile(path=a.need("path")),
     "run_code": _code,
     "call_tool": _call_tool,
+    "screenshot": lambda a: Screenshot(),
+    "zoom": lambda a: Zoom(start=a.need_point(*_POINT_NAMES), end=a.need_point(*_END_NAMES)),
     "finished": lambda a: Finish(answer=a.take("content") or ""),
     "call_user": lambda a: CallUser(message=a.take("content", "message") or ""),
     "infeasible": lambda a: Infeasible(reason=a.take("content", "reason", "message") or ""),

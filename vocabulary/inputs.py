@@ -222,7 +222,7 @@ def points_of(action: Any) -> Iterator[Point]:
     if isinstance(action, Gesture):
         for timed in action.inputs:
             yield from points_of(timed.input)
-    elif isinstance(action, Drag | Swipe):
+    elif isinstance(action, Drag | Swipe) or getattr(action, "kind", "") == "zoom":
         yield action.start
         yield action.end
     elif isinstance(action, DragPath):

@@ -160,6 +160,8 @@ WRITERS: dict[str, _Write] = {
     "download_file": lambda action, pen: Call("download_file", {"path": action.path}),
     "run_code": _run_call("run_code", "code"),
     "call_tool": _call_tool_call,
+    "screenshot": _bare_call("screenshot"),
+    "zoom": lambda action, pen: Call("zoom", pen.path(action.start, action.end)),
     "finish": lambda action, pen: Call("finished", _unusual(action, "answer", "content")),
     "call_user": lambda action, pen: Call("call_user", _unusual(action, "message", "content")),
     "infeasible": lambda action, pen: Call("infeasible", _unusual(action, "reason", "content")),

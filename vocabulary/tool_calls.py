@@ -63,6 +63,9 @@ def in_our_words(name: str, given: dict[str, Any], *, of_tool: bool = False) -> 
     need no point. Raises Unreadable."""
     if said := _pointer(name, given, of_tool=of_tool):
         return said
+    if name == "zoom" and isinstance(given.get("region"), list) and len(given["region"]) == 4:
+        corners = {"start_point": given["region"][:2], "end_point": given["region"][2:]}
+        return name, {**{key: value for key, value in given.items() if key != "region"}, **corners}
     if name in ("terminate", "finish") and "status" in given:
         return _end({**given})
     if name == "system_button":

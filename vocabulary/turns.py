@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 FUNCTION_NAMES = (
     *("click", "left_single", "left_double", "double_click", "triple_click", "right_single", "right_click"),
-    *("mouse_click", "drag_path", "scroll_by", "swipe", "type"),
+    *("mouse_click", "drag_path", "scroll_by", "swipe", "type", "screenshot", "zoom"),
     *("middle_click", "move_to", "hover", "mouse_down", "mouse_up", "drag", "select", "scroll"),
     *("hotkey", "press", "release", "wait", "navigate", "navigate_back", "switch_page", "close_page", "choose_files"),
     *("long_press", "open_app", "press_home", "press_back", "run_command", "type_terminal", "list_files", "read_file"),

@@ -70,6 +70,11 @@ END = {
     "finish": _line("finished", CONTENT, "The task is done; content is the answer, if one was asked for."),
 }
 
+LOOKS = {
+    "screenshot": _line("screenshot", "", "See the screen again."),
+    "zoom": _line("zoom", PATH, "See the part between two corners enlarged."),
+}
+
 DESKTOP = {
     "click": _line("click", AT),
     "double_click": _line("double_click", AT),
@@ -96,6 +101,7 @@ DESKTOP = {
     "press": _line("press", '"key": "ctrl"', "Press one key and hold it."),
     "release": _line("release", '"key": "ctrl"'),
     "type_text": _line("type", CONTENT, "A line break at the end submits."),
+    **LOOKS,
     **TOOLS,
     **END,
 }
@@ -123,6 +129,7 @@ PHONE = {
     "open_app": _line("open_app", '"app_name": "xxx"'),
     "press_home": _line("press_home"),
     "press_back": _line("press_back"),
+    **LOOKS,
     **END,
 }
 

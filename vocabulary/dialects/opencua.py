@@ -104,6 +104,8 @@ DESKTOP = {
     "drag_path": "pyautogui.moveTo(x=x1, y=y1); pyautogui.mouseDown(button='left'); pyautogui.moveTo(x=x2, y=y2); "
     "pyautogui.moveTo(x=x3, y=y3); pyautogui.mouseUp(button='left')",
     "scroll_by": _tool("scroll_by", "Pixels to the right and down.", point="x1 y1", dx="0", dy="300"),
+    "screenshot": _tool("screenshot", "See the screen again."),
+    "zoom": _tool("zoom", "See the part between two corners enlarged.", start_point="x1 y1", end_point="x2 y2"),
     "type_text": "pyautogui.write(message='xxx')",
     "press_keys": "pyautogui.hotkey(['ctrl', 'c'])",
     "press": "pyautogui.keyDown('ctrl')",

@@ -77,6 +77,8 @@ POINTER = {
     "mouse_down": _line("mouse_down", "At the pointer, where no point is given.", point=POINT, button="left"),
     "mouse_up": _line("mouse_up", point=POINT, button="left"),
     "drag": _line("drag", start_point=POINT, end_point=OTHER_POINT),
+    "screenshot": _line("screenshot", "See the screen again."),
+    "zoom": _line("zoom", "See the part between two corners enlarged.", start_point=POINT, end_point=OTHER_POINT),
     "mouse_click": _line(
         "mouse_click",
         "Any click; at the pointer without a point, with keys held; back and forward are buttons too.",

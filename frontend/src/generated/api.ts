@@ -37,6 +37,7 @@ import type {
   RightClick,
   RunCode,
   RunCommand,
+  Screenshot,
   Scroll,
   ScrollBy,
   SetClipboard,
@@ -50,6 +51,7 @@ import type {
   Verdict,
   Wait,
   WriteFile,
+  Zoom,
 } from "./vocabulary";
 
 export type {
@@ -106,6 +108,7 @@ export type {
   RightClick,
   RunCode,
   RunCommand,
+  Screenshot,
   Scroll,
   ScrollBy,
   SetClipboard,
@@ -127,6 +130,7 @@ export type {
   Wait,
   WeightSpan,
   WriteFile,
+  Zoom,
 } from "./vocabulary";
 
 /**
@@ -1631,6 +1635,8 @@ export interface Said {
     | DownloadFile
     | RunCode
     | CallTool
+    | Screenshot
+    | Zoom
     | Finish
     | CallUser
     | Infeasible
@@ -1703,6 +1709,8 @@ export interface FixOut {
     | DownloadFile
     | RunCode
     | CallTool
+    | Screenshot
+    | Zoom
     | Finish
     | CallUser
     | Infeasible
@@ -1847,6 +1855,8 @@ export interface FixIn {
     | DownloadFile
     | RunCode
     | CallTool
+    | Screenshot
+    | Zoom
     | Finish
     | CallUser
     | Infeasible

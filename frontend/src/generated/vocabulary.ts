@@ -41,6 +41,8 @@ export type Action =
   | DownloadFile
   | RunCode
   | CallTool
+  | Screenshot
+  | Zoom
   | Finish
   | CallUser
   | Infeasible
@@ -492,6 +494,21 @@ export interface CallTool {
   arguments: {
     [k: string]: JsonValue;
   };
+}
+/**
+ * Ask for the screen as it is now; nothing is done to the machine.
+ */
+export interface Screenshot {
+  kind: "screenshot";
+}
+/**
+ * Ask for a part of the screen, enlarged; it comes back as the observation's attachment. Points stay those of the
+ * whole screen.
+ */
+export interface Zoom {
+  kind: "zoom";
+  start: Point;
+  end: Point;
 }
 /**
  * Say that the task is done, with the answer it asked for, if any.
@@ -1163,7 +1180,7 @@ export interface Trajectory {
   finished_at: string | null;
 }
 
-export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","mouse_click","move_to","mouse_down","mouse_up","drag","drag_path","scroll","scroll_by","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","infeasible","no_action","gesture"] as const;
+export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","mouse_click","move_to","mouse_down","mouse_up","drag","drag_path","scroll","scroll_by","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","screenshot","zoom","finish","call_user","infeasible","no_action","gesture"] as const;
 
 export const CONTROL_KINDS = ["call_user","finish","infeasible"] as const;
 

@@ -40,6 +40,7 @@ from vocabulary.actions import (
     RightClick,
     RunCode,
     RunCommand,
+    Screenshot,
     Scroll,
     ScrollBy,
     SetClipboard,
@@ -52,6 +53,7 @@ from vocabulary.actions import (
     UploadFile,
     Wait,
     WriteFile,
+    Zoom,
 )
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import EpisodeState
@@ -110,6 +112,8 @@ ACTIONS: tuple[Action, ...] = (
     DownloadFile(path="a.png"),
     RunCode(code="print(1)"),
     CallTool(name="search", arguments={"query": "cats", "limit": 3}),
+    Screenshot(),
+    Zoom(start=Point(x=100, y=50), end=Point(x=420, y=230)),
     Finish(answer="42"),
     CallUser(message="Which account?"),
     Infeasible(reason="There is no such account."),

@@ -176,6 +176,8 @@ def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.Se
             arguments=st.dictionaries(st.text(max_size=5), json_values, max_size=3),
         ),
         "finish": st.builds(a.Finish, answer=texts),
+        "screenshot": st.builds(a.Screenshot),
+        "zoom": st.builds(a.Zoom, start=points, end=points),
         "call_user": st.builds(a.CallUser, message=texts),
         "infeasible": st.builds(a.Infeasible, reason=texts),
         "no_action": st.builds(a.NoAction, said=texts),

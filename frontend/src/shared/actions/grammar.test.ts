@@ -103,6 +103,8 @@ const EXAMPLES: { readonly [K in TypedKind]: readonly Extract<TypedAction, { kin
     { kind: "scroll_by", point: P, dx: -20, dy: 375, unit: "pixels", keys: [] },
     { kind: "scroll_by", point: null, dx: 0, dy: -3, unit: "notches", keys: ["ctrl"] },
   ],
+  screenshot: [{ kind: "screenshot" }],
+  zoom: [{ kind: "zoom", start: P, end: Q }],
   infeasible: [{ kind: "infeasible", reason: "No such file" }],
 };
 

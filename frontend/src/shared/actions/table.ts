@@ -125,6 +125,8 @@ export const TABLE: Table = {
     { field: "name", type: "tool" },
     { field: "arguments", type: "object", fallback: {} },
   ],
+  screenshot: [],
+  zoom: START_END,
   finish: [{ field: "answer", type: "text", fallback: "" }],
   call_user: [{ field: "message", type: "text", fallback: "" }],
   infeasible: [{ field: "reason", type: "text", fallback: "" }],

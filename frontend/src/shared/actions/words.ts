@@ -87,6 +87,8 @@ const WORDS: Words = {
   download_file: (a, { t }) => t("action.download_file", { path: a.path }),
   run_code: (a, { t }) => t("action.run_code", { text: oneLine(a.code) }),
   call_tool: (a, { t }) => t("action.call_tool", { name: a.name }),
+  screenshot: (_, { t }) => t("action.screenshot"),
+  zoom: ({ start, end }, { t }) => t("action.zoom", { from: at(start), to: at(end) }),
   finish: (a, { t }) => (a.answer ? t("action.finish_with", { text: oneLine(a.answer) }) : t("action.finish")),
   call_user: (a, { t }) =>
     a.message ? t("action.call_user_with", { text: oneLine(a.message) }) : t("action.call_user"),

@@ -51,6 +51,10 @@ export function markerOf(action: Action): Marker | null {
       return { shape: "ring", at: action.point, glyph: CLICKED[`${action.button}${action.clicks}`] ?? "click" };
     case "drag_path":
       return { shape: "path", points: action.points };
+    case "zoom": {
+      const { start, end } = action;
+      return { shape: "path", points: [start, { x: end.x, y: start.y }, end, { x: start.x, y: end.y }, start] };
+    }
     case "scroll_by":
       return { shape: "chevron", at: action.point, direction: directionOf(action), amount: 1 };
     case "scroll":

@@ -97,6 +97,8 @@ export const sharedMessages = {
   "action.call_tool": "Call the tool {name}",
   "action.finish": "Finish",
   "action.finish_with": "Finish with the answer “{text}”",
+  "action.screenshot": "Look at the screen",
+  "action.zoom": "Look closer, from {from} to {to}",
   "action.infeasible": "Say that the task is infeasible",
   "action.infeasible_with": "Infeasible: “{text}”",
   "action.call_user": "Ask for help",

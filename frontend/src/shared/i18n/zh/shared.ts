@@ -95,6 +95,8 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "action.call_tool": "调用工具 {name}",
   "action.finish": "完成",
   "action.finish_with": "完成，答案为“{text}”",
+  "action.screenshot": "查看屏幕",
+  "action.zoom": "放大查看 {from} 到 {to}",
   "action.infeasible": "报告任务不可行",
   "action.infeasible_with": "不可行：“{text}”",
   "action.call_user": "请求帮助",
