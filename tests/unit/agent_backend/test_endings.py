@@ -51,6 +51,8 @@ async def test_accepting_a_call_for_the_user_asks_for_help(desk: Desk) -> None:
 
 
 async def test_accepting_that_it_is_infeasible_ends_it_so(desk: Desk) -> None:
+    asked = desk.store.state.task.model_copy(update={"name": "answer"})
+    desk.store.state = warming(task=asked)
     desk.policy = desk.current = FakePolicy([(("No such file.", Infeasible(reason="no file")),)])
     await desk.started()
     assert await desk.code(accept(desk, 1)) == ""
@@ -60,6 +62,8 @@ async def test_accepting_that_it_is_infeasible_ends_it_so(desk: Desk) -> None:
     assert state.steps[-1].action == Infeasible(reason="no file")
     assert desk.sandbox.acts == []
     assert not state.help_requested
+    assert state.verdict is not None
+    assert state.verdict.reason == "got 'FAIL'", "the verifier is told in OSWorld's word"
 
 
 async def test_infeasible_is_an_outcome(desk: Desk) -> None:
