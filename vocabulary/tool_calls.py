@@ -10,6 +10,7 @@ from typing import Any
 from vocabulary.calls import Unreadable
 from vocabulary.code_calls import ENDS_BY_STATUS
 from vocabulary.inputs import MAX_NOTCHES, PIXELS_A_NOTCH
+from vocabulary.keys import MODIFIERS, keys_named
 
 _NAMES = {
     "left_click": "click",
@@ -49,6 +50,7 @@ _CLICKS = {
     "right_click": ("right", 1),
     "middle_click": ("middle", 1),
 }
+_PLAIN = {said: name for name, said in _CLICKS.items() if name != "left_click"}
 _AXES = {"left": ("dx", -1), "right": ("dx", 1), "up": ("dy", -1), "down": ("dy", 1)}
 TOOL_NAMES = ("computer_use", "mobile_use", "computer", "browser")
 
@@ -99,16 +101,24 @@ def _click(name: str, given: dict[str, Any], *, of_tool: bool) -> tuple[str, dic
     pointed = {"coordinate", "point", "x", "start_box", "start_point"} & given.keys()
     if not (_keys(given) or "button" in given or (not pointed and (of_tool or name == "left_click"))):
         return None
-    said = _renamed(given, text="keys", modifiers="keys", key="keys")
+    said = _held(given, key="keys")
     button = str(said.pop("button", button)).strip().lower()
-    return "mouse_click", {**said, "button": {"wheel": "middle"}.get(button, button), "clicks": clicks}
+    button = {"wheel": "middle"}.get(button, button)
+    plain = _PLAIN.get((button, clicks)) if pointed and not said.get("keys") else None
+    if plain:
+        return plain, {key: value for key, value in said.items() if key != "keys"}
+    return "mouse_click", {**said, "button": button, "clicks": clicks}
 
 
 def _drag(given: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
     """A drag along a path, or between two points with keys held; None for one that is called as ours."""
-    said = _renamed(given, text="keys", modifiers="keys", path="points")
-    if isinstance(said.get("points"), list):
-        return "drag_path", said
+    said = _held(given, path="points")
+    points = said.get("points")
+    if isinstance(points, list):
+        if len(points) != 2 or said.get("keys"):
+            return "drag_path", said
+        rest = {key: value for key, value in said.items() if key not in ("points", "keys")}
+        return "drag", {**rest, "start_point": points[0], "end_point": points[1]}
     if "start_coordinate" not in said or "coordinate" not in said:
         return None
     start, end = said.pop("start_coordinate"), said.pop("coordinate")
@@ -120,7 +130,7 @@ def _drag(given: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
 def _scroll(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """A scroll in pixels on both axes, or by direction with keys held. Raises Unreadable."""
     names = {"scroll_x": "dx", "scroll_y": "dy", "scroll_direction": "direction", "scroll_amount": "amount"}
-    said = _renamed(given, text="keys", modifiers="keys", **names)
+    said = _held(given, **names)
     if "pixels" in said and "direction" not in said:
         return "scroll_by", {**said, "dy": -_pixels("scroll", said.pop("pixels"))}
     if "direction" not in said or not said.get("keys"):
@@ -130,6 +140,20 @@ def _scroll(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if not sign or not isinstance(amount, int):
         raise Unreadable("bad_value", "scroll takes a direction, and a whole number of notches.")
     return "scroll_by", {**said, axis: sign * min(amount, MAX_NOTCHES), "unit": "notches"}
+
+
+def _held(given: dict[str, Any], **names: str) -> dict[str, Any]:
+    """Arguments under our names, with the held keys as `keys`. A `text` is one only where it names modifiers: models
+    also put the label of what they click there. Raises Unreadable."""
+    text = given.get("text")
+    if text:
+        try:
+            keys = keys_named(text) if isinstance(text, str) else ()
+        except ValueError:
+            keys = ()
+        if not keys or not set(keys) <= set(MODIFIERS):
+            raise Unreadable("bad_value", "The text of a click, drag or scroll names the modifier keys that are held.")
+    return _renamed(given, text="keys", modifiers="keys", **names)
 
 
 def _keys(given: dict[str, Any]) -> bool:
