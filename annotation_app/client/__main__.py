@@ -173,7 +173,7 @@ def _export(client: Pilothouse, asked: argparse.Namespace) -> int:
 
 
 def _import(client: Pilothouse, asked: argparse.Namespace) -> int:
-    started = client.import_start(asked.file, pool=asked.pool, form=asked.format)
+    started = client.import_start(asked.file, pool=asked.pool, form=asked.format, progress=_sent)
     _tell(f"import {started.id}")
     try:
         ended = client.import_wait(started.id, _progress)
@@ -183,6 +183,10 @@ def _import(client: Pilothouse, asked: argparse.Namespace) -> int:
     if ended.refused:
         _refused_tell(client, started)
     return _print([ended])
+
+
+def _sent(received: int, size: int) -> None:
+    _tell(f"sent {received} of {size} bytes")
 
 
 def _refused_tell(client: Pilothouse, job: ImportOut) -> None:

@@ -1306,6 +1306,22 @@ export interface RefusalPage {
   next: number | null;
 }
 /**
+ * An upload in parts; `offset` is where the next part begins.
+ */
+export interface UploadOut {
+  id: string;
+  name: string;
+  size: number;
+  offset: number;
+  sha256: string;
+  fingerprint: string;
+  pool: string;
+  format: "" | "canonical" | "atif" | "agentnet";
+  part_bytes: number;
+  expires_at: string;
+  created_at: string;
+}
+/**
  * Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found.
  */
 export interface Query {
