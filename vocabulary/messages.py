@@ -17,6 +17,7 @@ from vocabulary.episodic import Memory, MemoryText
 from vocabulary.inputs import Text
 from vocabulary.observations import MAX_PACE, Observation, Verdict
 from vocabulary.proposals import Mark, PolicyRef, Proposal
+from vocabulary.secrets import SecretRequest, SecretUse
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
@@ -125,6 +126,14 @@ class TakeoverInput(_Command):
     inputs: Annotated[tuple[InputEvent, ...], Field(min_length=1, max_length=64)]
 
 
+class ConfirmSecrets(_Command):
+    """Answer the open request about a policy's use of secrets; `proposal_id` names it. False also ends autopilot."""
+
+    type: Literal["secrets"] = "secrets"
+    proposal_id: str
+    allow: bool
+
+
 class TakeControl(_Command):
     """Take the one control lease of this episode for this socket."""
 
@@ -170,6 +179,7 @@ Command = Annotated[
     | Autopilot
     | Takeover
     | TakeoverInput
+    | ConfirmSecrets
     | TakeControl
     | Undo
     | SetPace
@@ -235,6 +245,11 @@ class EpisodeState(Frozen):
     autopilot: bool = False
     takeover: bool = False
     help_requested: bool = False
+    secret_requests: tuple[SecretRequest, ...] = ()
+    """What waits until the annotator confirms a policy's use of secrets: one at most. It concerns a proposal, and means
+    nothing once that is not on offer any more."""
+    secrets_confirmed: tuple[SecretUse, ...] = ()
+    """What was confirmed in this episode."""
     outcome: Outcome | None = None
     answer: str = ""
     verdict: Verdict | None = None
@@ -315,6 +330,8 @@ class EpisodeChanged(_Durable):
     autopilot: bool | None = None
     takeover: bool | None = None
     help_requested: bool | None = None
+    secret_requests: tuple[SecretRequest, ...] | None = None
+    secrets_confirmed: tuple[SecretUse, ...] | None = None
     outcome: Outcome | None = None
     answer: str | None = None
     verdict: Verdict | None = None

@@ -100,6 +100,8 @@ export type {
   RunCode,
   RunCommand,
   Scroll,
+  SecretRequest,
+  SecretUse,
   SetClipboard,
   Snapshot,
   Step,
@@ -460,6 +462,25 @@ export interface ActiveHours {
   end: string;
 }
 /**
+ * What a secret is bound to.
+ */
+export interface CredentialRule {
+  name: string;
+  kinds: (
+    | "type_text"
+    | "set_clipboard"
+    | "type_terminal"
+    | "run_command"
+    | "run_code"
+    | "write_file"
+    | "edit_file"
+    | "call_tool"
+    | "navigate"
+  )[];
+  hosts: string[];
+  confirm: boolean;
+}
+/**
  * A pool as admins see it. `version` is named by who changes it.
  */
 export interface PoolRow {
@@ -473,6 +494,7 @@ export interface PoolRow {
   stop_reason: string;
   opens_at: string | null;
   credentials: string[];
+  credential_rules: CredentialRule[];
   members: number[];
   groups: number[];
 }
@@ -628,10 +650,25 @@ export interface SuiteIn {
   preview?: boolean;
 }
 /**
- * What is typed where an act says `secret:NAME`.
+ * What is typed where an act says `secret:NAME`, and what it is bound to. What is null stays as it is.
  */
 export interface CredentialIn {
-  value: string;
+  value?: string | null;
+  kinds?:
+    | (
+        | "type_text"
+        | "set_clipboard"
+        | "type_terminal"
+        | "run_command"
+        | "run_code"
+        | "write_file"
+        | "edit_file"
+        | "call_tool"
+        | "navigate"
+      )[]
+    | null;
+  hosts?: string[] | null;
+  confirm?: boolean | null;
 }
 /**
  * Which version of the terms somebody read.

@@ -307,6 +307,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "help": {"message": "What is this?"},
     "pause": {"on": True},
     "autopilot": {"on": True},
+    "secrets": {"proposal_id": str(uuid4()), "allow": True},
     "takeover": {"on": True},
     "input": {"inputs": [{"kind": "move_to", "x": 1, "y": 1}]},
     "control": {},
