@@ -37,10 +37,10 @@ export const importMessages = {
   "imports.upload.pause": "Pause",
   "imports.upload.resume": "Resume",
   "imports.upload.cancel": "Cancel upload",
-  "imports.upload.cancel_of": "Cancel the upload of {name}",
+  "imports.upload.cancel_of": "Cancel upload of {name}",
   "imports.upload.cancel.ask": "What has arrived is deleted. To import the file later, it has to be sent from the start.",
   "imports.upload.unfinished": "Unfinished; kept until {when}",
   "imports.upload.choose": "Choose the file again to resume",
-  "imports.upload.choose_of": "Choose {name} again to resume",
+  "imports.upload.choose_of": "Choose the file again to resume: {name}",
   "imports.upload.other": "This is another file, or it has changed since. Choose the one that was being uploaded, or cancel this upload.",
 } as const satisfies Record<string, Message>;

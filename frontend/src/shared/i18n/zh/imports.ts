@@ -40,6 +40,6 @@ export const importMessages = {
   "imports.upload.cancel.ask": "已上传的内容会被删除。以后要导入该文件，需要从头上传。",
   "imports.upload.unfinished": "未完成；保留至 {when}",
   "imports.upload.choose": "重新选择该文件以继续",
-  "imports.upload.choose_of": "重新选择 {name} 以继续",
+  "imports.upload.choose_of": "重新选择该文件以继续：{name}",
   "imports.upload.other": "这是另一个文件，或文件已被修改。请选择原来上传的文件，或取消此上传。",
 } as const satisfies Record<string, Message>;
