@@ -97,6 +97,7 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
             onChange={(event) => setForm({ ...form, name: event.currentTarget.value.toUpperCase() })}
           />
           <PasswordInput
+            size="xs"
             label={t("pools.secrets.value")}
             placeholder={known ? t("pools.secrets.value.same") : ""}
             value={form.value}
