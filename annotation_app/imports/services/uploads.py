@@ -74,7 +74,7 @@ def upload_append(*, user: User, upload_id: UUID, offset: int, data: bytes, sha2
         if offset != expected:
             if offset + len(data) > expected or not _is_written(upload, offset, data):
                 raise Conflict(f"The next part begins at {expected}.", code="upload_offset", extra={"offset": expected})
-        else:
+        elif data:  # an empty part makes no file: the whole one may be with its import already
             _write(upload, offset, data)
             upload.received = offset + len(data)
         upload.expires_at = _expiry()

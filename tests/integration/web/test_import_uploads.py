@@ -94,7 +94,9 @@ def test_a_killed_server_goes_on_where_it_wrote_last(ravi: Client, url: str) -> 
     assert file.read_bytes() == DATA
 
 
-def test_a_server_killed_at_the_end_finishes_once(ravi: Client, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_killed_at_the_end_finishes_once(
+    world: World, ravi: Client, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     part(ravi, url, 0, DATA)
 
     def killed(**_: object) -> None:
@@ -106,7 +108,9 @@ def test_a_server_killed_at_the_end_finishes_once(ravi: Client, url: str, monkey
             finish(ravi, url)
     assert Upload.objects.count() == 1
     assert ravi.head(url).headers["Upload-Offset"] == str(len(DATA))
+    services_uploads.upload_append(user=world.ravi, upload_id=Upload.objects.get().pk, offset=len(DATA), data=b"")
     assert finish(ravi, url).status_code == 202
+    assert (import_folder(Import.objects.get().pk) / "upload").read_bytes() == DATA
     assert (Import.objects.count(), Upload.objects.count()) == (1, 0)
 
 

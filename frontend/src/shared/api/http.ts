@@ -121,7 +121,7 @@ function isErrorBody(body: unknown): body is { code: string; message: string; ex
   return typeof body === "object" && body !== null && "code" in body && "message" in body;
 }
 
-const KNOWN = ["not_signed_in", "forbidden", "not_found", "too_large"] as const;
+const KNOWN = ["not_signed_in", "forbidden", "not_found", "too_large", "upload_quota", "upload_space"] as const;
 
 /** An error in the reader's language where we know it, in the server's words where it explains itself. */
 export function messageOf(error: unknown, t: Translate): { text: string; code: string | null } {
