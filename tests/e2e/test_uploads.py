@@ -1,11 +1,17 @@
-"""A researcher's upload is paused, survives a reload, and goes on where it was once the file is chosen again."""
+"""Uploads survive a pause, a lost connection, a reload and a killed server."""
 
+import asyncio
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from annotation_app.client import Pilothouse, uploads
+from annotation_app.client.errors import ImportFailed
+from annotation_app.operations.running import Running
 from tests.e2e.conftest import SignIn
 from tests.e2e.desk import BOUND_MS
 from tests.e2e.test_pages import assert_accessible
@@ -59,3 +65,31 @@ async def test_an_upload_survives_a_lost_connection_and_a_reload(sign_in: SignIn
         timeout=BOUND_MS
     )
     assert offsets[0] == 2**20, "it goes on behind the part that arrived"
+
+
+async def test_a_killed_server_takes_the_upload_up_again(
+    platform: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The web process is killed between two parts; every byte arrives once."""
+    monkeypatch.setattr(uploads, "PART_BYTES", 2**20)
+    monkeypatch.setattr(uploads, "PAUSES", (0.5,) * 120)
+    token = platform.manage("make_token", "researcher", "uploads").split()[-1]
+    file = tmp_path / "killed.jsonl"
+    row = json.dumps({"format": "unknown", "filler": "x" * 2_000}) + "\n"
+    file.write_text(row * 3_000)
+    killed: list[int] = []
+
+    def kill_at(received: int, size: int) -> None:
+        if received >= 2 * 2**20 and not killed:
+            killed.append(received)
+            os.kill(platform.pid("web"), signal.SIGKILL)
+
+    def run() -> int:
+        with Pilothouse(platform.url, token) as client:
+            begun = client.import_start(file, progress=kill_at)
+            with pytest.raises(ImportFailed):
+                client.import_wait(begun.id)
+            return sum(1 for _ in client.import_refused(begun.id))
+
+    assert await asyncio.to_thread(run) == 3_000, "the digest was right, and every row was read"
+    assert killed == [2 * 2**20]
