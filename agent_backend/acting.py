@@ -266,3 +266,8 @@ class Acting:
 def _told(page: BrowserPage | None) -> BrowserPage | None:
     """What is worth telling of a page that goes on: all but its time."""
     return page and page.model_copy(update={"time_ms": 0.0})
+
+
+def is_due(at: float | None) -> bool:
+    """Whether a moment (loop time) has come; None never comes."""
+    return at is not None and asyncio.get_running_loop().time() >= at

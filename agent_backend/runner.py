@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from agent_backend.acting import Acting, ActingLimits
+from agent_backend.acting import Acting, ActingLimits, is_due
 from agent_backend.commands import digest_of, refusal, revised, said_by
 from agent_backend.errors import CommandRefused, PolicyError
 from agent_backend.offers import CurrentPolicy, Offers
@@ -20,6 +20,7 @@ from agent_backend.opening import Opening, OpenMachine
 from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering, lapse_of, lapses
+from agent_backend.secret_confirmation import NO_SECRETS, SecretConfirmation, SecretRules
 from agent_backend.thinking import Patience
 from vocabulary.actions import ENDS, INFEASIBLE_ANSWER, CallTool, CallUser, Finish, Infeasible, RunCode, RunCommand
 from vocabulary.messages import (
@@ -28,6 +29,7 @@ from vocabulary.messages import (
     Act,
     Autopilot,
     CallForHelp,
+    ConfirmSecrets,
     EpisodeState,
     FinishEpisode,
     Hurry,
@@ -78,10 +80,12 @@ class EpisodeRunner:
         current_policy: CurrentPolicy,
         emit: Emit,
         limits: Limits = Limits(),
+        secrets: SecretRules = NO_SECRETS,
     ) -> None:
         self._store = store
         self._limits = limits
         self._record = Record(store, emit)
+        self._secrets = SecretConfirmation(self._record, secrets)
         self._acting = Acting(self._record, store, limits.acting, self._think_ahead)
         read = self._acting.pictures.read
         self._offers = Offers(self._record, store, current_policy, read, limits.patience, self.wake)
@@ -102,7 +106,7 @@ class EpisodeRunner:
             (lambda: is_due(self._acting.glance_at), self._acting.glance),
             (lambda: self._offers.answered, self._offers.take),
             (lambda: self._offers.noted, self._offers.take_note),
-            (lambda: self.state.autopilot and bool(self.state.proposals), self._steer),
+            (lambda: self.state.autopilot and bool(self.state.proposals) and not self._secrets.waiting, self._steer),
             (lambda: is_due(self._offers.ask_at), self._offers.ask),
         )
         """What may be waiting, most urgent first, and who sees to it."""
@@ -213,6 +217,7 @@ class EpisodeRunner:
             if await self._taken_before(command, digest):
                 return await reply(acknowledged)
             check(self.state, command)
+            await self._secrets.check(command)
             if isinstance(command, Act | Accept):
                 intent = await self._begin_act(command, digest)
             else:
@@ -284,6 +289,8 @@ class EpisodeRunner:
             case SetPace():
                 await self._set_pace(command.rate)
                 return f"pace {command.rate:g}"
+            case ConfirmSecrets():
+                return await self._secrets.answer(command)
             case _:
                 await self._turn_wheel(command)
         return ""
@@ -390,12 +397,9 @@ class EpisodeRunner:
             if lapse is None:
                 return await self._record.change(autopilot=False)
             return await self._acting.lapse(best, lapse)
+        if await self._secrets.hold(best):
+            return None
         said = {"thought": best.thought, "action": best.action, "proposal_id": best.id}
         intent = self._acting.intent(command_id=f"auto-{best.id}", actor="policy", decision="auto", **said)
         await self._acting.begin(intent, best.id)
         await self._act(intent)
-
-
-def is_due(at: float | None) -> bool:
-    """Whether a moment (loop time) has come; None never comes."""
-    return at is not None and asyncio.get_running_loop().time() >= at

@@ -114,6 +114,14 @@ class TakeoverInput(_Command):
     inputs: Annotated[tuple[InputEvent, ...], Field(min_length=1, max_length=64)]
 
 
+class ConfirmSecrets(_Command):
+    """Answer the open request about a policy's use of secrets; `proposal_id` names it. False also ends autopilot."""
+
+    type: Literal["secrets"] = "secrets"
+    proposal_id: str
+    allow: bool
+
+
 class TakeControl(_Command):
     """Take the one control lease of this episode for this socket."""
 
@@ -159,6 +167,7 @@ Command = Annotated[
     | Autopilot
     | Takeover
     | TakeoverInput
+    | ConfirmSecrets
     | TakeControl
     | Undo
     | SetPace

@@ -20,6 +20,7 @@ from vocabulary.commands import Autopilot as Autopilot
 from vocabulary.commands import CallForHelp as CallForHelp
 from vocabulary.commands import Command as Command
 from vocabulary.commands import CommandId as CommandId
+from vocabulary.commands import ConfirmSecrets as ConfirmSecrets
 from vocabulary.commands import FinishEpisode as FinishEpisode
 from vocabulary.commands import Hurry as Hurry
 from vocabulary.commands import LeaveEpisode as LeaveEpisode
@@ -38,6 +39,7 @@ from vocabulary.commands import Undo as Undo
 from vocabulary.episodic import Memory
 from vocabulary.observations import Observation, Verdict
 from vocabulary.proposals import Mark, PolicyRef, Proposal
+from vocabulary.secrets import SecretRequest, SecretUse
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
@@ -99,6 +101,11 @@ class EpisodeState(Frozen):
     autopilot: bool = False
     takeover: bool = False
     help_requested: bool = False
+    secret_requests: tuple[SecretRequest, ...] = ()
+    """What waits until the annotator confirms a policy's use of secrets: one at most. It concerns a proposal, and means
+    nothing once that is not on offer any more."""
+    secrets_confirmed: tuple[SecretUse, ...] = ()
+    """What was confirmed in this episode."""
     outcome: Outcome | None = None
     answer: str = ""
     verdict: Verdict | None = None
@@ -179,6 +186,8 @@ class EpisodeChanged(_Durable):
     autopilot: bool | None = None
     takeover: bool | None = None
     help_requested: bool | None = None
+    secret_requests: tuple[SecretRequest, ...] | None = None
+    secrets_confirmed: tuple[SecretUse, ...] | None = None
     outcome: Outcome | None = None
     answer: str | None = None
     verdict: Verdict | None = None

@@ -72,6 +72,11 @@ class Invalid(Refused):
     code = "invalid"
 
 
+class TooLarge(Refused):
+    status = 413
+    code = "too_large"
+
+
 class TooMany(Refused):
     status = 429
     code = "too_many"
@@ -109,7 +114,7 @@ class SignatureWrong(PilothouseError):
 
 
 REFUSALS: dict[int, type[Refused]] = {
-    kind.status: kind for kind in (NotSignedIn, Forbidden, NotFound, Conflict, Invalid, TooMany)
+    kind.status: kind for kind in (NotSignedIn, Forbidden, NotFound, Conflict, TooLarge, Invalid, TooMany)
 }
 
 

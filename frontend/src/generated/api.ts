@@ -111,6 +111,8 @@ export type {
   Screenshot,
   Scroll,
   ScrollBy,
+  SecretRequest,
+  SecretUse,
   SetClipboard,
   Snapshot,
   Step,
@@ -472,6 +474,25 @@ export interface ActiveHours {
   end: string;
 }
 /**
+ * What a secret is bound to.
+ */
+export interface CredentialRule {
+  name: string;
+  kinds: (
+    | "type_text"
+    | "set_clipboard"
+    | "type_terminal"
+    | "run_command"
+    | "run_code"
+    | "write_file"
+    | "edit_file"
+    | "call_tool"
+    | "navigate"
+  )[];
+  hosts: string[];
+  confirm: boolean;
+}
+/**
  * A pool as admins see it. `version` is named by who changes it.
  */
 export interface PoolRow {
@@ -485,6 +506,7 @@ export interface PoolRow {
   stop_reason: string;
   opens_at: string | null;
   credentials: string[];
+  credential_rules: CredentialRule[];
   members: number[];
   groups: number[];
 }
@@ -640,10 +662,25 @@ export interface SuiteIn {
   preview?: boolean;
 }
 /**
- * What is typed where an act says `secret:NAME`.
+ * What is typed where an act says `secret:NAME`, and what it is bound to. What is null stays as it is.
  */
 export interface CredentialIn {
-  value: string;
+  value?: string | null;
+  kinds?:
+    | (
+        | "type_text"
+        | "set_clipboard"
+        | "type_terminal"
+        | "run_command"
+        | "run_code"
+        | "write_file"
+        | "edit_file"
+        | "call_tool"
+        | "navigate"
+      )[]
+    | null;
+  hosts?: string[] | null;
+  confirm?: boolean | null;
 }
 /**
  * Which version of the terms somebody read.
@@ -1316,6 +1353,22 @@ export interface RefusalOut {
 export interface RefusalPage {
   items: RefusalOut[];
   next: number | null;
+}
+/**
+ * An upload in parts; `offset` is where the next part begins.
+ */
+export interface UploadOut {
+  id: string;
+  name: string;
+  size: number;
+  offset: number;
+  sha256: string;
+  fingerprint: string;
+  pool: string;
+  format: "" | "canonical" | "atif" | "agentnet";
+  part_bytes: number;
+  expires_at: string;
+  created_at: string;
 }
 /**
  * Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found.

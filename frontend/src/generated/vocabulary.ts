@@ -83,6 +83,7 @@ export type Command =
   | Autopilot
   | Takeover
   | TakeoverInput
+  | ConfirmSecrets
   | TakeControl
   | Undo
   | SetPace
@@ -736,6 +737,15 @@ export interface TakeoverInput {
   inputs: InputEvent[];
 }
 /**
+ * Answer the open request about a policy's use of secrets; `proposal_id` names it. False also ends autopilot.
+ */
+export interface ConfirmSecrets {
+  command_id: string;
+  type: "secrets";
+  proposal_id: string;
+  allow: boolean;
+}
+/**
  * Take the one control lease of this episode for this socket.
  */
 export interface TakeControl {
@@ -992,6 +1002,8 @@ export interface EpisodeChanged {
   autopilot: boolean | null;
   takeover: boolean | null;
   help_requested: boolean | null;
+  secret_requests: SecretRequest[] | null;
+  secrets_confirmed: SecretUse[] | null;
   outcome: Outcome | null;
   answer: string | null;
   verdict: Verdict | null;
@@ -1019,6 +1031,23 @@ export interface Memory {
   revised: boolean;
   original: string | null;
   written_at: string;
+}
+/**
+ * A policy's action that waits until the annotator confirms the secrets in it.
+ */
+export interface SecretRequest {
+  proposal_id: string;
+  uses: SecretUse[];
+  kind: string;
+  thought: string;
+  autopilot: boolean;
+}
+/**
+ * A secret at a place. `host` is that of the page in front (`host` or `host:port`), empty where none is known.
+ */
+export interface SecretUse {
+  name: string;
+  host: string;
 }
 /**
  * A verifier's judgement of a final state; `success` is None where nothing can judge.
@@ -1057,6 +1086,8 @@ export interface EpisodeState {
   autopilot: boolean;
   takeover: boolean;
   help_requested: boolean;
+  secret_requests: SecretRequest[];
+  secrets_confirmed: SecretUse[];
   outcome: Outcome | null;
   answer: string;
   verdict: Verdict | null;

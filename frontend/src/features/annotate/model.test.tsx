@@ -114,7 +114,7 @@ const CHANGED = {
   memories: null,
   autopilot: null,
   takeover: null,
-  help_requested: null,
+  help_requested: null, secret_requests: null, secrets_confirmed: null,
   outcome: null,
   answer: null,
   verdict: null,

@@ -52,6 +52,7 @@ const POOL: PoolRow = {
   stop_reason: "",
   opens_at: null,
   credentials: [],
+  credential_rules: [],
   members: [],
   groups: [],
 };

@@ -22,7 +22,7 @@ export class NetworkError extends Error {
   }
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
 
 let csrf = "";
 let gate: (() => Promise<void>) | null = null;
@@ -56,6 +56,43 @@ export async function request<T>(method: Method, path: string, body?: unknown): 
   return settle<T>(second, second.ok ? null : await errorOf(second));
 }
 
+/**
+ * Call the API with headers or bytes of your own, where the answer's headers count. Signs in again as `request` does.
+ * Raises ApiError, NetworkError, or the signal's reason.
+ */
+export async function requestWithHeaders(
+  method: Method,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: ArrayBuffer,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const first = await sendBytes(method, path, headers, body, signal);
+  if (first.ok) return first;
+  const error = await errorOf(first);
+  if (error.status !== 401) throw error;
+  await signInAgain();
+  const second = await sendBytes(method, path, headers, body, signal);
+  if (!second.ok) throw await errorOf(second);
+  return second;
+}
+
+async function sendBytes(
+  method: Method,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: ArrayBuffer | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const init = { method, headers: { Accept: "application/json", "X-CSRFToken": csrf, ...headers }, body: body ?? null, signal: signal ?? null };
+  try {
+    return await fetch(`/api${path}`, { ...init, credentials: "same-origin" });
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new NetworkError(cause);
+  }
+}
+
 async function settle<T>(response: Response, error: ApiError | null): Promise<T> {
   if (error) throw error;
   return (response.status === 204 ? null : await response.json()) as T;
@@ -84,7 +121,7 @@ function isErrorBody(body: unknown): body is { code: string; message: string; ex
   return typeof body === "object" && body !== null && "code" in body && "message" in body;
 }
 
-const KNOWN = ["not_signed_in", "forbidden", "not_found", "too_large"] as const;
+const KNOWN = ["not_signed_in", "forbidden", "not_found", "too_large", "upload_quota", "upload_space"] as const;
 
 /** An error in the reader's language where we know it, in the server's words where it explains itself. */
 export function messageOf(error: unknown, t: Translate): { text: string; code: string | null } {

@@ -152,6 +152,8 @@ export const sharedMessages = {
   "error.not_signed_in": "You are signed out. Sign in again to go on.",
   "error.forbidden": "You may not see this.",
   "error.not_found": "There is nothing here, or it is not yours to see.",
+  "error.upload_quota": "You have too many unfinished uploads, or they are too large together. Finish or cancel one first.",
+  "error.upload_space": "The server has no room for this file now. Nothing that arrived is lost; try again later.",
   "error.too_large": "That is too large.",
   "error.server": "The server had a problem. It has been logged.",
   "error.code": "Code: {code}",

@@ -150,6 +150,8 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "error.not_signed_in": "你已退出登录。请重新登录后继续。",
   "error.forbidden": "你无权查看此内容。",
   "error.not_found": "此处没有内容，或者你无权查看。",
+  "error.upload_quota": "你的未完成上传过多，或总大小超出限额。请先完成或取消其中一个。",
+  "error.upload_space": "服务器目前没有足够空间存放此文件。已上传的内容不会丢失；请稍后再试。",
   "error.too_large": "内容过大。",
   "error.server": "服务器出现问题，已记录。",
   "error.code": "代码：{code}",
