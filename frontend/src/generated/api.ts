@@ -178,6 +178,7 @@ export interface Check {
         | "disk_filling"
         | "connections_short"
         | "memory_short"
+        | "redis_shared"
         | "draining"
         | "not_heard"
         | "no_backup"
