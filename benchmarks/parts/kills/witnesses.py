@@ -1,0 +1,77 @@
+"""What really happened inside the machines: lines that acts append to a file there, read from outside.
+
+A machine's file is empty after a reset, so lines of two episodes in one file mean that both held the machine.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+FILE = "tmp/witness"
+"""Below the root of a machine's file system."""
+LOOK_SECONDS = 0.25
+GUEST = b"vm_bridge.guest.main"
+
+
+class Witnesses:
+    """Reads the files of machines that this run's episodes wrote to, again and again, until those machines end."""
+
+    def __init__(self, run: str) -> None:
+        """`run` begins every line of this run: other machines of this host are somebody else's."""
+        self._run = run
+        self._files: dict[tuple[int, int], list[str]] = {}
+        """The lines of each machine's file, by its device and number."""
+        self.typed: dict[str, list[str]] = {}
+        """What pages of browsers held at the end of their episode."""
+
+    async def look_again(self) -> None:
+        """Runs for ever."""
+        while True:
+            await asyncio.to_thread(self.look)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def look(self) -> None:
+        """Read every machine's file."""
+        for pid in guests():
+            self.read(pid)
+
+    def read(self, pid: int) -> bool:
+        """Read one machine's file; whether it is one of this run's."""
+        with contextlib.suppress(OSError):
+            file = Path(f"/proc/{pid}/root/{FILE}")
+            known, lines = file.stat(), file.read_text().splitlines()
+            if lines and lines[0].startswith(self._run):
+                self._files[known.st_dev, known.st_ino] = lines
+                return True
+        return False
+
+    def alive(self) -> list[int]:
+        """The first processes of machines that this run's episodes wrote to."""
+        return [pid for pid in guests() if self.read(pid)]
+
+    @property
+    def acts(self) -> "Counter[str]":
+        """How often each command was done."""
+        lines = [line.split()[2] for lines in self._files.values() for line in lines]
+        return Counter(lines) + Counter(name for names in self.typed.values() for name in names)
+
+    @property
+    def held_twice(self) -> int:
+        """Machines that two episodes wrote to without a reset in between."""
+        return sum(len({line.split()[1] for line in lines}) > 1 for lines in self._files.values())
+
+
+def guests() -> Iterator[int]:
+    """The first process of every desktop and terminal on this host."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with contextlib.suppress(OSError):
+                if GUEST in (entry / "cmdline").read_bytes():
+                    yield int(entry.name)
+
+
+def line_of(run: str, episode: str, command_id: str) -> str:
+    """The shell command that leaves a line."""
+    return f"echo {run} {episode} {command_id} >> /{FILE}"
