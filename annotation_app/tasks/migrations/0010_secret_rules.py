@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks', '0006_squashed_0009_waiting'),
+        ('tasks', '0009_waiting'),
     ]
 
     operations = [
