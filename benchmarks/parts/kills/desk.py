@@ -148,7 +148,7 @@ class Desk:
                         self._transmit(command)
             elif now - self._without_control > CONTROL_SECONDS:
                 self._without_control = now
-                self.send({"type": "take_control"})
+                self.send({"type": "control"})
 
     def _transmit(self, command: Command) -> None:
         if self._socket is not None:
