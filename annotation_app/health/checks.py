@@ -99,7 +99,7 @@ def database_of(size: int, connections: int, most: int) -> Answer:
 
 
 def redis_of(used: int, most: int, user: str) -> Answer:
-    """`most` is 0 where nothing bounds its memory; `user` is who the web app is there."""
+    """`most` is 0 where nothing bounds its memory; `user` is the web app's Redis user."""
     figures = {"bytes": float(used)} | ({"most": float(most)} if most else {})
     if most > 0 and used >= CROWDED * most:
         return Answer("warn", "memory_short", figures=figures)

@@ -1,6 +1,6 @@
 """Redis users: which keys, channels and commands each program of an installation may use.
 
-This file needs nothing but Python's standard library and imports nothing of Pilothouse: `docker/keys.py` reads it too.
+This file imports the standard library alone: the command in docs/deploy.md loads it without the packages of Pilothouse.
 Redis checks the same rules inside Lua scripts.
 """
 
@@ -41,7 +41,7 @@ BRIDGE_COMMANDS = (
 
 
 def user_lines(passwords: Mapping[str, str]) -> str:
-    """The lines of a Redis configuration (6.0 or newer) that make the users.
+    """The lines of a Redis configuration (6.2 or newer) that make the users.
 
     Args:
         passwords: By user: `OPERATOR`, `PLATFORM` and `BRIDGE`. Only their SHA-256 is written.
