@@ -76,9 +76,11 @@ async def measure(folder: Path, seed: int, kills: int, seconds: float, only: lis
                 person.over = True
             await asyncio.wait(tasks[1:], timeout=SETTLE_SECONDS)
         say("the last episodes have ended; every machine is claimed")
+        by_victim = Counter(each.victim for each in schedule.deaths)
         figures = {
             "kills": schedule.kills,
-            "kills_by_victim": dict(sorted(Counter(each.victim for each in schedule.deaths).items())),
+            "victims": len(by_victim),
+            "kills_by_victim": dict(sorted(by_victim.items())),
             "not_there": dict(schedule.not_there),
             "seconds": round(took, 1),
             **tally.counted(platform, people, schedule.deaths),
