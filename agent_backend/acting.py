@@ -11,7 +11,7 @@ from agent_backend.deeds import Deed, deed_unknown, step_of
 from agent_backend.errors import CommandRefused
 from agent_backend.gesture import OpenGesture, gesture_of
 from agent_backend.hand import Hand, Pictures
-from agent_backend.holds import held_after
+from agent_backend.held_inputs import held_after
 from agent_backend.ports import EpisodeStore, Intent
 from agent_backend.record import Record
 from vm_bridge.errors import BridgeError
@@ -89,7 +89,7 @@ class Acting:
         self.running = intent
         deed = await self.held.act(intent.command_id, intent.action, self._record.seen, settle=settle)
         self.running = None
-        await self.write(intent, await self._released(intent, deed))
+        await self.write(intent, await self._release_after_failure(intent, deed))
 
     async def lapse(self, said: Proposal, error: ActionError) -> None:
         """Store a step in which nothing was done, since what the policy said was no action."""
@@ -108,20 +108,24 @@ class Acting:
     async def complete(self, intent: Intent) -> None:
         """Store what came of an intent that a crash left open."""
         deed = await self.held.complete(intent, self._record.seen)
-        await self.write(intent, await self._released(intent, deed))
+        await self.write(intent, await self._release_after_failure(intent, deed))
 
-    async def let_go(self, name: str) -> bool:
-        """Release the keys and buttons that single acts hold, where there are any; `name` makes it one act, however
-        often it is asked for. Whether there were any."""
+    async def release_held_inputs(self, name: str) -> bool:
+        """Release the keys and buttons that earlier acts hold down. Returns whether there were any.
+
+        Args:
+            name: Makes the release idempotent: with the same name it is done once.
+        """
         releases = held_after(self._record.state.steps).releases
         if not releases or self.hand is None:
             return False
         await self.hand.act(f"{name}-release", gesture_of(releases), self._record.seen, settle=False)
         return True
 
-    async def _released(self, intent: Intent, deed: Deed) -> Deed:
-        """The same deed; where it failed, nothing stays held for acts that were meant to come after it."""
-        if deed.error is None or deed.after is None or not await self.let_go(intent.command_id):
+    async def _release_after_failure(self, intent: Intent, deed: Deed) -> Deed:
+        """Release what is held where the act failed, since the acts that were to follow will not come. Returns the same
+        result, whose message then says so."""
+        if deed.error is None or deed.after is None or not await self.release_held_inputs(intent.command_id):
             return deed
         message = f"{deed.error.message} (the keys and buttons that were held were let go)"
         return replace(deed, error=deed.error.model_copy(update={"message": message}))
@@ -266,8 +270,3 @@ class Acting:
 def _told(page: BrowserPage | None) -> BrowserPage | None:
     """What is worth telling of a page that goes on: all but its time."""
     return page and page.model_copy(update={"time_ms": 0.0})
-
-
-def is_due(at: float | None) -> bool:
-    """Whether a moment (loop time) has come; None never comes."""
-    return at is not None and asyncio.get_running_loop().time() >= at

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_backend.deeds import Deed
 from agent_backend.hand import Hand
-from agent_backend.holds import Holds
+from agent_backend.held_inputs import HeldInputs
 from agent_backend.ports import Intent
 from vocabulary.actions import Gesture, InputEvent, TimedInput
 from vocabulary.observations import Observation
@@ -28,14 +28,14 @@ class OpenGesture:
     deed: Deed | None = None
     """From the frame before the first input to the latest frame; the latest error wins."""
     inputs: list[TimedInput] = field(default_factory=list)
-    holds: Holds = field(default_factory=Holds)
+    held_inputs: HeldInputs = field(default_factory=HeldInputs)
     last: float = 0.0
     """When the last input came (monotonic seconds)."""
 
     @property
     def held(self) -> tuple[InputEvent, ...]:
         """The inputs that would let go of everything, the latest first."""
-        return self.holds.releases
+        return self.held_inputs.releases
 
     @property
     def full(self) -> bool:
@@ -58,7 +58,7 @@ class OpenGesture:
         at_ms = max(0, round((now - self.started) * 1000))
         for event in events:
             self.inputs.append(TimedInput(at_ms=at_ms, input=event))
-            self.holds.note(event)
+            self.held_inputs.note(event)
 
     async def close(self, hand: Hand, seen: Observation, now: float) -> Deed:
         """Let go of what is held and wait until the screen rests."""

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from agent_backend.deeds import Deed, deed_unknown
-from agent_backend.looks import zoomed
 from agent_backend.ports import EpisodeStore, Intent
+from agent_backend.zoom import crop_screenshot
 from vm_bridge.errors import (
     BridgeError,
     BridgeUnavailable,
@@ -21,7 +21,7 @@ from vm_bridge.errors import (
     UnsupportedAction,
 )
 from vm_bridge.machine import Machine, Snapshot
-from vocabulary.actions import CONTROL_KINDS, LOOK_KINDS, Action, Gesture, Screenshot, UploadFile, Zoom
+from vocabulary.actions import CONTROL_KINDS, OBSERVE_KINDS, Action, Gesture, Screenshot, UploadFile, Zoom
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Verdict
 from vocabulary.tasks import Task
@@ -129,7 +129,7 @@ class Hand:
     def kinds(self) -> tuple[str, ...]:
         """Action kinds this machine accepts; where there is a screen to click on, it can be looked at."""
         kinds = tuple(self._machine.capabilities.kinds)
-        return (*kinds, *LOOK_KINDS) if "click" in kinds else kinds
+        return (*kinds, *OBSERVE_KINDS) if "click" in kinds else kinds
 
     @property
     def returns(self) -> bool:
@@ -181,7 +181,7 @@ class Hand:
         if action.kind in CONTROL_KINDS:
             return Deed(seen, seen, started, started)
         if isinstance(action, Screenshot | Zoom):
-            return await self._looked(action, seen)
+            return await self._observe(action, seen)
         try:
             if isinstance(action, UploadFile):
                 await self._stage(action.blob)
@@ -195,7 +195,7 @@ class Hand:
             return deed_unknown(seen, started, str(error), lost=not isinstance(error, OutcomeUnknown))
         return Deed(done.before, done.after, done.started_at, done.ended_at, done.error)
 
-    async def _looked(self, action: Screenshot | Zoom, seen: Observation) -> Deed:
+    async def _observe(self, action: Screenshot | Zoom, seen: Observation) -> Deed:
         """A look at the screen, with the part of it that is asked for."""
         started = datetime.now(UTC)
         try:
@@ -204,7 +204,7 @@ class Hand:
             return deed_unknown(seen, started, str(error), lost=True)
         if isinstance(action, Zoom) and after.screenshot is not None:
             data = await self._pictures.read(after.screenshot)
-            ref, part = await asyncio.to_thread(zoomed, data, action, (after.width, after.height))
+            ref, part = await asyncio.to_thread(crop_screenshot, data, action, (after.width, after.height))
             self._pictures.add(ref, part)
             after = after.model_copy(update={"attachment": ref})
         return Deed(seen, after, started, datetime.now(UTC))

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Literal
 
 from agent_backend.errors import CommandRefused, PolicyError, PolicyUnavailable
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.offers import CurrentPolicy
 from agent_backend.opening import OpenMachine
 from agent_backend.ports import EpisodeCommand
 from agent_backend.refusals import check_steering, lapse_of, lapses, no_room, page_of
-from agent_backend.runner import EpisodeRunner, Limits
+from agent_backend.runner import EpisodeRunner
 from vocabulary.actions import ENDS
 from vocabulary.messages import (
     Accept,

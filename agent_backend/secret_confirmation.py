@@ -17,8 +17,8 @@ class SecretRules(Protocol):
     """What the secrets of an episode's task are bound to."""
 
     def to_confirm(self, action: Action, observation: Observation) -> Sequence[SecretUse]:
-        """The uses of secrets in an action that a person has to confirm where a policy proposes it. None where the
-        rules refuse the action anyway: then nobody is asked, and the machine does nothing."""
+        """The uses of secrets in an action that a person has to confirm where a policy proposes it. Empty where
+        the rules refuse the action: the machine then refuses it without a question."""
         ...
 
 

@@ -318,7 +318,7 @@ ACTION_CLASSES: dict[str, type[Frozen]] = {
 CONTROL_KINDS = frozenset({"finish", "call_user", "infeasible"})
 """Actions that speak to the runner and never reach a machine."""
 
-LOOK_KINDS = ("screenshot", "zoom")
+OBSERVE_KINDS = ("screenshot", "zoom")
 """Actions that ask to see, on every machine with a screen; they are answered with a look and never reach it."""
 
 ENDS = (Finish, Infeasible)

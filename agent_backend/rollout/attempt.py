@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import LAPSES, fly
 from agent_backend.ports import Policy
 from agent_backend.refusals import lapses, page_of
-from agent_backend.runner import Limits
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vm_bridge.machine import Lease, Machine

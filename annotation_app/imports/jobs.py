@@ -44,5 +44,5 @@ def import_uploaded(*, user: Any, upload_id: UUID, pool: str, form: str) -> Impo
 
 @app.task(name="imports.uploads_expire")
 def uploads_expire_job() -> None:
-    """Remove uploads that nobody continued."""
+    """Remove uploads that got no part for too long."""
     services.uploads_expire()

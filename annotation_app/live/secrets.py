@@ -34,7 +34,7 @@ class EpisodeSecrets:
         return {name: secret.value for name, secret in self.by_name.items()}
 
     def names_in(self, action: Action) -> tuple[str, ...]:
-        """The secrets that an action asks for; a name that nobody knows is plain text."""
+        """The secrets that an action asks for; an unknown name is plain text."""
         return tuple(name for name in secret_names(action) if name in self.by_name)
 
     def refusal(self, action: Action, host: str) -> str:

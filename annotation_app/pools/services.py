@@ -194,14 +194,14 @@ def pool_start(*, user: User, pool_id: int) -> None:
 def credential_set(
     *, user: User, pool_id: int, name: str, value: str | None = None, rules: Mapping[str, Any] = MappingProxyType({})
 ) -> None:
-    """Keep a value that tasks may have typed as `secret:NAME`; it is shown to nobody.
+    """Keep a value that tasks may have typed as `secret:NAME`. No page or answer shows it.
 
     Args:
         value: None keeps the value there is.
         rules: The `kinds`, `hosts` and `confirm` of the credential that change.
 
     Raises:
-        Invalid: `value_missing` for a new one without a value; `hosts_missing` where nobody is to confirm its use and
+        Invalid: `value_missing` for a new one without a value; `hosts_missing` where its use needs no confirmation and
             it is bound to no host.
         Forbidden, NotFound
     """

@@ -10,10 +10,11 @@ import pytest
 
 from agent_backend.acting import ActingLimits
 from agent_backend.gesture import gesture_of
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.policy.fake import FakePolicy
 from agent_backend.ports import EpisodeCommand
-from agent_backend.runner import EpisodeRunner, Limits
+from agent_backend.runner import EpisodeRunner
 from tests.unit.agent_backend.conftest import BOUND, Desk, FarMachine, warming
 from vm_bridge.drivers.fake import FakeSandbox
 from vocabulary.actions import Click, Finish, Press, Release, TypeText

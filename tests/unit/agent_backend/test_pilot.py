@@ -11,11 +11,11 @@ import pytest
 from agent_backend.acting import ActingLimits
 from agent_backend.errors import PolicyRejected, PolicyUnavailable
 from agent_backend.folders import FolderUnusable, FolderWriter
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import LAPSES, fly
 from agent_backend.policy.fake import Answer, FakePolicy
 from agent_backend.rollout.attempt import trajectory_of
-from agent_backend.runner import Limits
 from agent_backend.thinking import Patience
 from tests.unit.agent_backend.conftest import warming
 from trainer.trajectories import folder_open

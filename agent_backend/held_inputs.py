@@ -6,7 +6,7 @@ from vocabulary.actions import CONTROL_KINDS, Gesture, InputEvent, MouseDown, Mo
 from vocabulary.steps import Step, standing
 
 
-class Holds:
+class HeldInputs:
     """What inputs hold down, in the order they were done."""
 
     def __init__(self) -> None:
@@ -35,9 +35,9 @@ class Holds:
         self._buttons, self._keys = [], []
 
 
-def held_after(steps: Sequence[Step]) -> Holds:
+def held_after(steps: Sequence[Step]) -> HeldInputs:
     """What single acts hold down after these steps. A takeover and an act that failed let go of everything."""
-    holds = Holds()
+    holds = HeldInputs()
     for step in standing(tuple(steps)):
         if isinstance(step.action, NoAction) or step.action.kind in CONTROL_KINDS:
             continue

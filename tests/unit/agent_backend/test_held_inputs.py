@@ -3,7 +3,7 @@
 import pytest
 
 from agent_backend.gesture import gesture_of
-from agent_backend.holds import held_after
+from agent_backend.held_inputs import held_after
 from agent_backend.ports import EpisodeCommand
 from tests.unit.agent_backend.conftest import Desk
 from tests.unit.vocabulary.examples import step

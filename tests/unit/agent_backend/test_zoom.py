@@ -4,7 +4,7 @@ import io
 
 from PIL import Image
 
-from agent_backend.looks import zoomed
+from agent_backend.zoom import crop_screenshot
 from tests.unit.agent_backend.conftest import Desk
 from vocabulary.actions import Point, Screenshot, TypeText, Zoom
 from vocabulary.conversations import conversation
@@ -20,7 +20,7 @@ def test_a_part_is_enlarged_to_the_screen_whichever_corner_comes_first() -> None
     written = io.BytesIO()
     picture.save(written, "PNG")
     for action in (PART, Zoom(start=PART.end, end=PART.start)):
-        ref, data = zoomed(written.getvalue(), action, (1280, 720))
+        ref, data = crop_screenshot(written.getvalue(), action, (1280, 720))
         with Image.open(io.BytesIO(data)) as part:
             assert (part.size, ref.media_type) == ((1280, 720), "image/png")
             assert {part.getpixel((0, 0)), part.getpixel((1279, 719))} == {(200, 30, 40)}

@@ -8,7 +8,7 @@ from vocabulary.actions import Zoom
 from vocabulary.blobs import BlobRef
 
 
-def zoomed(data: bytes, action: Zoom, size: tuple[int, int]) -> tuple[BlobRef, bytes]:
+def crop_screenshot(data: bytes, action: Zoom, size: tuple[int, int]) -> tuple[BlobRef, bytes]:
     """The part of a screenshot that is asked for, as a PNG enlarged to fit a screen of this size (pixels)."""
     part = _enlarged(data, action, size)
     return BlobRef.of(part, "image/png"), part
