@@ -30,6 +30,7 @@ from vocabulary.inputs import Swipe as Swipe
 from vocabulary.inputs import TimedInput as TimedInput
 from vocabulary.inputs import TripleClick as TripleClick
 from vocabulary.inputs import TypeText as TypeText
+from vocabulary.inputs import Zoom as Zoom
 from vocabulary.inputs import off_screen as off_screen
 from vocabulary.inputs import points_of as points_of
 
@@ -213,17 +214,6 @@ class Screenshot(Frozen):
     """Ask for the screen as it is now; nothing is done to the machine."""
 
     kind: Literal["screenshot"] = "screenshot"
-
-
-class Zoom(Frozen):
-    """Ask for a part of the screen, enlarged; it comes back as the observation's attachment. Points stay those of the
-    whole screen."""
-
-    kind: Literal["zoom"] = "zoom"
-    start: Point
-    """One corner."""
-    end: Point
-    """The opposite one; the pixels of both belong to the part."""
 
 
 class Finish(Frozen):

@@ -10,6 +10,7 @@ import warnings
 from dataclasses import dataclass
 
 from vocabulary.calls import Call, Unreadable
+from vocabulary.inputs import SCROLL_AXES
 
 Value = str | float | int | list[str | float | int]
 _MOST_STATEMENTS = 20
@@ -54,7 +55,6 @@ _BUTTON_OF = {
     "middle_click": ("middle", 1),
 }
 _BY_CLICKS = {(clicks, button): name for name, (button, clicks) in _BUTTON_OF.items()}
-_AXES = {"left": ("dx", -1), "right": ("dx", 1), "up": ("dy", -1), "down": ("dy", 1)}
 _PLAIN = {
     "moveTo": "move_to",
     "mouseDown": "mouse_down",
@@ -193,7 +193,7 @@ def _call_of(said: list[_Statement]) -> Call:
         return Call("drag_path", {"points": points, **arguments, **held})
     if call.name == "scroll":
         way, amount = arguments.pop("direction"), int(arguments.pop("amount"))
-        axis, sign = _AXES[way]
+        axis, sign = SCROLL_AXES[way]
         return Call("scroll_by", {**arguments, axis: str(sign * amount), "unit": "notches", **held})
     raise Unreadable("several_actions", f"The code holds {len(said)} actions; one is expected.")
 

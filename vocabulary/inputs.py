@@ -30,6 +30,8 @@ HeldKeys = Annotated[tuple[Key, ...], Field(max_length=4)]
 """Keys that are down during an act: pressed before it in this order, released after it in reverse."""
 Distance = Annotated[int, Field(ge=-20_000, le=20_000)]
 Direction = Literal["up", "down", "left", "right"]
+SCROLL_AXES = {"left": ("dx", -1), "right": ("dx", 1), "up": ("dy", -1), "down": ("dy", 1)}
+"""The axis and the sign of a scroll in each direction, as `ScrollBy` counts them."""
 
 
 class Point(Frozen):
@@ -156,6 +158,17 @@ class ScrollBy(Frozen):
         return self
 
 
+class Zoom(Frozen):
+    """Ask for a part of the screen, enlarged; it comes back as the observation's attachment. Points stay those of the
+    whole screen."""
+
+    kind: Literal["zoom"] = "zoom"
+    start: Point
+    """One corner."""
+    end: Point
+    """The opposite one; the pixels of both belong to the part."""
+
+
 class TypeText(Frozen):
     """Type text where the focus is; a trailing newline submits."""
 
@@ -222,7 +235,7 @@ def points_of(action: Any) -> Iterator[Point]:
     if isinstance(action, Gesture):
         for timed in action.inputs:
             yield from points_of(timed.input)
-    elif isinstance(action, Drag | Swipe) or getattr(action, "kind", "") == "zoom":
+    elif isinstance(action, Drag | Swipe | Zoom):
         yield action.start
         yield action.end
     elif isinstance(action, DragPath):

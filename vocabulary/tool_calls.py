@@ -1,7 +1,7 @@
 """What other computer tools call our functions, and how they name their arguments: Qwen's `computer_use` and
 `mobile_use`, and what resembles them.
 
-`in_our_words` gives a call of one of them as a call of `vocabulary.functions`.
+`canonical_call` gives a call of one of them as a call of `vocabulary.functions`.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from vocabulary.calls import Unreadable
 from vocabulary.code_calls import ENDS_BY_STATUS
-from vocabulary.inputs import MAX_NOTCHES, PIXELS_A_NOTCH
+from vocabulary.inputs import MAX_NOTCHES, PIXELS_A_NOTCH, SCROLL_AXES
 from vocabulary.keys import MODIFIERS, keys_named
 
 _NAMES = {
@@ -51,7 +51,6 @@ _CLICKS = {
     "middle_click": ("middle", 1),
 }
 _PLAIN = {said: name for name, said in _CLICKS.items() if name != "left_click"}
-_AXES = {"left": ("dx", -1), "right": ("dx", 1), "up": ("dy", -1), "down": ("dy", 1)}
 TOOL_NAMES = ("computer_use", "mobile_use", "computer", "browser")
 
 
@@ -60,7 +59,7 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def in_our_words(name: str, given: dict[str, Any], *, of_tool: bool = False) -> tuple[str, dict[str, Any]]:
+def canonical_call(name: str, given: dict[str, Any], *, of_tool: bool = False) -> tuple[str, dict[str, Any]]:
     """A call of a computer tool as one of `vocabulary.functions`; `of_tool` says that the tool was named, whose clicks
     need no point. Raises Unreadable."""
     if said := _pointer(name, given, of_tool=of_tool):
@@ -135,7 +134,7 @@ def _scroll(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return "scroll_by", {**said, "dy": -_pixels("scroll", said.pop("pixels"))}
     if "direction" not in said or not said.get("keys"):
         return ("scroll" if "direction" in said else "scroll_by"), said
-    axis, sign = _AXES.get(str(said.pop("direction")).strip().lower(), ("", 0))
+    axis, sign = SCROLL_AXES.get(str(said.pop("direction")).strip().lower(), ("", 0))
     amount = said.pop("amount", 5)
     if not sign or not isinstance(amount, int):
         raise Unreadable("bad_value", "scroll takes a direction, and a whole number of notches.")

@@ -17,7 +17,7 @@ from vocabulary.families import FamilyDialect, Grammar, Reading
 from vocabulary.functions import point_of, read_action
 from vocabulary.grids import Grid, thousandths
 from vocabulary.styles import Style, write_action
-from vocabulary.tool_calls import TOOL_NAMES, arguments_as_text, as_json, in_our_words
+from vocabulary.tool_calls import TOOL_NAMES, arguments_as_text, as_json, canonical_call
 from vocabulary.turns import (
     Reply,
     begins_another,
@@ -317,7 +317,7 @@ def _call_of(value: dict[str, Any]) -> Call:
     of_tool = name in TOOL_NAMES and isinstance(arguments.get("action"), str)
     if of_tool:
         name = arguments.pop("action")
-    name, arguments = in_our_words(
+    name, arguments = canonical_call(
         name, {key: item for key, item in arguments.items() if item is not None}, of_tool=of_tool
     )
     return Call(name, arguments_as_text(name, arguments))
