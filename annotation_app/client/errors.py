@@ -8,6 +8,7 @@ PilothouseError           every error of this package; `code` is stable
 │   ├── Forbidden         403: not for this person, or not within the token's scopes
 │   ├── NotFound          404
 │   ├── Conflict          409
+│   ├── TooLarge          413
 │   ├── Invalid           422
 │   ├── TooMany           429
 │   └── ServerFailed      5xx

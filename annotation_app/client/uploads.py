@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from annotation_app.client.answers import UploadOut
 from annotation_app.client.connection import PAUSES, Connection
-from annotation_app.client.errors import Conflict, Damaged, ServerFailed, Unreachable
+from annotation_app.client.errors import Conflict, Damaged, PilothouseError, Refused, ServerFailed, TooMany, Unreachable
 
 UPLOADS = "/imports/uploads"
 VERSION = {"Tus-Resumable": "1.0.0"}
@@ -74,15 +74,22 @@ def _send_parts(connection: Connection, file: Path, path: str, upload: UploadOut
                 raise Damaged(f"{file} became shorter while it was sent")
             try:
                 offset, pauses = _send_part(connection, path, offset, data), iter(PAUSES)
-            except (Unreachable, ServerFailed) as error:
+            except (Unreachable, Refused) as error:
                 pause = next(pauses, None)
-                if pause is None or error.code == "upload_space":
+                if pause is None or not _is_transient(error):
                     raise
                 time.sleep(pause)
                 resumed = _offset(connection, path)
                 if resumed > offset:  # a long upload may break off any number of times
                     pauses = iter(PAUSES)
                 offset = resumed
+
+
+def _is_transient(error: PilothouseError) -> bool:
+    """Whether a part may be sent again: no answer, a busy server, or a part that was damaged on its way."""
+    if error.code == "disk_full":
+        return False
+    return isinstance(error, Unreachable | ServerFailed | TooMany) or error.code == "checksum_mismatch"
 
 
 def _send_part(connection: Connection, path: str, offset: int, data: bytes) -> int:

@@ -1,6 +1,7 @@
 """The client's uploads against a real server: parts that are lost, damaged or sent twice; a process that is killed."""
 
 import asyncio
+import errno
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from annotation_app.client import Pilothouse, errors, uploads
 from annotation_app.client.connection import Connection
 from annotation_app.imports.models import Import, Upload
 from annotation_app.imports.selectors import import_folder
+from annotation_app.imports.services import uploads as services_uploads
 from tests.integration.web.conftest import World, serving
 
 ROWS = b"".join(json.dumps({"row": number}).encode() + b"\n" for number in range(50))
@@ -67,6 +69,8 @@ class Line:
             raise Killed
         if fault == "lost":
             raise errors.Unreachable("lost on the way")
+        if fault == "damaged":
+            content = b"#" + content[1:]
         answer = self._send(connection, method, path, headers, content, **call)
         if fault == "unanswered":
             raise errors.Unreachable("the answer was lost")
@@ -104,7 +108,30 @@ async def test_another_process_resumes_what_was_killed(
     assert await sync_to_async(imported)() == ROWS
 
 
-async def test_a_changed_file_begins_anew(client: Pilothouse, rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_damaged_part_is_sent_again(client: Pilothouse, rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = Line(monkeypatch, "", "damaged")
+    await asyncio.to_thread(client.import_start, rows)
+    assert line.offsets[:4] == [0, PART, PART, 2 * PART]
+    assert await sync_to_async(imported)() == ROWS
+
+
+async def test_a_full_disk_ends_the_upload_at_once(
+    client: Pilothouse, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    line = Line(monkeypatch)
+    monkeypatch.setattr(services_uploads, "_write", full)
+    with pytest.raises(errors.ServerFailed) as failed:
+        await asyncio.to_thread(client.import_start, rows)
+    assert failed.value.code == "disk_full"
+    assert line.offsets == [0]
+
+
+async def test_a_changed_file_is_uploaded_from_the_start(
+    client: Pilothouse, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patch:
         Line(patch, "", "lost", "lost", "lost")
         with pytest.raises(errors.Unreachable):

@@ -232,7 +232,7 @@ def test_a_person_and_the_disk_have_their_bounds(ravi: Client, url: str, monkeyp
     assert create(ravi, 0).json()["code"] == "upload_quota"
 
 
-def test_what_nobody_continues_expires_and_what_is_cancelled_is_gone(ravi: Client, url: str) -> None:
+def test_unfinished_uploads_expire_and_cancelled_ones_are_removed(ravi: Client, url: str) -> None:
     part(ravi, url, 0, DATA[:HALF])
     upload = Upload.objects.get()
     uploads_expire_job()

@@ -86,7 +86,7 @@ async def test_any_other_use_is_refused_and_nothing_is_done(
     assert words in str(refused.value)
     assert refused.value.code == "secret_refused"
     assert page.done == []
-    assert bound.to_confirm(action, seen(url)) == (), "nobody is asked about what is refused anyway"
+    assert bound.to_confirm(action, seen(url)) == (), "a refused action needs no confirmation"
 
 
 @pytest.mark.parametrize("hosts", [(), ("shop.test",), ("*.test",), ("other.test", "shop.test")])
@@ -115,7 +115,7 @@ async def test_an_act_that_was_checked_may_be_repeated_after_the_page_moved() ->
         await machine.perform("c-2", TYPE)
 
 
-async def test_after_a_crash_nobody_claims_that_nothing_was_done() -> None:
+async def test_after_a_crash_the_outcome_is_unknown() -> None:
     page = Page("https://elsewhere.test/")
     machine = behind(page, secrets(hosts=("shop.test",)), resumed="c-1")
     with pytest.raises(OutcomeUnknown, match="not done again"):

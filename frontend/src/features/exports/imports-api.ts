@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { ImportOut, RefusalPage, UploadOut } from "@/generated/api";
-import { request } from "@/shared/api/http";
+import { ApiError, request } from "@/shared/api/http";
 
 export const underWay = ({ status }: ImportOut) => status === "queued" || status === "running";
 
@@ -28,8 +28,11 @@ export const uploadsQuery = queryOptions({
   queryFn: () => request<UploadOut[]>("GET", "/imports/uploads"),
 });
 
-/** Forget an upload and what arrived of it. */
-export const cancelUpload = (id: string) => request("DELETE", `/imports/uploads/${id}`);
+/** Forget an upload and what arrived of it. One that has expired, or became an import, is left as it is. */
+export const cancelUpload = (id: string) =>
+  request("DELETE", `/imports/uploads/${id}`).catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+  });
 
 /** Stop an import, or take up one that ended before it was done. */
 export function useChangeImport() {

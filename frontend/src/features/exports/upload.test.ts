@@ -12,6 +12,7 @@ function serve(faults: Readonly<Record<number, "lost" | "unanswered" | "moved" |
   let kept = new Uint8Array();
   const offsets: number[] = [];
   let metadata = "";
+  let wish = "";
   const answer = (status: number, headers: Record<string, string> = {}, body: unknown = null) =>
     Promise.resolve(new Response(status === 204 ? null : JSON.stringify(body), { status, headers }));
   const handle = (_: string, init: RequestInit): Promise<Response> => {
@@ -20,6 +21,7 @@ function serve(faults: Readonly<Record<number, "lost" | "unanswered" | "moved" |
     if (init.method === "HEAD") return answer(200, told);
     if (init.method === "POST") {
       metadata = headers.get("Upload-Metadata") ?? metadata;
+      if (typeof init.body === "string") wish = init.body;
       return answer(202, {}, { id: "u", offset: kept.length });
     }
     offsets.push(Number(headers.get("Upload-Offset")));
@@ -32,7 +34,7 @@ function serve(faults: Readonly<Record<number, "lost" | "unanswered" | "moved" |
     return answer(204, { "Upload-Offset": String(kept.length) });
   };
   vi.stubGlobal("fetch", vi.fn(handle));
-  return { offsets, bytes: () => kept, metadata: () => metadata };
+  return { offsets, bytes: () => kept, metadata: () => metadata, wish: () => wish };
 }
 
 const announced = (offset = 0) =>
@@ -40,7 +42,7 @@ const announced = (offset = 0) =>
 
 async function sent(upload = announced(), signal = new AbortController().signal) {
   const heard: Progress[] = [];
-  const sending = sendUpload(FILE, upload, signal, (progress) => heard.push(progress));
+  const sending = sendUpload(FILE, "Old work", upload, signal, (progress) => heard.push(progress));
   sending.catch(() => undefined);
   await vi.runAllTimersAsync();
   return { heard, result: sending };
@@ -60,6 +62,7 @@ describe("an upload", () => {
     expect(server.bytes()).toEqual(new Uint8Array(await FILE.arrayBuffer()));
     expect(heard.filter(({ trouble }) => trouble).length).toBe(3);
     expect(heard.at(-1)).toEqual({ sent: FILE.size, trouble: null });
+    expect(JSON.parse(server.wish())).toEqual({ pool: "Old work" });
   });
 
   it("stops where trying again does not help, and after enough tries", async () => {
@@ -75,7 +78,7 @@ describe("an upload", () => {
     vi.useFakeTimers();
     serve({ 1: "lost" });
     const controller = new AbortController();
-    const sending = sendUpload(FILE, announced(), controller.signal, ({ trouble }) => {
+    const sending = sendUpload(FILE, "", announced(), controller.signal, ({ trouble }) => {
       if (trouble) controller.abort();
     });
     await expect(sending).rejects.toMatchObject({ name: "AbortError" });

@@ -33,8 +33,17 @@ export async function createUpload(file: File, pool: string): Promise<UploadOut>
   return (await response.json()) as UploadOut;
 }
 
-/** Send what is missing, then begin the import. Raises ApiError, NetworkError, or the signal's reason. */
-export async function sendUpload(file: File, upload: UploadOut, signal: AbortSignal, onProgress: (progress: Progress) => void): Promise<ImportOut> {
+/**
+ * Send what is missing, then begin the import into this pool; empty: the announced one. Raises ApiError, NetworkError, or
+ * the signal's reason.
+ */
+export async function sendUpload(
+  file: File,
+  pool: string,
+  upload: UploadOut,
+  signal: AbortSignal,
+  onProgress: (progress: Progress) => void,
+): Promise<ImportOut> {
   const path = `/imports/uploads/${upload.id}`;
   let sent = upload.offset;
   let size = Math.min(FIRST_PART, upload.part_bytes);
@@ -57,7 +66,7 @@ export async function sendUpload(file: File, upload: UploadOut, signal: AbortSig
       sent = await offsetOf(path, signal).catch(() => sent); // without an answer, the part is tried again as it is
     }
   }
-  return request<ImportOut>("POST", `${path}/import`, {});
+  return request<ImportOut>("POST", `${path}/import`, { pool });
 }
 
 async function sendPart(path: string, file: File, offset: number, size: number, signal: AbortSignal): Promise<number> {
@@ -73,7 +82,7 @@ async function sendPart(path: string, file: File, offset: number, size: number, 
 }
 
 async function offsetOf(path: string, signal: AbortSignal): Promise<number> {
-  const response = await requestWithHeaders("HEAD", path, VERSION, undefined, signal);
+  const response = await requestWithHeaders("HEAD", path, VERSION, null, signal);
   return Number(response.headers.get("Upload-Offset"));
 }
 

@@ -43,7 +43,8 @@ export function useUpload() {
       try {
         const open = await client.query({ ...uploadsQuery, staleTime: 0 });
         announced.current = open.find((one) => isUploadOf(one, file)) ?? (await createUpload(file, pool));
-        await sendUpload(file, announced.current, controller.signal, (progress) =>
+        controller.signal.throwIfAborted(); // cancelled or paused meanwhile
+        await sendUpload(file, pool, announced.current, controller.signal, (progress) =>
           setUpload({ ...base, ...progress, speed: speed(progress.sent, performance.now()) }),
         );
         announced.current = null;

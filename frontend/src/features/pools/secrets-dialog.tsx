@@ -41,6 +41,10 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
   const change = useChange();
   const [form, setForm] = useState(EMPTY);
   const known = pool.credentials.includes(form.name);
+  const rename = (name: string) => {
+    const rules = pool.credential_rules.find((rule) => rule.name === name) ?? (known ? EMPTY : form);
+    setForm({ ...rules, name, value: form.value }); // a name that is taken shows what it is bound to
+  };
   const unbound = !form.confirm && form.hosts.length === 0;
   return (
     <form
@@ -94,7 +98,7 @@ function Secrets({ pool }: { readonly pool: PoolRow }) {
           <TextInput
             label={t("pools.secrets.name")}
             value={form.name}
-            onChange={(event) => setForm({ ...form, name: event.currentTarget.value.toUpperCase() })}
+            onChange={(event) => rename(event.currentTarget.value.toUpperCase())}
           />
           <PasswordInput
             size="xs"

@@ -48,12 +48,11 @@ export async function signInAgain(): Promise<void> {
  * more, so that nothing is lost. Raises ApiError or NetworkError.
  */
 export async function request<T>(method: Method, path: string, body?: unknown): Promise<T> {
-  const first = await send(method, path, body);
-  const error = first.ok ? null : await errorOf(first);
-  if (error?.code !== "not_signed_in") return settle<T>(first, error);
-  await signInAgain();
-  const second = await send(method, path, body);
-  return settle<T>(second, second.ok ? null : await errorOf(second));
+  const form = body instanceof FormData; // the browser itself says what kind of form it is
+  const json = body !== undefined && !form;
+  const headers: Record<string, string> = json ? { "Content-Type": "application/json" } : {};
+  const response = await requestWithHeaders(method, path, headers, json ? JSON.stringify(body) : form ? body : null);
+  return (response.status === 204 ? null : await response.json()) as T;
 }
 
 /**
@@ -64,49 +63,28 @@ export async function requestWithHeaders(
   method: Method,
   path: string,
   headers: Readonly<Record<string, string>>,
-  body?: ArrayBuffer,
-  signal?: AbortSignal,
+  body: string | FormData | ArrayBuffer | null = null,
+  signal: AbortSignal | null = null,
 ): Promise<Response> {
-  const first = await sendBytes(method, path, headers, body, signal);
+  const call = () => send(path, { method, headers, body, signal });
+  const first = await call();
   if (first.ok) return first;
   const error = await errorOf(first);
-  if (error.status !== 401) throw error;
+  const signedOut = error.code === "not_signed_in" || (method === "HEAD" && error.status === 401); // HEAD is answered without a code
+  if (!signedOut) throw error;
   await signInAgain();
-  const second = await sendBytes(method, path, headers, body, signal);
+  const second = await call();
   if (!second.ok) throw await errorOf(second);
   return second;
 }
 
-async function sendBytes(
-  method: Method,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body: ArrayBuffer | undefined,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
-  const init = { method, headers: { Accept: "application/json", "X-CSRFToken": csrf, ...headers }, body: body ?? null, signal: signal ?? null };
+async function send(path: string, { headers, ...init }: RequestInit): Promise<Response> {
+  const common: Record<string, string> = { Accept: "application/json" };
+  if (init.method !== "GET") common["X-CSRFToken"] = csrf;
   try {
-    return await fetch(`/api${path}`, { ...init, credentials: "same-origin" });
+    return await fetch(`/api${path}`, { ...init, headers: { ...common, ...(headers as Record<string, string>) }, credentials: "same-origin" });
   } catch (cause) {
-    signal?.throwIfAborted();
-    throw new NetworkError(cause);
-  }
-}
-
-async function settle<T>(response: Response, error: ApiError | null): Promise<T> {
-  if (error) throw error;
-  return (response.status === 204 ? null : await response.json()) as T;
-}
-
-async function send(method: Method, path: string, body: unknown): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (method !== "GET") headers["X-CSRFToken"] = csrf;
-  const form = body instanceof FormData; // the browser itself says what kind of form it is
-  if (body !== undefined && !form) headers["Content-Type"] = "application/json";
-  const init = { method, headers, credentials: "same-origin", body: form ? body : body === undefined ? null : JSON.stringify(body) } as const;
-  try {
-    return await fetch(`/api${path}`, init);
-  } catch (cause) {
+    init.signal?.throwIfAborted();
     throw new NetworkError(cause);
   }
 }
