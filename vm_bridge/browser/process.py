@@ -73,6 +73,8 @@ class Process:
     """Whether it is behind walls."""
     sandboxed: bool
     """Whether its renderers are in Chromium's own sandbox besides."""
+    watch: asyncio.Task[None]
+    """Closes the pipe when the process ends: what is behind walls may answer for a moment longer."""
     _ended: bool = False
 
     @property
@@ -129,7 +131,9 @@ class Process:
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
-        return cls(process, await Pipe.open(ours_in, ours_out), folder, groups, confined, sandboxed)
+        pipe = await Pipe.open(ours_in, ours_out)
+        watch = asyncio.create_task(_close_after(process, pipe))
+        return cls(process, pipe, folder, groups, confined, sandboxed, watch)
 
     async def end(self) -> None:
         """Returns when it has ended. Idempotent."""
@@ -141,6 +145,7 @@ class Process:
         with suppress(TimeoutError):
             async with asyncio.timeout(END_SECONDS):
                 await self.process.wait()
+        self.watch.cancel()
         self.groups.remove()
 
     def _end(self) -> None:
@@ -158,6 +163,11 @@ class Process:
         with suppress(OSError):
             return " ".join((self.folder / "errors").read_text(errors="replace").split())[-400:]
         return ""
+
+
+async def _close_after(process: asyncio.subprocess.Process, pipe: Pipe) -> None:
+    await process.wait()
+    pipe.close()
 
 
 def browser_find(*, exact: bool) -> str:

@@ -1,5 +1,6 @@
 """What outlives a browser, and what outlives a bridge."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -21,7 +22,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 def kill(sandbox: BrowserSandbox) -> None:
     """End the machine's browser as the kernel does when memory runs out."""
     assert sandbox.session is not None
-    os.kill(sandbox.session.engine.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):  # it may have answered while it ended
+        os.kill(sandbox.session.engine.pid, signal.SIGKILL)
 
 
 async def test_an_episode_outlives_its_browser(sandbox: BrowserSandbox, machine: Machine, do: Do) -> None:
