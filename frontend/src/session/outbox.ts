@@ -28,9 +28,16 @@ export function put(outbox: Outbox, command: Identified, at: number): Outbox {
   return [...outbox, { command, at }];
 }
 
+const NO_ROOM: ReadonlySet<string> = new Set(["flooding", "queue_full"]);
+
+/** Whether a command was refused for lack of room alone: it is sent again, after those before it. */
+export function foundNoRoom(event: Event): boolean {
+  return event.type === "rejected" && event.command_id !== null && NO_ROOM.has(event.code);
+}
+
 /** The outbox after an event: what was acknowledged, refused, begun or recorded is no longer waiting. */
 export function settle(outbox: Outbox, event: Event): Outbox {
-  const settled = settledBy(event);
+  const settled = foundNoRoom(event) ? new Set<string>() : settledBy(event);
   if (settled.size === 0) return outbox;
   const rest = outbox.filter(({ command }) => !settled.has(command.command_id));
   return rest.length === outbox.length ? outbox : rest;
