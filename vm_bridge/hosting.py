@@ -24,8 +24,8 @@ from vm_bridge.hosts.several import SeveralHosts
 from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.ice import ice_passes
 from vm_bridge.inside_routes import inside_routes
-from vm_bridge.lease_file import LeaseFile
 from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.lease_file import LeaseFile
 from vm_bridge.ledger.scripts import Scripts
 from vm_bridge.ledger.shelves import Shelves
 from vm_bridge.network.passes import Passes

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from redis.exceptions import RedisError
 
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
-from vm_bridge.lease_file import LeaseFile
 from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.lease_file import LeaseFile
 from vm_bridge.ledger.shelves import LeaseRecord, MachineRecord, Shelves, Work, described
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox

@@ -11,8 +11,8 @@ from redis.asyncio import Redis
 from vm_bridge.drivers.fake import FakeHost, FakeSandbox
 from vm_bridge.errors import NoMachine
 from vm_bridge.fleet import Waiting
-from vm_bridge.lease_file import LeaseFile
 from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.lease_file import LeaseFile
 from vm_bridge.ledger.leases import Ask
 from vm_bridge.ledger.scripts import Scripts
 from vm_bridge.ledger.shelves import Shelves

@@ -11,8 +11,8 @@ from tests.integration.bridge.pools import Bridge, bridge_over, nobody_watches, 
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeHost
 from vm_bridge.errors import MachineGone, NoMachine, StaleLease
-from vm_bridge.lease_file import LeaseFile
 from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.lease_file import LeaseFile
 from vm_bridge.ledger.scripts import PREFIX, Scripts
 from vm_bridge.ledger.shelves import Shelves
 from vm_bridge.manager.manager import Manager
