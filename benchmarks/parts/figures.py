@@ -16,6 +16,13 @@ GUARANTEES: Mapping[str, object] = {
     "web_failover_lost_steps": 0,
     "web_failover_doubled_steps": 0,
     "osworld_task_ok": True,
+    "acknowledged_lost": 0,
+    "acts_doubled": 0,
+    "refused_but_done": 0,
+    "held_twice": 0,
+    "commands_without_fate": 0,
+    "capacity_leaked": 0,
+    "episodes_failed_by_redis": 0,
 }
 """Figures with only one right value; None: not measured."""
 

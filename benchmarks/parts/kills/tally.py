@@ -1,20 +1,17 @@
 """What the kills cost: acts that were lost or doubled, machines held twice, commands without a fate."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.kills.annotators import Annotator, Episode
-from benchmarks.parts.kills.desk import Command
 from benchmarks.parts.kills.rage import Death
 from benchmarks.parts.kills.stack import Stack
 
 UNKNOWN = "outcome_unknown"
 BLAME_SECONDS = 30.0
 """A failure is blamed on what was ended within so long before it."""
-ENDS_MACHINES = frozenset({"guest", "screen of a guest"})
-"""Victims whose death takes a machine and what was done on it along."""
 SHOWN = 5
 
 
@@ -35,7 +32,7 @@ def counted(stack: Stack, people: Sequence[Annotator], deaths: Sequence[Death]) 
         stored[command] = Stored(episode, error)
     episodes = [episode for person in people for episode in person.episodes]
     acts = stack.witnesses.acts
-    lost, refused = _lost(episodes, stored, acts)
+    lost, refused = lost_or_refused(episodes, stored, acts)
     doubled = [name for name, count in (acts + Counter()).items() if count > 1]
     doubled += [name for name, count in twice.items() if count > 1]
     without = [command for episode in episodes for command in episode.commands if not command.fate]
@@ -44,8 +41,9 @@ def counted(stack: Stack, people: Sequence[Annotator], deaths: Sequence[Death]) 
     _show("refused and done", refused)
     _show("without a fate", [f"{command.id} {command.body['type']}" for command in without])
     failed = [episode for episode in episodes if episode.failed_at is not None]
-    by_redis = [episode for episode in failed if _blamed(episode, deaths) == "redis"]
-    _show("failed", [f"{each.id} {each.kind} {each.error!r} after {_before(each, deaths)}" for each in failed])
+    by_redis = [episode for episode in failed if blamed(episode, deaths, stack.witnesses.ended) == "redis"]
+    others = [each for each in failed if each.id not in stack.witnesses.ended]
+    _show("failed", [f"{each.id} {each.kind} {each.error!r} after {_before(each, deaths)}" for each in others])
     fates = Counter(command.fate for episode in episodes for command in episode.commands)
     return {
         "acts": sum(person.steps for person in people),
@@ -59,12 +57,14 @@ def counted(stack: Stack, people: Sequence[Annotator], deaths: Sequence[Death]) 
         "command_fates": dict(fates.most_common()),
         "outcome_unknown": sum(step.error == UNKNOWN for step in stored.values()),
         "episodes": len(episodes),
-        "episodes_failed": dict(Counter(_blamed(episode, deaths) for episode in failed)),
+        "episodes_failed": dict(Counter(blamed(episode, deaths, stack.witnesses.ended) for episode in failed)),
         "episodes_failed_by_redis": len(by_redis),
     }
 
 
-def _lost(episodes: Sequence[Episode], stored: dict[str, Stored], acts: "Counter[str]") -> tuple[list[str], list[str]]:
+def lost_or_refused(
+    episodes: Sequence[Episode], stored: dict[str, Stored], acts: "Counter[str]"
+) -> tuple[list[str], list[str]]:
     """Acts that were acknowledged and not stored, or stored as done and never done; acts that were refused and done."""
     lost, refused = [], []
     for episode in episodes:
@@ -88,12 +88,11 @@ def _before(episode: Episode, deaths: Sequence[Death]) -> list[str]:
     return [each.victim for each in deaths if 0 <= episode.failed_at - each.at < BLAME_SECONDS]
 
 
-def _blamed(episode: Episode, deaths: Sequence[Death]) -> str:
-    """What ended an episode: a machine that was killed, Redis, or something else."""
-    before = _before(episode, deaths)
-    if ENDS_MACHINES & set(before):
+def blamed(episode: Episode, deaths: Sequence[Death], ended: Set[str]) -> str:
+    """What an episode failed by: its machine that was ended on purpose, Redis, or something else."""
+    if episode.id in ended:
         return "machine"
-    return "redis" if any(name.startswith("redis") for name in before) else "other"
+    return "redis" if any(name.startswith("redis") for name in _before(episode, deaths)) else "other"
 
 
 def recovery(deaths: Sequence[Death]) -> dict[str, object]:
@@ -112,8 +111,3 @@ def recovery(deaths: Sequence[Death]) -> dict[str, object]:
 def _show(what: str, found: Sequence[str]) -> None:
     if found:
         say(f"{len(found)} {what}: {'; '.join(found[:SHOWN])}")
-
-
-def waiting(commands: Sequence[Command]) -> int:
-    """How many of them nobody answered."""
-    return sum(not command.fate for command in commands)

@@ -110,15 +110,16 @@ def _emptied(stack: Stack, pid: int, *others: str) -> bool:
 
 
 def _guest(stack: Stack, pid: int) -> bool:
-    """Its witness is read before it is gone."""
+    """Its witness is read while it stands still, before it is gone."""
     if not send(pid, signal.SIGSTOP):
         return False
-    stack.witnesses.read(pid)
+    stack.witnesses.end(pid)
     return killed(pid)
 
 
 def _screen(stack: Stack, pid: int) -> bool:
-    stack.witnesses.look()
+    """The screen's program is in the same file system as its guest."""
+    stack.witnesses.end(pid)
     return killed(pid)
 
 

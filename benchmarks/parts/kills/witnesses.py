@@ -21,10 +21,12 @@ class Witnesses:
     def __init__(self, run: str) -> None:
         """`run` begins every line of this run: other machines of this host are somebody else's."""
         self._run = run
-        self._files: dict[tuple[int, int], list[str]] = {}
+        self.files: dict[tuple[int, int], list[str]] = {}
         """The lines of each machine's file, by its device and number."""
         self.typed: dict[str, list[str]] = {}
         """What pages of browsers held at the end of their episode."""
+        self.ended: set[str] = set()
+        """Episodes whose machine was ended on purpose."""
 
     async def look_again(self) -> None:
         """Runs for ever."""
@@ -43,9 +45,16 @@ class Witnesses:
             file = Path(f"/proc/{pid}/root/{FILE}")
             known, lines = file.stat(), file.read_text().splitlines()
             if lines and lines[0].startswith(self._run):
-                self._files[known.st_dev, known.st_ino] = lines
+                self.files[known.st_dev, known.st_ino] = lines
                 return True
         return False
+
+    def end(self, pid: int) -> None:
+        """Read a machine's file before the machine is ended, and note whose it was."""
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{pid}/root/{FILE}").read_text().splitlines()
+            if self.read(pid):
+                self.ended.add(lines[-1].split()[1])
 
     def alive(self) -> list[int]:
         """The first processes of machines that this run's episodes wrote to."""
@@ -54,13 +63,13 @@ class Witnesses:
     @property
     def acts(self) -> "Counter[str]":
         """How often each command was done."""
-        lines = [line.split()[2] for lines in self._files.values() for line in lines]
+        lines = [line.split()[2] for lines in self.files.values() for line in lines]
         return Counter(lines) + Counter(name for names in self.typed.values() for name in names)
 
     @property
     def held_twice(self) -> int:
         """Machines that two episodes wrote to without a reset in between."""
-        return sum(len({line.split()[1] for line in lines}) > 1 for lines in self._files.values())
+        return sum(len({line.split()[1] for line in lines}) > 1 for lines in self.files.values())
 
 
 def guests() -> Iterator[int]:
