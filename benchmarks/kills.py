@@ -24,12 +24,12 @@ from benchmarks.parts.kills.stack import now, stack
 
 KINDS = ("terminal", "terminal", "terminal", "desktop", "browser", "browser")
 """What each annotator works on."""
-KILLS, LONG_KILLS = 220, 1_000
-SECONDS, LONG_SECONDS = 780.0, 4_500.0
+KILLS, LONG_KILLS = 210, 1_000
+SECONDS, LONG_SECONDS = 810.0, 4_500.0
 """The kills end after so long, however many there were."""
 TASKS = 2_000
 """Tasks of each annotator."""
-ACTS = 25
+ACTS = 60
 """Acts of an episode."""
 MACHINES = 12
 WARM_SECONDS = 300.0

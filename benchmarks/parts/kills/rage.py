@@ -18,6 +18,8 @@ RECOVERY_SECONDS = 60.0
 POLL_SECONDS = 0.02
 TOGETHER_SHARE = 0.15
 """Share of the turns that end two victims at once."""
+SLOW_SECONDS = 10.0
+"""After so long it is told who still waits."""
 SAY_EVERY = 20
 
 
@@ -94,15 +96,21 @@ class Rage:
         return now()
 
     async def _recovery(self, victim: Victim, at: float) -> float:
+        slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, self._say_who_waits, victim, at)
         try:
             async with asyncio.timeout(RECOVERY_SECONDS):
                 await asyncio.gather(*(self._acts_again(person, at) for person in self.people))
                 if victim.job:
                     await self._job(victim)
         except TimeoutError:
-            late = [f"{each.name} ({each.kind}) {each.idle}" for each in self.people if each.acted < at]
-            say(f"not within {RECOVERY_SECONDS:g} s after {victim.name}: {'; '.join(late) or 'a job'}")
+            say(f"not recovered within {RECOVERY_SECONDS:g} s after {victim.name}")
+        finally:
+            slow.cancel()
         return min(RECOVERY_SECONDS, now() - at)
+
+    def _say_who_waits(self, victim: Victim, at: float) -> None:
+        late = [f"{each.name} ({each.kind}) {each.idle}" for each in self.people if each.acted < at]
+        say(f"{now() - at:.0f} s after {victim.name}: {'; '.join(late) or 'a job is not done'}")
 
     async def _acts_again(self, person: Annotator, at: float) -> None:
         while person.acted < at:  # noqa: ASYNC110 - one of many conditions that no event tells of

@@ -44,7 +44,7 @@ def counted(stack: Stack, people: Sequence[Annotator], deaths: Sequence[Death]) 
     by_redis = [episode for episode in failed if blamed(episode, deaths, stack.witnesses.ended) == "redis"]
     others = [each for each in failed if each.id not in stack.witnesses.ended]
     _show("failed", [f"{each.id} {each.kind} {each.error!r} after {_before(each, deaths)}" for each in others])
-    fates = Counter(command.fate for episode in episodes for command in episode.commands)
+    fates = Counter(f"{command.body['type']} {command.fate}" for episode in episodes for command in episode.commands)
     return {
         "acts": sum(person.steps for person in people),
         "acts_witnessed": sum(acts.values()),

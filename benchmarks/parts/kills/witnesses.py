@@ -21,8 +21,8 @@ class Witnesses:
     def __init__(self, run: str) -> None:
         """`run` begins every line of this run: other machines of this host are somebody else's."""
         self._run = run
-        self.files: dict[tuple[int, int], list[str]] = {}
-        """The lines of each machine's file, by its device and number."""
+        self.files: dict[str, list[str]] = {}
+        """The lines of each machine's file, by the first one, which no other file has."""
         self.typed: dict[str, list[str]] = {}
         """What pages of browsers held at the end of their episode."""
         self.ended: set[str] = set()
@@ -42,10 +42,9 @@ class Witnesses:
     def read(self, pid: int) -> bool:
         """Read one machine's file; whether it is one of this run's."""
         with contextlib.suppress(OSError):
-            file = Path(f"/proc/{pid}/root/{FILE}")
-            known, lines = file.stat(), file.read_text().splitlines()
+            lines = Path(f"/proc/{pid}/root/{FILE}").read_text().splitlines()
             if lines and lines[0].startswith(self._run):
-                self.files[known.st_dev, known.st_ino] = lines
+                self.files[lines[0]] = max(lines, self.files.get(lines[0], []), key=len)
                 return True
         return False
 

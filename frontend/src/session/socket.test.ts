@@ -119,6 +119,20 @@ describe("resending", () => {
     expect(wire().acts).toHaveLength(2);
   });
 
+  it("keeps what is refused while control is elsewhere, and sends it when control comes back", () => {
+    const { socket, wire, kept } = desk();
+    socket.connect();
+    wire().onopen?.();
+    socket.send(click("command-1"));
+    wire().receive({ type: "rejected", command_id: "command-1", code: "view_only", message: "" });
+    expect(kept()).toHaveLength(1);
+    expect(wire().acts).toHaveLength(1);
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    expect(wire().acts).toEqual([click("command-1"), click("command-1")]);
+    wire().receive({ type: "acknowledged", command_id: "command-1" });
+    expect(kept()).toEqual([]);
+  });
+
   it("never sends again unasked what has grown old", () => {
     const { socket, wire } = desk();
     socket.connect();

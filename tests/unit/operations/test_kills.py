@@ -62,10 +62,10 @@ def test_recovery_is_told_for_all_and_by_victim() -> None:
 
 def test_a_machine_that_two_episodes_wrote_to_was_held_twice() -> None:
     witnesses = Witnesses("run1")
-    witnesses.files[1, 1] = ["run1 e1 a1", "run1 e1 a2", "run1 e1 a2"]
+    witnesses.files["run1 e1 a1"] = ["run1 e1 a1", "run1 e1 a2", "run1 e1 a2"]
     assert witnesses.held_twice == 0
     assert witnesses.acts == {"a1": 1, "a2": 2}
-    witnesses.files[1, 1].append("run1 e2 a3")
+    witnesses.files["run1 e1 a1"].append("run1 e2 a3")
     assert witnesses.held_twice == 1
 
 
