@@ -29,8 +29,8 @@ SECONDS, LONG_SECONDS = 810.0, 4_500.0
 """The kills end after so long, however many there were."""
 TASKS = 2_000
 """Tasks of each annotator."""
-ACTS = 60
-"""Acts of an episode."""
+ACTS = {"terminal": 60, "desktop": 60, "browser": 20}
+"""Acts of an episode. A browser whose engine or page ended does them all again."""
 MACHINES = 12
 WARM_SECONDS = 300.0
 SETTLE_SECONDS = 60.0
@@ -60,7 +60,7 @@ async def measure(folder: Path, seed: int, kills: int, seconds: float, only: lis
         people = [
             Annotator(
                 name=each.name, kind=each.kind, pool=each.pool, session=each.session, addresses=platform.addresses,
-                origin=platform.platform.url, run=run, witnesses=platform.witnesses, limit=ACTS,
+                origin=platform.platform.url, run=run, witnesses=platform.witnesses, limit=ACTS[each.kind],
                 chance=random.Random(f"{seed} {each.name}"),
             )
             for each in platform.people

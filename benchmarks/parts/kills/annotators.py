@@ -102,7 +102,7 @@ class Annotator:
         return Episode(desk.episode, self.kind, commands, desk.status, desk.error, complete, failed_at)
 
     async def _act(self, desk: Desk, count: int) -> None:
-        names = [f"a{secrets.token_hex(6)}" for _ in range(count)]
+        names = [f"a{secrets.token_hex(5)}" for _ in range(count)]
         if self.kind == "browser":
             actions = [{"kind": "type_text", "text": f"{name} "} for name in names]
         else:
@@ -113,7 +113,7 @@ class Annotator:
         """Send acts and wait until each is stored or refused, or the episode has failed."""
         self.idle = "waits for what came of an act"
         began = time.monotonic()
-        given = names or [f"b{secrets.token_hex(6)}" for _ in actions]
+        given = names or [f"b{secrets.token_hex(5)}" for _ in actions]
         sent = [
             desk.send({"type": "act", "thought": "on", "action": action}, name)
             for action, name in zip(actions, given, strict=True)

@@ -20,6 +20,7 @@ TOGETHER_SHARE = 0.15
 """Share of the turns that end two victims at once."""
 SLOW_SECONDS = 10.0
 """After so long it is told who still waits."""
+BEAT_STARTS = "beat: Starting"
 SAY_EVERY = 20
 
 
@@ -42,6 +43,7 @@ class Rage:
     deaths: list[Death] = field(default_factory=list)
     not_there: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     kills: int = 0
+    _beats: int = 1
 
     async def run(self, kills: int, seconds: float, only: Sequence[str] = ()) -> None:
         """Every victim once in each round, in an order drawn by the seed."""
@@ -117,10 +119,10 @@ class Rage:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _job(self, victim: Victim) -> None:
-        """A background job is done, and where the beat was ended it queues one."""
+        """A background job is done, or the beat has started again."""
         if victim.name == "beat":
-            before = self.stack.log("beat").count("Sending due task")
-            await _until(lambda: self.stack.log("beat").count("Sending due task") > before)
+            await _until(lambda: self.stack.log("beat").count(BEAT_STARTS) > self._beats)
+            self._beats = self.stack.log("beat").count(BEAT_STARTS)
             return
         while True:
             with contextlib.suppress(OSError, ConnectionError):

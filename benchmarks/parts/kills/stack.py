@@ -21,6 +21,7 @@ from annotation_app.operations.programs import Answers, Program, Says
 from annotation_app.operations.running import Running, running
 from annotation_app.operations.stack import ROOT
 from annotation_app.operations.supervisor import Supervisor
+from benchmarks.parts.figures import say
 from benchmarks.parts.kills.witnesses import Witnesses
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError
@@ -98,6 +99,9 @@ class Stack:
             for claim in asyncio.as_completed(claims):
                 with contextlib.suppress(BridgeError):
                     leases.append(await claim)
+            if len(leases) < count:
+                for machine in await bridge.fleet.machines():
+                    say(f"{machine.id} is {machine.state} since {machine.since:%H:%M:%S}, held by {machine.holder}")
             for lease in leases:
                 await bridge.release(lease)
         return len(leases)
