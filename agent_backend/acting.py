@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from agent_backend.deeds import Deed, deed_unknown, step_of
 from agent_backend.errors import CommandRefused
 from agent_backend.gesture import OpenGesture, gesture_of
 from agent_backend.hand import Hand, Pictures
+from agent_backend.held_inputs import held_after
 from agent_backend.ports import EpisodeStore, Intent
 from agent_backend.record import Record
 from vm_bridge.errors import BridgeError
@@ -88,7 +89,7 @@ class Acting:
         self.running = intent
         deed = await self.held.act(intent.command_id, intent.action, self._record.seen, settle=settle)
         self.running = None
-        await self.write(intent, deed)
+        await self.write(intent, await self._release_after_failure(intent, deed))
 
     async def lapse(self, said: Proposal, error: ActionError) -> None:
         """Store a step in which nothing was done, since what the policy said was no action."""
@@ -106,7 +107,28 @@ class Acting:
 
     async def complete(self, intent: Intent) -> None:
         """Store what came of an intent that a crash left open."""
-        await self.write(intent, await self.held.complete(intent, self._record.seen))
+        deed = await self.held.complete(intent, self._record.seen)
+        await self.write(intent, await self._release_after_failure(intent, deed))
+
+    async def release_held_inputs(self, name: str) -> bool:
+        """Release the keys and buttons that earlier acts hold down. Returns whether there were any.
+
+        Args:
+            name: Makes the release idempotent: with the same name it is done once.
+        """
+        releases = held_after(self._record.state.steps).releases
+        if not releases or self.hand is None:
+            return False
+        await self.hand.act(f"{name}-release", gesture_of(releases), self._record.seen, settle=False)
+        return True
+
+    async def _release_after_failure(self, intent: Intent, deed: Deed) -> Deed:
+        """Release what is held where the act failed, since the acts that were to follow will not come. Returns the same
+        result, whose message then says so."""
+        if deed.error is None or deed.after is None or not await self.release_held_inputs(intent.command_id):
+            return deed
+        message = f"{deed.error.message} (the keys and buttons that were held were let go)"
+        return replace(deed, error=deed.error.model_copy(update={"message": message}))
 
     async def give_up(self, intent: Intent, why: str) -> None:
         """Store that nobody will ever know what came of an intent: its machine is lost."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from agent_backend.deeds import Deed
 from agent_backend.hand import Hand
+from agent_backend.held_inputs import HeldInputs
 from agent_backend.ports import Intent
-from vocabulary.actions import Gesture, InputEvent, MouseDown, MouseUp, Press, Release, TimedInput
+from vocabulary.actions import Gesture, InputEvent, TimedInput
 from vocabulary.observations import Observation
 
 MAX_INPUTS = 2_500
@@ -27,15 +28,14 @@ class OpenGesture:
     deed: Deed | None = None
     """From the frame before the first input to the latest frame; the latest error wins."""
     inputs: list[TimedInput] = field(default_factory=list)
-    buttons: list[MouseUp] = field(default_factory=list)
-    keys: list[Release] = field(default_factory=list)
+    held_inputs: HeldInputs = field(default_factory=HeldInputs)
     last: float = 0.0
     """When the last input came (monotonic seconds)."""
 
     @property
-    def held(self) -> list[InputEvent]:
+    def held(self) -> tuple[InputEvent, ...]:
         """The inputs that would let go of everything, the latest first."""
-        return [*reversed(self.buttons), *reversed(self.keys)]
+        return self.held_inputs.releases
 
     @property
     def full(self) -> bool:
@@ -58,7 +58,7 @@ class OpenGesture:
         at_ms = max(0, round((now - self.started) * 1000))
         for event in events:
             self.inputs.append(TimedInput(at_ms=at_ms, input=event))
-            self._hold(event)
+            self.held_inputs.note(event)
 
     async def close(self, hand: Hand, seen: Observation, now: float) -> Deed:
         """Let go of what is held and wait until the screen rests."""
@@ -71,14 +71,3 @@ class OpenGesture:
         """The intent it began with, grown to all that was done."""
         grown = {"action": Gesture(inputs=tuple(self.inputs)), "thought": thought or self.intent.thought}
         return self.intent.model_copy(update=grown)
-
-    def _hold(self, event: InputEvent) -> None:
-        match event:
-            case MouseDown(button=button):
-                self.buttons.append(MouseUp(button=button))
-            case MouseUp(button=button):
-                self.buttons = [held for held in self.buttons if held.button != button]
-            case Press(key=key):
-                self.keys.append(Release(key=key))
-            case Release(key=key):
-                self.keys = [held for held in self.keys if held.key != key]

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from agent_backend.deeds import Deed, deed_unknown
 from agent_backend.ports import EpisodeStore, Intent
+from agent_backend.zoom import crop_screenshot
 from vm_bridge.errors import (
     BridgeError,
     BridgeUnavailable,
@@ -20,7 +21,7 @@ from vm_bridge.errors import (
     UnsupportedAction,
 )
 from vm_bridge.machine import Machine, Snapshot
-from vocabulary.actions import CONTROL_KINDS, Action, Gesture, UploadFile
+from vocabulary.actions import CONTROL_KINDS, OBSERVE_KINDS, Action, Gesture, Screenshot, UploadFile, Zoom
 from vocabulary.blobs import BlobRef
 from vocabulary.observations import ActionError, Observation, Verdict
 from vocabulary.tasks import Task
@@ -95,6 +96,10 @@ class Pictures:
             self._remember(ref, await self._store.load_blob(ref))
         return self._bytes[ref.sha256]
 
+    def add(self, ref: BlobRef, data: bytes) -> None:
+        """Have bytes at hand that were made here."""
+        self._remember(ref, data)
+
     def _remember(self, ref: BlobRef, data: bytes) -> None:
         self._bytes[ref.sha256] = data
         while len(self._bytes) > self._kept or (len(self._bytes) > 1 and self._size() > MAX_AT_HAND):
@@ -122,8 +127,9 @@ class Hand:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Action kinds this machine accepts."""
-        return tuple(self._machine.capabilities.kinds)
+        """Action kinds this machine accepts; where there is a screen to click on, it can be looked at."""
+        kinds = tuple(self._machine.capabilities.kinds)
+        return (*kinds, *OBSERVE_KINDS) if "click" in kinds else kinds
 
     @property
     def returns(self) -> bool:
@@ -174,6 +180,8 @@ class Hand:
         started = datetime.now(UTC)
         if action.kind in CONTROL_KINDS:
             return Deed(seen, seen, started, started)
+        if isinstance(action, Screenshot | Zoom):
+            return await self._observe(action, seen)
         try:
             if isinstance(action, UploadFile):
                 await self._stage(action.blob)
@@ -186,6 +194,20 @@ class Hand:
         except BridgeError as error:
             return deed_unknown(seen, started, str(error), lost=not isinstance(error, OutcomeUnknown))
         return Deed(done.before, done.after, done.started_at, done.ended_at, done.error)
+
+    async def _observe(self, action: Screenshot | Zoom, seen: Observation) -> Deed:
+        """A look at the screen, with the part of it that is asked for."""
+        started = datetime.now(UTC)
+        try:
+            after = await self.look()
+        except BridgeError as error:
+            return deed_unknown(seen, started, str(error), lost=True)
+        if isinstance(action, Zoom) and after.screenshot is not None:
+            data = await self._pictures.read(after.screenshot)
+            ref, part = await asyncio.to_thread(crop_screenshot, data, action, (after.width, after.height))
+            self._pictures.add(ref, part)
+            after = after.model_copy(update={"attachment": ref})
+        return Deed(seen, after, started, datetime.now(UTC))
 
     async def complete(self, intent: Intent, seen: Observation) -> Deed:
         """What came of an intent that a crash left open, asked for by the same command_id.

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Literal
 
 from agent_backend.errors import CommandRefused, PolicyError, PolicyUnavailable
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.offers import CurrentPolicy
 from agent_backend.opening import OpenMachine
 from agent_backend.ports import EpisodeCommand
 from agent_backend.refusals import check_steering, lapse_of, lapses, no_room, page_of
-from agent_backend.runner import EpisodeRunner, Limits
-from vocabulary.actions import Finish
+from agent_backend.runner import EpisodeRunner
+from vocabulary.actions import ENDS
 from vocabulary.messages import (
     Accept,
     Acknowledged,
@@ -113,7 +114,7 @@ class Pilot:
         if thinking == "failed" or not state.proposals:
             return self._again(command_id, "the policy stays silent")
         best = min(state.proposals, key=lambda proposal: proposal.rank)
-        if isinstance(best.action, Finish):
+        if isinstance(best.action, ENDS):
             return Accept(command_id=command_id, proposal_id=best.id, base_version=len(state.steps))
         if no_room(state):
             return FinishEpisode(command_id=command_id, outcome="failure", reason="out of steps")

@@ -14,6 +14,7 @@ from vocabulary.messages import (
     Act,
     Autopilot,
     CallForHelp,
+    ConfirmSecrets,
     DurableEvent,
     EpisodeState,
     Event,
@@ -50,6 +51,7 @@ EpisodeCommand = (
     | Takeover
     | TakeoverInput
     | Undo
+    | ConfirmSecrets
     | SetPace
     | Hurry
 )

@@ -5,13 +5,14 @@ from itertools import takewhile
 
 from agent_backend.errors import CommandRefused
 from agent_backend.ports import EpisodeCommand
-from vocabulary.actions import CONTROL_KINDS, Action, CallUser, Finish, NoAction, off_screen
+from vocabulary.actions import CONTROL_KINDS, ENDS, Action, CallUser, NoAction, off_screen
 from vocabulary.base import Frozen
 from vocabulary.messages import (
     Accept,
     Act,
     Autopilot,
     CallForHelp,
+    ConfirmSecrets,
     EpisodeState,
     EpisodeStatus,
     FinishEpisode,
@@ -37,6 +38,7 @@ TAKEN_WHEN: dict[EpisodeStatus, tuple[type[Frozen], ...]] = {
         *(Act, Accept, Resample, MarkProposal, FinishEpisode, Pause, Autopilot, Takeover, TakeoverInput, Undo),
         SetPace,
         ReviseMemory,
+        ConfirmSecrets,
     ),
     "paused": (*ALWAYS, ReviseMemory, Pause, MarkProposal, FinishEpisode),
     "failed": ALWAYS,
@@ -114,7 +116,7 @@ def lapse_of(state: EpisodeState, best: Proposal) -> ActionError | None:
     """What was wrong with a reply that nobody could do anything by, where that is the policy's own fault; None where it
     ends the episode or nothing can be done any more."""
     page = page_of(state)
-    if isinstance(best.action, Finish) or (page is not None and page.over) or no_room(state):
+    if isinstance(best.action, ENDS) or (page is not None and page.over) or no_room(state):
         return None
     if best.action is None:
         why = best.error

@@ -7,27 +7,28 @@ So a step is stored while the policy already reads the new screen, and its propo
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from agent_backend.acting import Acting, ActingLimits
+from agent_backend.acting import Acting
 from agent_backend.commands import digest_of, refusal, revised, said_by
 from agent_backend.errors import CommandRefused, PolicyError
+from agent_backend.inbox import CommandInbox
+from agent_backend.limits import DEFAULT_LIMITS, Limits
 from agent_backend.offers import CurrentPolicy, Offers
 from agent_backend.opening import Opening, OpenMachine
 from agent_backend.ports import Emit, EpisodeCommand, EpisodeStore, Intent
 from agent_backend.record import Record
 from agent_backend.refusals import check, check_steering, lapse_of, lapses
-from agent_backend.thinking import Patience
-from vocabulary.actions import CallTool, CallUser, Finish, RunCode, RunCommand
+from agent_backend.secret_confirmation import NO_SECRETS, SecretConfirmation, SecretRules
+from vocabulary.actions import ENDS, INFEASIBLE_ANSWER, CallTool, CallUser, Finish, Infeasible, RunCode, RunCommand
 from vocabulary.messages import (
     Accept,
     Acknowledged,
     Act,
     Autopilot,
     CallForHelp,
+    ConfirmSecrets,
     EpisodeState,
     FinishEpisode,
     Hurry,
@@ -51,19 +52,6 @@ INPUT_BATCH = 16
 """Commands of a takeover that are done in one go, at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one runner: commands that may wait, seconds until a machine is asked for again, how many replies in a
-    row that are no action become steps of the autopilot (where a person is there, it gives the wheel back at once), and
-    those of its parts."""
-
-    inbox: int = 32
-    warm_again: float = 2.0
-    lapses: int = 0
-    acting: ActingLimits = field(default_factory=ActingLimits)
-    patience: Patience = field(default_factory=Patience)
-
-
 class EpisodeRunner:
     """Applies commands to one machine in the order they arrive, and asks for proposals in between.
 
@@ -77,17 +65,19 @@ class EpisodeRunner:
         open_machine: OpenMachine,
         current_policy: CurrentPolicy,
         emit: Emit,
-        limits: Limits = Limits(),
+        limits: Limits = DEFAULT_LIMITS,
+        secrets: SecretRules = NO_SECRETS,
     ) -> None:
         self._store = store
         self._limits = limits
         self._record = Record(store, emit)
+        self._secrets = SecretConfirmation(self._record, secrets)
         self._acting = Acting(self._record, store, limits.acting, self._think_ahead)
         read = self._acting.pictures.read
         self._offers = Offers(self._record, store, current_policy, read, limits.patience, self.wake)
         within, again = limits.acting.reach, limits.warm_again
         self._opening = Opening(self._record, store, self._acting, open_machine, self.wake, within=within, again=again)
-        self._inbox: deque[tuple[EpisodeCommand, Emit]] = deque()
+        self._inbox = CommandInbox(limits.inbox)
         self._stirred = asyncio.Event()
         self._stopping = False
         self._hurrying: asyncio.Task[None] | None = None
@@ -96,13 +86,13 @@ class EpisodeRunner:
             (lambda: bool(self._lost), self._fail),
             (lambda: self._opening.done, self._opening.begin),
             (lambda: self._offers.moved, self._offers.void),
-            (lambda: bool(self._inbox) and isinstance(self._inbox[0][0], TakeoverInput), self._take_inputs),
+            (lambda: isinstance(self._inbox.first, TakeoverInput), self._take_inputs),
             (lambda: bool(self._inbox), self._take_command),
             (lambda: is_due(self._acting.rests_at), self._acting.close_gesture),
             (lambda: is_due(self._acting.glance_at), self._acting.glance),
             (lambda: self._offers.answered, self._offers.take),
             (lambda: self._offers.noted, self._offers.take_note),
-            (lambda: self.state.autopilot and bool(self.state.proposals), self._steer),
+            (lambda: self.state.autopilot and bool(self.state.proposals) and not self._secrets.waiting, self._steer),
             (lambda: is_due(self._offers.ask_at), self._offers.ask),
         )
         """What may be waiting, most urgent first, and who sees to it."""
@@ -129,19 +119,19 @@ class EpisodeRunner:
         elif isinstance(command, Hurry):
             self._hurry()
             await reply(Acknowledged(command_id=command.command_id))
-        elif (place := self._place_of(command)) is not None:
-            self._inbox[place] = (command, reply)
-        elif len(self._inbox) >= self._limits.inbox:
-            await reply(refusal(command, "queue_full", "too many commands are waiting"))
         else:
-            self._inbox.append((command, reply))
-            if isinstance(command, Act) and self._only_settles(command):
-                self._hurry()
-            self.wake()
+            await self._queue(command, reply)
 
-    def _place_of(self, command: EpisodeCommand) -> int | None:
-        """Index in the inbox of an equal command, or None. A resent command replaces it."""
-        return next((place for place, (waiting, _) in enumerate(self._inbox) if waiting == command), None)
+    async def _queue(self, command: EpisodeCommand, reply: Emit) -> None:
+        try:
+            is_new = self._inbox.add(command, reply)
+        except CommandRefused as error:
+            return await reply(refusal(command, error.code, str(error)))
+        if not is_new:
+            return
+        if isinstance(command, Act) and self._only_settles(command):
+            self._hurry()
+        self.wake()
 
     def _only_settles(self, command: Act) -> bool:
         """Whether all that this act has to wait for is a screen that comes to rest: a program at work is not cut by
@@ -201,11 +191,11 @@ class EpisodeRunner:
         if self._acting.hand is not None:
             await self._acting.hand.close()
         while self._inbox:
-            command, reply = self._inbox.popleft()
+            command, reply = self._inbox.take()
             await reply(refusal(command, "not_running", CLOSING))
 
     async def _take_command(self) -> None:
-        command, reply = self._inbox.popleft()
+        command, reply = self._inbox.take()
         acknowledged = Acknowledged(command_id=command.command_id)
         digest = digest_of(command)
         intent, note = None, ""
@@ -213,6 +203,7 @@ class EpisodeRunner:
             if await self._taken_before(command, digest):
                 return await reply(acknowledged)
             check(self.state, command)
+            await self._secrets.check(command)
             if isinstance(command, Act | Accept):
                 intent = await self._begin_act(command, digest)
             else:
@@ -229,8 +220,8 @@ class EpisodeRunner:
         """A takeover's inputs that came while the last ones were done are done together: so a hand that is faster
         than the machine is never far ahead of it."""
         taken: list[tuple[TakeoverInput, Emit]] = []
-        while self._inbox and isinstance(command := self._inbox[0][0], TakeoverInput) and len(taken) < INPUT_BATCH:
-            _, reply = self._inbox.popleft()
+        while isinstance(command := self._inbox.first, TakeoverInput) and len(taken) < INPUT_BATCH:
+            _, reply = self._inbox.take()
             try:
                 if await self._taken_before(command, digest_of(command)):
                     await reply(Acknowledged(command_id=command.command_id))
@@ -275,6 +266,7 @@ class EpisodeRunner:
                 return command.reason
             case LeaveEpisode():
                 await self._acting.close_gesture()
+                await self._acting.release_held_inputs(command.command_id)
                 await self._end(status="left", outcome=LEFT_AS[command.how])
                 return command.reason
             case CallForHelp():
@@ -283,6 +275,8 @@ class EpisodeRunner:
             case SetPace():
                 await self._set_pace(command.rate)
                 return f"pace {command.rate:g}"
+            case ConfirmSecrets():
+                return await self._secrets.answer(command)
             case _:
                 await self._turn_wheel(command)
         return ""
@@ -320,6 +314,8 @@ class EpisodeRunner:
         self._offers.hush()
         if not command.on:
             await self._acting.close_gesture(command.thought)
+        else:
+            await self._acting.release_held_inputs(command.command_id)
         self._acting.thought = command.thought if command.on else ""
         await self._record.change(takeover=command.on, autopilot=False)
 
@@ -344,7 +340,7 @@ class EpisodeRunner:
 
     async def _act(self, intent: Intent) -> None:
         """Carry an intent out. Who waits to act next gets no settle in between."""
-        settle = not any(isinstance(command, Act) for command, _ in self._inbox)
+        settle = not self._inbox.holds(Act)
         await self._acting.act(intent, settle=settle)
         await self._offers.tell_asked()
         if self.state.status == "running":
@@ -354,13 +350,16 @@ class EpisodeRunner:
         """Some actions speak to the runner; done once, however often it is called."""
         if isinstance(step.action, Finish):
             await self._finish("success", step.action.answer)
+        elif isinstance(step.action, Infeasible):
+            await self._finish("infeasible", "")
         elif isinstance(step.action, CallUser) and not self.state.help_requested:
             await self._record.change(help_requested=True)
 
     async def _finish(self, outcome: Outcome, answer: str) -> None:
         """End with the annotator's outcome, and the verifier's beside it."""
         self._offers.hush()
-        verdict = await self._acting.held.judge(answer)
+        await self._acting.release_held_inputs(f"end-{len(self.state.steps)}")
+        verdict = await self._acting.held.judge(INFEASIBLE_ANSWER if outcome == "infeasible" else answer)
         await self._end(status="finished", outcome=outcome, answer=answer, verdict=verdict)
 
     async def _end(self, **fields: object) -> None:
@@ -370,7 +369,7 @@ class EpisodeRunner:
     def _think_ahead(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about a step that is still being stored, unless something else comes first anyway."""
         self._offers.renew()
-        over = isinstance(steps[-1].action, Finish) or self.state.takeover or self.state.status != "running"
+        over = isinstance(steps[-1].action, ENDS) or self.state.takeover or self.state.status != "running"
         if not over and not self._inbox:
             self._offers.ask_about(steps, observation)
 
@@ -384,6 +383,8 @@ class EpisodeRunner:
             if lapse is None:
                 return await self._record.change(autopilot=False)
             return await self._acting.lapse(best, lapse)
+        if await self._secrets.hold(best):
+            return None
         said = {"thought": best.thought, "action": best.action, "proposal_id": best.id}
         intent = self._acting.intent(command_id=f"auto-{best.id}", actor="policy", decision="auto", **said)
         await self._acting.begin(intent, best.id)

@@ -5,9 +5,12 @@ ApplicationError            every refusal of the web app: a stable `code`, a mes
 ├── Forbidden               403
 ├── NotFound                404, also where telling would say that something exists
 ├── Conflict                409, with a code of its own
+├── VersionUnsupported      412
 ├── TooLarge                413
 ├── Invalid                 422
-└── TooMany                 429
+├── TooMany                 429
+├── ChecksumMismatch        460, the status of the tus protocol
+└── DiskFull                507
 """
 
 import errno
@@ -47,6 +50,11 @@ class Conflict(ApplicationError):
     code = "conflict"
 
 
+class VersionUnsupported(ApplicationError):
+    status = 412
+    code = "version_unsupported"
+
+
 class TooLarge(ApplicationError):
     status = 413
     code = "too_large"
@@ -60,6 +68,11 @@ class Invalid(ApplicationError):
 class TooMany(ApplicationError):
     status = 429
     code = "too_many"
+
+
+class ChecksumMismatch(ApplicationError):
+    status = 460
+    code = "checksum_mismatch"
 
 
 class DiskFull(ApplicationError):

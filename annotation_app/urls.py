@@ -16,6 +16,7 @@ from annotation_app.fleet.api import router as fleet
 from annotation_app.flywheel.api import router as flywheel
 from annotation_app.health.api import router as health
 from annotation_app.imports.api import router as imports
+from annotation_app.imports.uploads_api import router as uploads
 from annotation_app.judges.api import router as judges
 from annotation_app.live.api import router as live
 from annotation_app.live.inside import router as inside
@@ -33,7 +34,8 @@ from annotation_app.webhooks.api import router as webhooks
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, inside, episodes, recordings, exports),
-    *(imports, catalogue, feed, judges, reviews, reports, fleet, notices, webhooks, retention, design, flywheel),
+    *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, notices, webhooks, retention, design),
+    flywheel,
 )
 for router in ROUTERS:
     api.add_router("", router)

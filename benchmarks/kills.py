@@ -19,7 +19,7 @@ from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import print_figures, say
 from benchmarks.parts.kills import tally
 from benchmarks.parts.kills.annotators import Annotator
-from benchmarks.parts.kills.rage import Rage
+from benchmarks.parts.kills.schedule import KillSchedule
 from benchmarks.parts.kills.stack import now, stack
 
 KINDS = ("terminal", "terminal", "terminal", "desktop", "browser", "browser")
@@ -33,16 +33,16 @@ ACTS = {"terminal": 60, "desktop": 60, "browser": 20}
 """Acts of an episode. A browser whose engine or page ended does them all again."""
 MACHINES = 12
 WARM_SECONDS = 300.0
-SETTLE_SECONDS = 60.0
-"""Longest wait for the last episodes and for every machine to be free."""
+SETTLE_SECONDS = 120.0
+"""Longest wait for the last episodes."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./pilothouse bench kills")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kills", type=int, default=KILLS)
+    parser.add_argument("--seed", type=int, default=1, help="of the order of kills and of what annotators do")
+    parser.add_argument("--kills", type=int, default=KILLS, help="how many, kills and freezes together")
     parser.add_argument("--long", action="store_true", help=f"{LONG_KILLS} kills")
-    parser.add_argument("--only", nargs="+", default=[], help="names of victims")
+    parser.add_argument("--only", nargs="+", default=[], help="names of victims, as in `kills_by_victim`")
     parser.add_argument("--keep", type=Path, help="a folder for data and logs, which is left there")
     given = parser.parse_args()
     kills = LONG_KILLS if given.long else given.kills
@@ -66,25 +66,25 @@ async def measure(folder: Path, seed: int, kills: int, seconds: float, only: lis
             for each in platform.people
         ]  # fmt: skip
         whole = await platform.claimable("terminal", MACHINES)
-        rage = Rage(platform, people, chance)
+        schedule = KillSchedule(platform, people, chance)
         async with in_background(platform.witnesses.look_again(), *(each.work() for each in people)) as tasks:
             await _all_act(people)
             began = now()
-            await rage.run(kills, seconds, only)
+            await schedule.run(kills, seconds, only)
             took = now() - began
             for person in people:
                 person.over = True
-            await asyncio.wait(tasks[1:], timeout=2 * SETTLE_SECONDS)
+            await asyncio.wait(tasks[1:], timeout=SETTLE_SECONDS)
         say("the last episodes have ended; every machine is claimed")
+        by_victim = Counter(each.victim for each in schedule.deaths)
         figures = {
-            "kills": rage.kills,
-            "kills_by_victim": dict(sorted(Counter(each.victim for each in rage.deaths).items())),
-            "victims": len({each.victim for each in rage.deaths}),
-            "victim_names": sorted({each.victim for each in rage.deaths}),
-            "not_there": dict(rage.not_there),
+            "kills": schedule.kills,
+            "victims": len(by_victim),
+            "kills_by_victim": dict(sorted(by_victim.items())),
+            "not_there": dict(schedule.not_there),
             "seconds": round(took, 1),
-            **tally.counted(platform, people, rage.deaths),
-            **tally.recovery(rage.deaths),
+            **tally.counted(platform, people, schedule.deaths),
+            **tally.recovery(schedule.deaths),
             "capacity": whole,
             "capacity_leaked": whole - await platform.claimable("terminal", MACHINES),
         }
@@ -92,12 +92,12 @@ async def measure(folder: Path, seed: int, kills: int, seconds: float, only: lis
 
 
 async def _all_act(people: list[Annotator]) -> None:
-    """Wait until everybody has a machine and has acted. Raises TimeoutError."""
+    """Wait until each annotator has a machine and has acted. Raises TimeoutError."""
     end = now() + WARM_SECONDS
     while any(each.steps == 0 for each in people):
         if now() > end:
             idle = "; ".join(f"{each.name} ({each.kind}) {each.idle}" for each in people if not each.steps)
-            raise TimeoutError(f"nobody could act: {idle}")
+            raise TimeoutError(f"these annotators could not act: {idle}")
         await asyncio.sleep(0.1)
 
 

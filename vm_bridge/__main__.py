@@ -79,6 +79,7 @@ def redis_of(config: Config) -> Redis:
         decode_responses=True,
         socket_timeout=REDIS_TIMEOUT,
         socket_connect_timeout=2,
+        driver_info=None,  # `CLIENT SETINFO` is no command of the bridge's Redis user
     )
     return Redis.from_pool(connections)
 

@@ -10,10 +10,12 @@ from vocabulary.inputs import MAX_TEXT, Text
 from vocabulary.inputs import Click as Click
 from vocabulary.inputs import DoubleClick as DoubleClick
 from vocabulary.inputs import Drag as Drag
+from vocabulary.inputs import DragPath as DragPath
 from vocabulary.inputs import Gesture as Gesture
 from vocabulary.inputs import InputEvent as InputEvent
 from vocabulary.inputs import LongPress as LongPress
 from vocabulary.inputs import MiddleClick as MiddleClick
+from vocabulary.inputs import MouseClick as MouseClick
 from vocabulary.inputs import MouseDown as MouseDown
 from vocabulary.inputs import MouseUp as MouseUp
 from vocabulary.inputs import MoveTo as MoveTo
@@ -23,10 +25,12 @@ from vocabulary.inputs import PressKeys as PressKeys
 from vocabulary.inputs import Release as Release
 from vocabulary.inputs import RightClick as RightClick
 from vocabulary.inputs import Scroll as Scroll
+from vocabulary.inputs import ScrollBy as ScrollBy
 from vocabulary.inputs import Swipe as Swipe
 from vocabulary.inputs import TimedInput as TimedInput
 from vocabulary.inputs import TripleClick as TripleClick
 from vocabulary.inputs import TypeText as TypeText
+from vocabulary.inputs import Zoom as Zoom
 from vocabulary.inputs import off_screen as off_screen
 from vocabulary.inputs import points_of as points_of
 
@@ -206,6 +210,12 @@ class CallTool(Frozen):
     arguments: Annotated[JsonObject, AfterValidator(json_within(MAX_ARGUMENTS))] = {}
 
 
+class Screenshot(Frozen):
+    """Ask for the screen as it is now; nothing is done to the machine."""
+
+    kind: Literal["screenshot"] = "screenshot"
+
+
 class Finish(Frozen):
     """Say that the task is done, with the answer it asked for, if any."""
 
@@ -218,6 +228,13 @@ class CallUser(Frozen):
 
     kind: Literal["call_user"] = "call_user"
     message: Text = ""
+
+
+class Infeasible(Frozen):
+    """Say that the task cannot be done, and why: an end of its own, neither a failure nor a call for the user."""
+
+    kind: Literal["infeasible"] = "infeasible"
+    reason: Text = ""
 
 
 class NoAction(Frozen):
@@ -234,11 +251,14 @@ Action = Annotated[
     | TripleClick
     | RightClick
     | MiddleClick
+    | MouseClick
     | MoveTo
     | MouseDown
     | MouseUp
     | Drag
+    | DragPath
     | Scroll
+    | ScrollBy
     | TypeText
     | PressKeys
     | Press
@@ -266,8 +286,11 @@ Action = Annotated[
     | DownloadFile
     | RunCode
     | CallTool
+    | Screenshot
+    | Zoom
     | Finish
     | CallUser
+    | Infeasible
     | NoAction
     | Gesture,
     Field(discriminator="kind"),
@@ -282,5 +305,14 @@ ACTION_CLASSES: dict[str, type[Frozen]] = {
 }
 """Every action class by its kind."""
 
-CONTROL_KINDS = frozenset({"finish", "call_user"})
+CONTROL_KINDS = frozenset({"finish", "call_user", "infeasible"})
 """Actions that speak to the runner and never reach a machine."""
+
+OBSERVE_KINDS = ("screenshot", "zoom")
+"""Actions that ask to see, on every machine with a screen; they are answered with a look and never reach it."""
+
+ENDS = (Finish, Infeasible)
+"""Actions that end the episode."""
+
+INFEASIBLE_ANSWER = "FAIL"
+"""The answer a verifier is told where an attempt ends as infeasible: the word OSWorld's verifiers look for."""

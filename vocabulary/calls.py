@@ -48,7 +48,10 @@ _TAGGED_POINT = re.compile(
 )
 """A point whose tags say where it ends, whatever quotes are missing."""
 _STRUCTURED = frozenset(
-    {"point", "start_box", "end_box", "start_point", "end_point", "direction", "time", "amount", "button", "timeout"}
+    (
+        *("point", "start_box", "end_box", "start_point", "end_point", "points", "direction", "time", "amount"),
+        *("button", "timeout", "clicks", "dx", "dy", "unit"),
+    )
 )
 """Arguments that hold no free text: their first closing quote ends them."""
 _ESCAPE = re.compile(

@@ -10,6 +10,7 @@ import warnings
 from dataclasses import dataclass
 
 from vocabulary.calls import Call, Unreadable
+from vocabulary.inputs import SCROLL_AXES
 
 Value = str | float | int | list[str | float | int]
 _MOST_STATEMENTS = 20
@@ -46,8 +47,14 @@ _CLICKS = {
     "rightClick": "right_single",
     "middleClick": "middle_click",
 }
-_BY_CLICKS = {(1, "left"): "click", (2, "left"): "left_double", (3, "left"): "triple_click"}
-_BY_BUTTON = {"left": "click", "right": "right_single", "middle": "middle_click"}
+_BUTTON_OF = {
+    "click": ("left", 1),
+    "left_double": ("left", 2),
+    "triple_click": ("left", 3),
+    "right_single": ("right", 1),
+    "middle_click": ("middle", 1),
+}
+_BY_CLICKS = {(clicks, button): name for name, (button, clicks) in _BUTTON_OF.items()}
 _PLAIN = {
     "moveTo": "move_to",
     "mouseDown": "mouse_down",
@@ -69,6 +76,11 @@ _PLAIN = {
     "call_user": "call_user",
 }
 _RENAMED = {"message": "content", "url": "content", "seconds": "time", "name": "app_name", "answer": "content"}
+ENDS_BY_STATUS = {
+    **dict.fromkeys(("success", "succeeded", "done"), "finished"),
+    **dict.fromkeys(("failure", "fail", "failed", "infeasible"), "infeasible"),
+}
+"""What a `terminate` with a status means."""
 _MODULES = {"pyautogui", "computer", "mobile", "browser", "tools", "time", ""}
 
 
@@ -165,6 +177,60 @@ def _value(node: ast.expr) -> Value:
 
 def _call_of(said: list[_Statement]) -> Call:
     """The one call that statements mean. Raises Unreadable."""
+    keys, inner = _held(said)
+    call = _unheld(inner)
+    if not keys:
+        return call
+    held = {"keys": " ".join("plus" if key == "+" else key for key in keys)}
+    arguments = dict(call.arguments)
+    if call.name in _BUTTON_OF:
+        button, clicks = _BUTTON_OF[call.name]
+        return Call("mouse_click", {**arguments, "button": button, "clicks": str(clicks), **held})
+    if call.name in ("mouse_click", "drag_path"):
+        return Call(call.name, {**arguments, **held})
+    if call.name == "drag":
+        points = f"{arguments.pop('start_point')}; {arguments.pop('end_point')}"
+        return Call("drag_path", {"points": points, **arguments, **held})
+    if call.name == "scroll":
+        way, amount = arguments.pop("direction"), int(arguments.pop("amount"))
+        axis, sign = SCROLL_AXES[way]
+        return Call("scroll_by", {**arguments, axis: str(sign * amount), "unit": "notches", **held})
+    raise Unreadable("several_actions", f"The code holds {len(said)} actions; one is expected.")
+
+
+def _held(said: list[_Statement]) -> tuple[list[str], list[_Statement]]:
+    """The keys that are held around one act, and the act; all of it where none are."""
+    keys: list[str] = []
+    while len(keys) < len(said) and said[len(keys)].function == "keyDown":
+        keys.append(_key_said(said[len(keys)]))
+    count = len(keys)
+    ends = [_key_said(one) for one in said[len(said) - count :] if one.function == "keyUp"]
+    if not count or len(said) <= 2 * count or ends != keys[::-1]:
+        return [], said
+    return keys, said[count : len(said) - count]
+
+
+def _key_said(said: _Statement) -> str:
+    return _text(said.arguments.get("key", ""))
+
+
+def _path(said: list[_Statement]) -> Call | None:
+    """A drag along several points: `moveTo`, `mouseDown`, `moveTo` …, `mouseUp`."""
+    names = [one.function for one in said]
+    if len(said) < 4 or names[:2] != ["moveTo", "mouseDown"] or names[-1] != "mouseUp":
+        return None
+    moves, buttons = [said[0], *said[2:-1]], (said[1].arguments, said[-1].arguments)
+    if any(one.function != "moveTo" for one in moves) or any({"x", "y"} & given.keys() for given in buttons):
+        return None
+    button, released = (_text(given.get("button", "left")) for given in buttons)
+    if button != released:
+        return None
+    return Call("drag_path", {"points": "; ".join(map(_point, moves)), "button": button})
+
+
+def _unheld(said: list[_Statement]) -> Call:
+    if path := _path(said):
+        return path
     if len(said) == 2 and said[0].function == "moveTo":
         first, second = said
         if second.function == "dragTo":
@@ -183,6 +249,8 @@ def _one(said: _Statement) -> Call:
         return Call(function, {name: _text(value) for name, value in arguments.items()})
     if function in _CLICKS:
         return _click(said)
+    if function == "dragTo":
+        return Call("drag_path", {"points": _point(said), "button": _text(arguments.get("button", "left"))})
     if function in ("scroll", "hscroll", "vscroll"):
         return _wheel(said)
     if function in ("hotkey", "press"):
@@ -209,13 +277,22 @@ def _point(said: _Statement) -> str:
 def _click(said: _Statement) -> Call:
     arguments = {name: value for name, value in said.arguments.items() if name not in ("x", "y", "clicks", "button")}
     name = _CLICKS[said.function]
+    button, clicks = _BUTTON_OF[name]
     if name == "click":
-        clicks, button = said.arguments.get("clicks", 1), _text(said.arguments.get("button", "left")).lower()
-        known = _BY_CLICKS.get((clicks, button)) if isinstance(clicks, int) else None
-        name = known or (_BY_BUTTON.get(button, "") if clicks == 1 else "")
-        if not name:
-            raise Unreadable("bad_value", f"No action is {_text(clicks)[:20]} clicks with the button {button[:20]}.")
-    return Call(name, {"point": _point(said), **{key: _text(value) for key, value in arguments.items()}})
+        button, clicks = _button_said(said)
+    if ({"x", "y"} & said.arguments.keys()) and (name := _BY_CLICKS.get((clicks, button), "")):
+        return Call(name, {"point": _point(said), **{key: _text(value) for key, value in arguments.items()}})
+    at = {"point": _point(said)} if {"x", "y"} & said.arguments.keys() else {}
+    more = {key: _text(value) for key, value in arguments.items()}
+    return Call("mouse_click", {**at, "button": button, "clicks": str(clicks), **more})
+
+
+def _button_said(said: _Statement) -> tuple[str, int]:
+    """The button of a click and how often it is pressed. Raises Unreadable."""
+    clicks, button = said.arguments.get("clicks", 1), _text(said.arguments.get("button", "left")).lower()
+    if not isinstance(clicks, int) or not 1 <= clicks <= 3 or button not in ("left", "middle", "right"):
+        raise Unreadable("bad_value", f"No action is {_text(clicks)[:20]} clicks with the button {button[:20]}.")
+    return button, clicks
 
 
 def _wheel(said: _Statement) -> Call:
@@ -240,11 +317,12 @@ def _keys(said: _Statement) -> Call:
 
 
 def _end(arguments: dict[str, Value]) -> Call:
-    """A success is the end; a failure is a call for help, since only a person says that a task cannot be done."""
+    """A success is the end, a failure says that the task cannot be done. Raises Unreadable for another status."""
     answer = {"content": _text(arguments["answer"])} if "answer" in arguments else {}
-    if _text(arguments.get("status", "success")).lower() == "success":
-        return Call("finished", answer)
-    return Call("call_user", answer or {"content": "I cannot do this task."})
+    status = _text(arguments.get("status", "success")).strip().lower()
+    if status not in ENDS_BY_STATUS:
+        raise Unreadable("bad_value", f"The status is success or failure, not “{status[:40]}”.")
+    return Call(ENDS_BY_STATUS[status], answer)
 
 
 def _text(value: Value) -> str:

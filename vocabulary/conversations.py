@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Literal
 
+from vocabulary.actions import Zoom
+from vocabulary.blobs import BlobRef
 from vocabulary.dialect import ChatMessage, ImagePart, TextPart
 from vocabulary.episodic import Memory
 from vocabulary.observations import BrowserPage, Observation
@@ -69,10 +71,14 @@ def conversation(
 ) -> tuple[ChatMessage, ...]:
     """The prompt, the steps as the assistant's own turns, the last `images` screens and the present one among them.
 
+    A part of the screen that the last step asked for stands before the present screen, in place of an older one.
+
     Raises ValueError for fewer than one image.
     """
     if images < 1:
         raise ValueError("a conversation shows at least the present screen")
+    part = _part_seen(steps[-1]) if steps and images > 1 else None
+    images -= part is not None
     begin = max(earlier + len(steps) - images + 1, 0)
     shown = -(-begin // stride) * stride - earlier  # pictures leave several at a time, counted from the beginning
     messages = [_message("user", TextPart(text=prompt))]
@@ -83,8 +89,19 @@ def conversation(
         if index >= shown:
             messages.append(_look_once(step.before, steps[index - 1] if index else None))
         messages.append(_once((id(step),), partial(_turn, turn, step)))
-    messages.append(_look_once(observation, steps[-1] if steps else None))
+    last = _look_once(observation, steps[-1] if steps else None)
+    messages.append(last if part is None else _with_part(last, part))
     return tuple(messages)
+
+
+def _part_seen(step: Step) -> BlobRef | None:
+    return step.after.attachment if isinstance(step.action, Zoom) and step.after is not None else None
+
+
+def _with_part(look: ChatMessage, part: BlobRef) -> ChatMessage:
+    return _message(
+        "user", TextPart(text="The part you asked for, and the whole screen:"), ImagePart(image=part), *look.content
+    )
 
 
 def _message(role: Literal["user", "assistant"], *parts: TextPart | ImagePart) -> ChatMessage:

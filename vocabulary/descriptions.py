@@ -32,6 +32,7 @@ class _Words:
         self.action = action
         self.at = points[0] if points else ""
         self.end = points[-1] if points else ""
+        self.points = points
 
     def quoted(self, field: str) -> str:
         line = str(getattr(self.action, field)).replace("\n", "⏎")
@@ -43,12 +44,20 @@ class _Words:
     def where(self, before: str = " at ", after: str = "") -> str:
         return f"{before}{self.at}{after}" if self.at else ""
 
+    def held(self, before: str = " with ", after: str = " held") -> str:
+        return f"{before}{' + '.join(self.action.keys)}{after}" if self.action.keys else ""
+
+    def through(self, word: str) -> str:
+        return word.join(self.points)
+
     def unless_left(self, text: str) -> str:
         return "" if self.action.button == "left" else text
 
 
 _UP_DOWN = {"up": "上", "down": "下", "left": "左", "right": "右"}
-_BUTTON = {"left": "左键", "middle": "中键", "right": "右键"}
+_BUTTON = {"left": "左键", "middle": "中键", "right": "右键", "back": "后退键", "forward": "前进键"}
+_TIMES = {1: "", 2: " twice", 3: " three times"}
+_PIXELS = {"pixels": "像素", "notches": "格"}
 
 _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
     "click": (lambda w: f"Click at {w.at}", lambda w: f"单击 {w.at}"),
@@ -68,6 +77,33 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
     "drag": (
         lambda w: f"Drag{w.unless_left(f' with the {w.action.button} button')} from {w.at} to {w.end}",
         lambda w: f"{w.unless_left(f'用{_BUTTON[w.action.button]}')}从 {w.at} 拖动到 {w.end}",
+    ),
+    "mouse_click": (
+        lambda w: (
+            f"Click{w.unless_left(f' the {w.action.button} button')}{_TIMES[w.action.clicks]}"
+            f"{w.where() or ' where the pointer is'}{w.held()}"
+        ),
+        lambda w: (
+            f"{w.held('按住 ', ' 键，')}在{w.where(' ', ' ') or '指针处'}"
+            f"用{_BUTTON[w.action.button]}点击 {w.action.clicks} 次"
+        ),
+    ),
+    "drag_path": (
+        lambda w: (
+            f"Drag{w.unless_left(f' with the {w.action.button} button')} "
+            f"{'from the pointer to' if len(w.points) == 1 else 'along'} {w.through(' → ')}{w.held()}"
+        ),
+        lambda w: (
+            f"{w.held('按住 ', ' 键，')}{w.unless_left(f'用{_BUTTON[w.action.button]}')}"
+            f"{'从指针处拖动到' if len(w.points) == 1 else '沿以下路径拖动：'} {w.through(' → ')}"
+        ),
+    ),
+    "scroll_by": (
+        lambda w: f"Scroll by ({w.action.dx}, {w.action.dy}) {w.action.unit}{w.where()}{w.held()}",
+        lambda w: (
+            f"{w.held('按住 ', ' 键，')}滚动 ({w.action.dx}, {w.action.dy}) {_PIXELS[w.action.unit]}"
+            f"{w.where('（', '）')}"
+        ),
     ),
     "scroll": (
         lambda w: f"Scroll {w.action.direction} by {w.action.amount}{w.where()}",
@@ -118,6 +154,11 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
     ),
     "run_code": (lambda w: f"Run the code {w.quoted('code')}", lambda w: f"运行代码{w.quoted('code')}"),
     "call_tool": (lambda w: f"Call the tool {w.quoted('name')}", lambda w: f"调用工具{w.quoted('name')}"),
+    "screenshot": (lambda w: "Look at the screen", lambda w: "查看屏幕"),
+    "zoom": (
+        lambda w: f"Look closer at the part from {w.at} to {w.end}",
+        lambda w: f"放大查看从 {w.at} 到 {w.end} 的区域",
+    ),
     "finish": (
         lambda w: f"Finish{w.after_colon(': ', 'answer')}",
         lambda w: f"完成任务{w.after_colon('：', 'answer')}",
@@ -125,6 +166,10 @@ _SENTENCES: dict[str, tuple[_Sentence, _Sentence]] = {
     "call_user": (
         lambda w: f"Ask the user{w.after_colon(': ', 'message')}",
         lambda w: f"询问用户{w.after_colon('：', 'message')}",
+    ),
+    "infeasible": (
+        lambda w: f"Say that the task cannot be done{w.after_colon(': ', 'reason')}",
+        lambda w: f"报告任务无法完成{w.after_colon('：', 'reason')}",
     ),
     "no_action": (
         lambda w: f"Say what nobody can do{w.after_colon(': ', 'said')}",

@@ -3,6 +3,7 @@
 from typing import Any
 
 from vocabulary.actions import Action, points_of
+from vocabulary.inputs import plain
 
 TOLERANCE = 5
 """How far apart two points may lie on either axis and still mean the same (pixels)."""
@@ -10,6 +11,7 @@ TOLERANCE = 5
 
 def equivalent(one: Action, other: Action, *, tolerance: int = TOLERANCE) -> bool:
     """Whether two actions are of one kind, name the same pixels within the tolerance, and say all else alike."""
+    one, other = plain(one), plain(other)
     points, others = list(points_of(one)), list(points_of(other))
     if not points:
         return one == other

@@ -5,13 +5,13 @@ policies were given, `images/<sha256>.json`. A folder is written
 under a name ending in `.tmp` and renamed when it is whole, so that a reader only meets finished ones.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
-from vocabulary.actions import UploadFile
+from vocabulary.actions import UploadFile, Zoom
 from vocabulary.base import Frozen, JsonObject
 from vocabulary.blobs import BlobRef, Sha256
 from vocabulary.trajectories import Trajectory
@@ -92,7 +92,15 @@ def images_in(paths: Iterable[str]) -> int:
 def pictures_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
     """Every picture a trajectory refers to, each once, in order."""
     looks = (look for step in trajectory.steps for look in (step.before, step.after) if look is not None)
-    return tuple(dict.fromkeys(look.screenshot for look in looks if look.screenshot is not None))
+    seen = [look.screenshot for look in looks if look.screenshot is not None]
+    return tuple(dict.fromkeys((*seen, *_parts_of(trajectory))))
+
+
+def _parts_of(trajectory: Trajectory) -> Iterator[BlobRef]:
+    """The parts of screens that were asked for: prompts show them as pictures."""
+    for step in trajectory.steps:
+        if isinstance(step.action, Zoom) and step.after is not None and step.after.attachment is not None:
+            yield step.after.attachment
 
 
 def files_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
@@ -101,7 +109,8 @@ def files_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:
     brought_in = (step.action.blob for step in trajectory.steps if isinstance(step.action, UploadFile))
     looks = (step.after for step in trajectory.steps if step.after is not None)
     came_out = (look.attachment for look in looks if look.attachment is not None)
-    return tuple(dict.fromkeys((*brought_in, *came_out)))
+    pictures = set(_parts_of(trajectory))
+    return tuple(dict.fromkeys(file for file in (*brought_in, *came_out) if file not in pictures))
 
 
 def prompts_of(trajectory: Trajectory) -> tuple[BlobRef, ...]:

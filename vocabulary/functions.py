@@ -25,11 +25,14 @@ from vocabulary.actions import (
     DoubleClick,
     DownloadFile,
     Drag,
+    DragPath,
     EditFile,
     Finish,
+    Infeasible,
     ListFiles,
     LongPress,
     MiddleClick,
+    MouseClick,
     MouseDown,
     MouseUp,
     MoveTo,
@@ -46,7 +49,9 @@ from vocabulary.actions import (
     RightClick,
     RunCode,
     RunCommand,
+    Screenshot,
     Scroll,
+    ScrollBy,
     Swipe,
     SwitchPage,
     TripleClick,
@@ -54,10 +59,12 @@ from vocabulary.actions import (
     TypeText,
     Wait,
     WriteFile,
+    Zoom,
 )
 from vocabulary.calls import Call, Unreadable
 from vocabulary.dialect import Screen
 from vocabulary.grids import Grid, thousandths, to_screen
+from vocabulary.inputs import MAX_NOTCHES
 from vocabulary.keys import key_named, keys_named
 
 _POINT_NAMES = ("point", "start_box", "start_point")
@@ -66,8 +73,6 @@ _NOT_POINT = re.compile(r"</?point>|<\|box_(?:start|end)\|>|</?bbox>|[()\[\]ï¼ˆï
 _NUMBER = re.compile(r"-?(?:\d{1,9}(?:\.\d{0,20})?|\.\d{1,20})")
 _LISTED = re.compile(r"\[\s*(['\"])[\w+ -]+\1(?:\s*,\s*\1[\w+ -]+\1)*\s*\]")
 """Keys as a list of texts."""
-_MOST_NOTCHES = 100
-"""Most a wheel turns in one action; models that mean "to the end" name thousands."""
 _STRIPPED = (
     " Where the server strips special tokens, points that are made of them are lost: "
     "have it send them (skip_special_tokens: false)."
@@ -124,6 +129,15 @@ class Arguments:
     def need_point(self, *names: str) -> Point:
         """A pixel, refused where none is given."""
         return self._pixel(self.need(*names))
+
+    def points(self) -> tuple[Point, ...]:
+        """Several pixels with `;` between them."""
+        return tuple(self._pixel(text) for text in self.need("points").split(";"))
+
+    def held(self) -> tuple[str, ...]:
+        """The keys that are down during an act."""
+        text = self.take("keys")
+        return _keys_of(text) if text and text.strip() else ()
 
     def seconds(self, default: float) -> float:
         """A duration; the function's own where none is given."""
@@ -207,9 +221,38 @@ def _scroll(arguments: Arguments) -> Action:
 
 
 def _notches(amount: str) -> str:
-    """A wheel's notches, as many as one action can hold."""
+    """A wheel's notches, as many as one action can hold; models that mean "to the end" name thousands."""
     text = amount.strip()
-    return str(_MOST_NOTCHES) if text.isdecimal() and len(text) < 10 and int(text) > _MOST_NOTCHES else text
+    return str(MAX_NOTCHES) if text.isdecimal() and len(text) < 10 and int(text) > MAX_NOTCHES else text
+
+
+def _mouse_click(arguments: Arguments) -> Action:
+    return MouseClick(
+        point=arguments.point(*_POINT_NAMES),
+        button=_choice(arguments.take("button") or "left"),
+        clicks=_whole(arguments.take("clicks") or "1"),
+        keys=arguments.held(),
+    )
+
+
+def _drag_path(arguments: Arguments) -> Action:
+    points, button = arguments.points(), _choice(arguments.take("button") or "left")
+    return DragPath(points=points, button=button, keys=arguments.held())
+
+
+def _scroll_by(arguments: Arguments) -> Action:
+    return ScrollBy(
+        point=arguments.point(*_POINT_NAMES),
+        dx=_whole(arguments.take("dx") or "0"),
+        dy=_whole(arguments.take("dy") or "0"),
+        unit=_choice(arguments.take("unit") or "pixels"),
+        keys=arguments.held(),
+    )
+
+
+def _whole(text: str) -> Any:
+    """A whole number, which the action's own type checks."""
+    return text.strip()
 
 
 def _type(arguments: Arguments) -> Action:
@@ -219,14 +262,16 @@ def _type(arguments: Arguments) -> Action:
 
 
 def _hotkey(arguments: Arguments) -> Action:
-    text = arguments.need("key", "keys")
+    return PressKeys(keys=_keys_of(arguments.need("key", "keys")))
+
+
+def _keys_of(text: str) -> tuple[str, ...]:
     if _LISTED.fullmatch(text):
         text = " ".join(part.strip(" '\"") for part in text[1:-1].split(","))
     try:
-        keys = keys_named(text)
+        return keys_named(text)
     except ValueError as error:
         raise Unreadable("unknown_key", f"{error}.") from None
-    return PressKeys(keys=keys)
 
 
 def _key(arguments: Arguments) -> str:
@@ -291,7 +336,10 @@ READERS: dict[str, Callable[[Arguments], Action]] = {
     "hover": _at(MoveTo),
     "mouse_down": _mouse(MouseDown),
     "mouse_up": _mouse(MouseUp),
+    "mouse_click": _mouse_click,
     "drag": _drag,
+    "drag_path": _drag_path,
+    "scroll_by": _scroll_by,
     "select": _select,
     "scroll": _scroll,
     "swipe": lambda a: Swipe(start=a.need_point(*_POINT_NAMES), end=a.need_point(*_END_NAMES)),
@@ -318,8 +366,11 @@ READERS: dict[str, Callable[[Arguments], Action]] = {
     "download_file": lambda a: DownloadFile(path=a.need("path")),
     "run_code": _code,
     "call_tool": _call_tool,
+    "screenshot": lambda a: Screenshot(),
+    "zoom": lambda a: Zoom(start=a.need_point(*_POINT_NAMES), end=a.need_point(*_END_NAMES)),
     "finished": lambda a: Finish(answer=a.take("content") or ""),
     "call_user": lambda a: CallUser(message=a.take("content", "message") or ""),
+    "infeasible": lambda a: Infeasible(reason=a.take("content", "reason", "message") or ""),
 }
 """What each function means, in any of the grammars; arguments are taken by name."""
 

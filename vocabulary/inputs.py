@@ -5,9 +5,9 @@ else knows about scaling.
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from vocabulary.base import Frozen
 from vocabulary.keys import key_checked
@@ -15,12 +15,23 @@ from vocabulary.keys import key_checked
 MAX_TEXT = 20_000
 """Longest text one action may carry (characters)."""
 
+MAX_NOTCHES = 100
+"""Most a wheel turns in one action."""
+PIXELS_A_NOTCH = 100
+
 Pixel = Annotated[int, Field(ge=0, le=32_767)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=32), AfterValidator(key_checked)]
 """A key of `vocabulary.keys`; any spelling goes in, the canonical name is kept."""
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 Button = Literal["left", "middle", "right"]
+AnyButton = Literal["left", "middle", "right", "back", "forward"]
+"""`back` and `forward` are the buttons at a mouse's side."""
+HeldKeys = Annotated[tuple[Key, ...], Field(max_length=4)]
+"""Keys that are down during an act: pressed before it in this order, released after it in reverse."""
+Distance = Annotated[int, Field(ge=-20_000, le=20_000)]
 Direction = Literal["up", "down", "left", "right"]
+SCROLL_AXES = {"left": ("dx", -1), "right": ("dx", 1), "up": ("dy", -1), "down": ("dy", 1)}
+"""The axis and the sign of a scroll in each direction, as `ScrollBy` counts them."""
 
 
 class Point(Frozen):
@@ -102,7 +113,60 @@ class Scroll(Frozen):
     kind: Literal["scroll"] = "scroll"
     point: Point | None = None
     direction: Direction
-    amount: int = Field(default=5, ge=1, le=100)
+    amount: int = Field(default=5, ge=1, le=MAX_NOTCHES)
+
+
+class MouseClick(Frozen):
+    """Any click: at the pointer where no point is given, with any button, with keys held."""
+
+    kind: Literal["mouse_click"] = "mouse_click"
+    point: Point | None = None
+    button: AnyButton = "left"
+    clicks: int = Field(default=1, ge=1, le=3)
+    keys: HeldKeys = ()
+
+
+class DragPath(Frozen):
+    """Press at the first point, move along the others, release at the last, with keys held; with one point, the drag
+    begins at the pointer."""
+
+    kind: Literal["drag_path"] = "drag_path"
+    points: Annotated[tuple[Point, ...], Field(min_length=1, max_length=64)]
+    button: Button = "left"
+    keys: HeldKeys = ()
+
+
+class ScrollBy(Frozen):
+    """Scroll on both axes, in CSS pixels or wheel notches, with keys held; positive is right and down.
+
+    A machine whose wheel only has notches does pixels as the nearest number of notches of 100, at least one.
+    """
+
+    kind: Literal["scroll_by"] = "scroll_by"
+    point: Point | None = None
+    dx: Distance = 0
+    dy: Distance = 0
+    unit: Literal["pixels", "notches"] = "pixels"
+    keys: HeldKeys = ()
+
+    @model_validator(mode="after")
+    def _moves(self) -> Self:
+        if not self.dx and not self.dy:
+            raise ValueError("it scrolls by nothing")
+        if self.unit == "notches" and max(abs(self.dx), abs(self.dy)) > MAX_NOTCHES:
+            raise ValueError(f"it scrolls by more than {MAX_NOTCHES} notches")
+        return self
+
+
+class Zoom(Frozen):
+    """Ask for a part of the screen, enlarged; it comes back as the observation's attachment. Points stay those of the
+    whole screen."""
+
+    kind: Literal["zoom"] = "zoom"
+    start: Point
+    """One corner."""
+    end: Point
+    """The opposite one; the pixels of both belong to the part."""
 
 
 class TypeText(Frozen):
@@ -171,15 +235,53 @@ def points_of(action: Any) -> Iterator[Point]:
     if isinstance(action, Gesture):
         for timed in action.inputs:
             yield from points_of(timed.input)
-    elif isinstance(action, Drag | Swipe):
+    elif isinstance(action, Drag | Swipe | Zoom):
         yield action.start
         yield action.end
+    elif isinstance(action, DragPath):
+        yield from action.points
     elif isinstance(action, _At):
         yield Point(x=action.x, y=action.y)
-    elif isinstance(action, MouseDown | MouseUp | Scroll) and action.point is not None:
+    elif isinstance(action, MouseDown | MouseUp | Scroll | MouseClick | ScrollBy) and action.point is not None:
         yield action.point
 
 
 def off_screen(action: Any, width: int, height: int) -> Point | None:
     """The first pixel of an action that lies outside a screen of this size, if any."""
     return next((p for p in points_of(action) if p.x >= width or p.y >= height), None)
+
+
+_CLICKS: dict[tuple[AnyButton, int], type[_At]] = {
+    ("left", 1): Click,
+    ("left", 2): DoubleClick,
+    ("left", 3): TripleClick,
+    ("right", 1): RightClick,
+    ("middle", 1): MiddleClick,
+}
+
+
+def plain(action: Any) -> Any:
+    """The simplest action that says the same: a click, drag or scroll where nothing beyond it is asked for."""
+    match action:
+        case MouseClick(point=Point() as point, keys=()) if cls := _CLICKS.get((action.button, action.clicks)):
+            return cls(x=point.x, y=point.y)
+        case DragPath(points=(start, end), keys=()):
+            return Drag(start=start, end=end, button=action.button)
+        case ScrollBy(unit="notches", keys=()) if not (action.dx and action.dy):
+            way: Direction = ("left" if action.dx < 0 else "right") if action.dx else "up" if action.dy < 0 else "down"
+            return Scroll(point=action.point, direction=way, amount=abs(action.dx or action.dy))
+    return action
+
+
+def notches_of(action: ScrollBy) -> tuple[int, int]:
+    """How far a wheel of notches turns for it, to the right and down."""
+    if action.unit == "notches":
+        return action.dx, action.dy
+    return _notches(action.dx), _notches(action.dy)
+
+
+def _notches(pixels: int) -> int:
+    if not pixels:
+        return 0
+    count = min(max(1, round(abs(pixels) / PIXELS_A_NOTCH)), MAX_NOTCHES)
+    return count if pixels > 0 else -count

@@ -1,4 +1,4 @@
-"""The desk's wire: commands go up and events come down one WebSocket.
+"""The desk's wire: commands (`vocabulary.commands`) go up and events come down one WebSocket.
 
 Every command carries a `command_id` made by the client: a resend with the same body is answered from the
 record, with another body it is refused (`command_conflict`). Durable events carry the episode's `version`,
@@ -9,175 +9,41 @@ lost without harm.
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from vocabulary.actions import Action, InputEvent
+from vocabulary.actions import Action
 from vocabulary.base import Frozen
-from vocabulary.episodic import Memory, MemoryText
-from vocabulary.inputs import Text
-from vocabulary.observations import MAX_PACE, Observation, Verdict
+from vocabulary.commands import COMMAND as COMMAND
+from vocabulary.commands import Accept as Accept
+from vocabulary.commands import Act as Act
+from vocabulary.commands import Autopilot as Autopilot
+from vocabulary.commands import CallForHelp as CallForHelp
+from vocabulary.commands import Command as Command
+from vocabulary.commands import CommandId as CommandId
+from vocabulary.commands import ConfirmSecrets as ConfirmSecrets
+from vocabulary.commands import FinishEpisode as FinishEpisode
+from vocabulary.commands import Hurry as Hurry
+from vocabulary.commands import LeaveEpisode as LeaveEpisode
+from vocabulary.commands import MarkProposal as MarkProposal
+from vocabulary.commands import Pause as Pause
+from vocabulary.commands import Ping as Ping
+from vocabulary.commands import Reason as Reason
+from vocabulary.commands import Resample as Resample
+from vocabulary.commands import ReviseMemory as ReviseMemory
+from vocabulary.commands import SetPace as SetPace
+from vocabulary.commands import TakeControl as TakeControl
+from vocabulary.commands import Takeover as Takeover
+from vocabulary.commands import TakeoverInput as TakeoverInput
+from vocabulary.commands import Thought as Thought
+from vocabulary.commands import Undo as Undo
+from vocabulary.episodic import Memory
+from vocabulary.observations import Observation, Verdict
 from vocabulary.proposals import Mark, PolicyRef, Proposal
+from vocabulary.secrets import SecretRequest, SecretUse
 from vocabulary.steps import Step
 from vocabulary.tasks import Task
 from vocabulary.tools import Tool
 from vocabulary.trajectories import Branch, Outcome
-
-CommandId = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
-Thought = Annotated[str, StringConstraints(max_length=8_000)]
-Reason = Annotated[str, StringConstraints(max_length=2_000)]
-
-
-class _Command(Frozen):
-    command_id: CommandId
-
-
-class Act(_Command):
-    """Do this instead: an override. `proposal_id` names the candidate it started from, if any."""
-
-    type: Literal["act"] = "act"
-    action: Action
-    thought: Thought = ""
-    proposal_id: str | None = None
-
-
-class Accept(_Command):
-    """Do what a candidate says; another `thought` than its own makes it an edit."""
-
-    type: Literal["accept"] = "accept"
-    proposal_id: str
-    base_version: int = Field(ge=0)
-    """Number of steps the person saw when they accepted."""
-    thought: Thought | None = None
-
-
-class Resample(_Command):
-    """Ask the policy again."""
-
-    type: Literal["resample"] = "resample"
-
-
-class ReviseMemory(_Command):
-    """Put one of the policy's notes right; `through` names it."""
-
-    type: Literal["remember"] = "remember"
-    through: int = Field(ge=0)
-    text: MemoryText
-
-
-class MarkProposal(_Command):
-    """Judge a candidate that is not taken; None removes the mark."""
-
-    type: Literal["mark"] = "mark"
-    proposal_id: str
-    mark: Mark | None
-
-
-class FinishEpisode(_Command):
-    """End the episode with the annotator's own outcome (success, failure or infeasible)."""
-
-    type: Literal["finish"] = "finish"
-    outcome: Literal["success", "failure", "infeasible"]
-    answer: Text = ""
-    reason: Reason = ""
-
-
-class LeaveEpisode(_Command):
-    """Give the task back: skip it, release it for others, or report it broken."""
-
-    type: Literal["leave"] = "leave"
-    how: Literal["skip", "release", "broken"]
-    reason: Reason = ""
-
-
-class CallForHelp(_Command):
-    """Ask an admin to look; the episode goes on."""
-
-    type: Literal["help"] = "help"
-    message: Reason
-
-
-class Pause(_Command):
-    """Stop the clock without losing the lease; False goes on."""
-
-    type: Literal["pause"] = "pause"
-    on: bool
-
-
-class Autopilot(_Command):
-    """Let the policy act by itself, or stop it."""
-
-    type: Literal["autopilot"] = "autopilot"
-    on: bool
-
-
-class Takeover(_Command):
-    """Begin or end direct input; ending closes the gesture into a step with this thought."""
-
-    type: Literal["takeover"] = "takeover"
-    on: bool
-    thought: Thought = ""
-
-
-class TakeoverInput(_Command):
-    """Primitive inputs of a takeover, in order; moves are coalesced by the client."""
-
-    type: Literal["input"] = "input"
-    inputs: Annotated[tuple[InputEvent, ...], Field(min_length=1, max_length=64)]
-
-
-class TakeControl(_Command):
-    """Take the one control lease of this episode for this socket."""
-
-    type: Literal["control"] = "control"
-
-
-class Undo(_Command):
-    """Go back one step, where the machine can."""
-
-    type: Literal["undo"] = "undo"
-
-
-class SetPace(_Command):
-    """How fast the machine's own time goes between two acts: 0 stands still, as the policy sees it, 1 is real time."""
-
-    type: Literal["pace"] = "pace"
-    rate: Annotated[float, Field(ge=0, le=MAX_PACE)]
-
-
-class Hurry(_Command):
-    """Cut a settle short."""
-
-    type: Literal["hurry"] = "hurry"
-
-
-class Ping(Frozen):
-    """Measure the round trip and keep the leases alive."""
-
-    type: Literal["ping"] = "ping"
-    at: float
-
-
-Command = Annotated[
-    Act
-    | Accept
-    | Resample
-    | ReviseMemory
-    | MarkProposal
-    | FinishEpisode
-    | LeaveEpisode
-    | CallForHelp
-    | Pause
-    | Autopilot
-    | Takeover
-    | TakeoverInput
-    | TakeControl
-    | Undo
-    | SetPace
-    | Hurry
-    | Ping,
-    Field(discriminator="type"),
-]
-COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 
 EpisodeStatus = Literal["warming", "running", "paused", "finished", "left", "failed"]
 Control = Literal["mine", "other", "nobody"]
@@ -235,6 +101,11 @@ class EpisodeState(Frozen):
     autopilot: bool = False
     takeover: bool = False
     help_requested: bool = False
+    secret_requests: tuple[SecretRequest, ...] = ()
+    """What waits until the annotator confirms a policy's use of secrets: one at most. It concerns a proposal, and means
+    nothing once that is not on offer any more."""
+    secrets_confirmed: tuple[SecretUse, ...] = ()
+    """What was confirmed in this episode."""
     outcome: Outcome | None = None
     answer: str = ""
     verdict: Verdict | None = None
@@ -315,6 +186,8 @@ class EpisodeChanged(_Durable):
     autopilot: bool | None = None
     takeover: bool | None = None
     help_requested: bool | None = None
+    secret_requests: tuple[SecretRequest, ...] | None = None
+    secrets_confirmed: tuple[SecretUse, ...] | None = None
     outcome: Outcome | None = None
     answer: str | None = None
     verdict: Verdict | None = None

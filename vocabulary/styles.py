@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue, TypeAdapter
 
-from vocabulary.actions import Action, CallTool, Drag, LongPress, Point, Scroll
+from vocabulary.actions import Action, CallTool, Drag, DragPath, LongPress, MouseClick, Point, Scroll, ScrollBy
 from vocabulary.calls import Call
 from vocabulary.dialect import Screen
 from vocabulary.grids import Grid, to_grid
@@ -44,6 +44,10 @@ class Pen:
     def path(self, start: Point, end: Point) -> dict[str, str]:
         """The arguments that name where something begins and ends."""
         return {self.style.start: self._text(start), self.style.end: self._text(end)}
+
+    def along(self, pixels: tuple[Point, ...]) -> str:
+        """Several pixels in one text."""
+        return "; ".join(map(self._text, pixels))
 
     def _text(self, pixel: Point) -> str:
         return self.style.text(*to_grid(pixel, self.screen, self.style.grid(self.screen)))
@@ -80,6 +84,24 @@ def _scroll_call(action: Scroll, pen: Pen) -> Call:
     return Call("scroll", {**pen.at(action.point), "direction": action.direction, **_unusual(action, "amount")})
 
 
+def _mouse_click_call(action: MouseClick, pen: Pen) -> Call:
+    given = {**_unusual(action, "button"), **_unusual(action, "clicks"), **_held(action)}
+    return Call("mouse_click", {**pen.at(action.point), **given})
+
+
+def _drag_path_call(action: DragPath, pen: Pen) -> Call:
+    return Call("drag_path", {"points": pen.along(action.points), **_unusual(action, "button"), **_held(action)})
+
+
+def _scroll_by_call(action: ScrollBy, pen: Pen) -> Call:
+    given = {name: text for field in ("dx", "dy", "unit") for name, text in _unusual(action, field).items()}
+    return Call("scroll_by", {**pen.at(action.point), **given, **_held(action)})
+
+
+def _held(action: MouseClick | DragPath | ScrollBy) -> dict[str, str]:
+    return {"keys": hotkey_text(action.keys)} if action.keys else {}
+
+
 def _long_press_call(action: LongPress, pen: Pen) -> Call:
     return Call("long_press", {**pen.at(Point(x=action.x, y=action.y)), **_unusual(action, "seconds", "time")})
 
@@ -109,7 +131,10 @@ WRITERS: dict[str, _Write] = {
     "move_to": _point_call("move_to"),
     "mouse_down": _mouse_call("mouse_down"),
     "mouse_up": _mouse_call("mouse_up"),
+    "mouse_click": _mouse_click_call,
     "drag": _drag_call,
+    "drag_path": _drag_path_call,
+    "scroll_by": _scroll_by_call,
     "swipe": lambda action, pen: Call("scroll", pen.path(action.start, action.end)),
     "scroll": _scroll_call,
     "type_text": lambda action, pen: Call("type", {"content": action.text}),
@@ -135,7 +160,10 @@ WRITERS: dict[str, _Write] = {
     "download_file": lambda action, pen: Call("download_file", {"path": action.path}),
     "run_code": _run_call("run_code", "code"),
     "call_tool": _call_tool_call,
+    "screenshot": _bare_call("screenshot"),
+    "zoom": lambda action, pen: Call("zoom", pen.path(action.start, action.end)),
     "finish": lambda action, pen: Call("finished", _unusual(action, "answer", "content")),
     "call_user": lambda action, pen: Call("call_user", _unusual(action, "message", "content")),
+    "infeasible": lambda action, pen: Call("infeasible", _unusual(action, "reason", "content")),
 }
 """How each kind of action is called."""

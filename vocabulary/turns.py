@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 FUNCTION_NAMES = (
     *("click", "left_single", "left_double", "double_click", "triple_click", "right_single", "right_click"),
-    *("middle_click", "move_to", "hover", "mouse_down", "mouse_up", "drag", "select", "scroll", "swipe", "type"),
+    *("mouse_click", "drag_path", "scroll_by", "swipe", "type", "screenshot", "zoom"),
+    *("middle_click", "move_to", "hover", "mouse_down", "mouse_up", "drag", "select", "scroll"),
     *("hotkey", "press", "release", "wait", "navigate", "navigate_back", "switch_page", "close_page", "choose_files"),
     *("long_press", "open_app", "press_home", "press_back", "run_command", "type_terminal", "list_files", "read_file"),
-    *("write_file", "edit_file", "download_file", "run_code", "call_tool", "finished", "call_user"),
+    *("write_file", "edit_file", "download_file", "run_code", "call_tool", "finished", "call_user", "infeasible"),
 )
 """Every function that `vocabulary.functions` reads."""
 

@@ -7,7 +7,7 @@ from typing import Literal
 from agent_backend.annotator.desk import Desk
 from agent_backend.errors import DeskRefused
 from vm_bridge.machine import Advice
-from vocabulary.actions import Action, CallUser, Finish
+from vocabulary.actions import Action, CallUser, Finish, Infeasible
 from vocabulary.base import Frozen
 from vocabulary.equivalence import equivalent
 from vocabulary.messages import Accept, Act, FinishEpisode, LeaveEpisode
@@ -18,6 +18,8 @@ AIM = 24
 STALE = frozenset({"stale_accept", "unknown_proposal", "not_running", "queue_full", "in_takeover"})
 """Refusals after which somebody looks again: the desk had moved on."""
 
+Ending = Literal["success", "failure", "infeasible"]
+"""How the annotator itself ends an episode."""
 Ask = Callable[[], Awaitable[Advice | None]]
 
 
@@ -32,7 +34,7 @@ class Annotated(Frozen):
     """Steps the annotator did though candidates were offered."""
     shown: int = 0
     """Steps it did where nobody proposed."""
-    ended: Literal["success", "failure", "skipped", "ended"]
+    ended: Literal["success", "failure", "infeasible", "skipped", "ended"]
     """Its own word; `ended`: the episode ended without it."""
 
     @property
@@ -49,7 +51,7 @@ async def annotate(desk: Desk, ask: Ask, *, aim: int = AIM) -> Annotated:
         await desk.until(lambda: desk.steering or desk.state.status in ("finished", "left", "failed"))
         ended = desk.state.outcome if desk.state.status == "finished" else None
         if desk.state.status != "running":
-            known = ended if ended in ("success", "failure") else "ended"
+            known = ended if ended in ("success", "failure", "infeasible") else "ended"
             return Annotated(episode=desk.state.id, task=task.name or task.id, seed=task.seed, ended=known, **counts)
         try:
             kind = await _decide(desk, ask, aim)
@@ -65,7 +67,7 @@ async def annotate(desk: Desk, ask: Ask, *, aim: int = AIM) -> Annotated:
 
 async def _decide(
     desk: Desk, ask: Ask, aim: int
-) -> Literal["accepted", "overridden", "shown", "success", "failure", "skipped"]:
+) -> Literal["accepted", "overridden", "shown", "success", "failure", "infeasible", "skipped"]:
     """One decision, carried out; what it was."""
     page = desk.state.observation.page if desk.state.observation is not None else None
     if page is not None and (page.done or page.truncated):
@@ -79,6 +81,8 @@ async def _decide(
         return "skipped"
     if isinstance(advice.action, Finish):
         return await _finish(desk, "success")
+    if isinstance(advice.action, Infeasible):
+        return await _finish(desk, "infeasible")
     before, offered = len(desk.state.steps), desk.state.proposals
     chosen = agreed(offered, advice.action, aim)
     if chosen is not None:
@@ -101,7 +105,7 @@ def agreed(offered: tuple[Proposal, ...], action: Action, aim: int = AIM) -> Pro
     )
 
 
-async def _finish(desk: Desk, outcome: Literal["success", "failure"]) -> Literal["success", "failure"]:
+async def _finish(desk: Desk, outcome: Ending) -> Ending:
     await desk.send(FinishEpisode(command_id=_name(), outcome=outcome))
     return outcome
 

@@ -8,15 +8,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import LAPSES, fly
 from agent_backend.ports import Policy
 from agent_backend.refusals import lapses, page_of
-from agent_backend.runner import Limits
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 from vm_bridge.machine import Lease, Machine
-from vocabulary.actions import Finish
+from vocabulary.actions import ENDS
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import EpisodeState
 from vocabulary.steps import policies_of
@@ -115,7 +115,7 @@ def trajectory_of(store: MemoryStore) -> Trajectory:
     steps = tuple(step.model_copy(update={"actor": "policy", "decision": "auto"}) for step in state.steps)
     page = page_of(state)
     ended = (page is not None and page.done) or lapses(state) >= LAPSES
-    terminated = bool(steps) and (isinstance(steps[-1].action, Finish) or ended)
+    terminated = bool(steps) and (isinstance(steps[-1].action, ENDS) or ended)
     return Trajectory(
         id=state.id,
         task=state.task,

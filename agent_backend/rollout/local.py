@@ -5,10 +5,10 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from agent_backend.limits import Limits
 from agent_backend.rollout.attempt import Attempted, AttemptOn, attempt
 from agent_backend.rollout.options import policy_of
 from agent_backend.rollout.plan import Plan
-from agent_backend.runner import Limits
 from vm_bridge.client import BridgeClient
 from vocabulary.tasks import Task
 

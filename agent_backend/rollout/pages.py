@@ -8,8 +8,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from agent_backend.limits import Limits
 from agent_backend.rollout.attempt import Attempted, PolicyOn, flown
-from agent_backend.runner import Limits
 from vm_bridge.drivers.browser_machine import BrowserMachine
 from vm_bridge.errors import BridgeError
 from vm_bridge.hosts.browser import BrowserSandbox

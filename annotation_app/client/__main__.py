@@ -173,7 +173,7 @@ def _export(client: Pilothouse, asked: argparse.Namespace) -> int:
 
 
 def _import(client: Pilothouse, asked: argparse.Namespace) -> int:
-    started = client.import_start(asked.file, pool=asked.pool, form=asked.format)
+    started = client.import_start(asked.file, pool=asked.pool, form=asked.format, progress=_sent_progress())
     _tell(f"import {started.id}")
     try:
         ended = client.import_wait(started.id, _progress)
@@ -183,6 +183,20 @@ def _import(client: Pilothouse, asked: argparse.Namespace) -> int:
     if ended.refused:
         _refused_tell(client, started)
     return _print([ended])
+
+
+def _sent_progress() -> Callable[[int, int], None]:
+    """Tells each percent of an upload once."""
+    told = -1
+
+    def tell(received: int, size: int) -> None:
+        nonlocal told
+        percent = received * 100 // max(size, 1)
+        if percent != told:
+            told = percent
+            _tell(f"sent {percent}% of {size} bytes")
+
+    return tell
 
 
 def _refused_tell(client: Pilothouse, job: ImportOut) -> None:

@@ -127,6 +127,18 @@ class ImportOut(Answer):
     error: str
 
 
+class UploadOut(Answer):
+    """An unfinished upload; `offset` is where its next part begins, `part_bytes` the most that one may have."""
+
+    id: UUID
+    size: int
+    offset: int
+    sha256: str
+    pool: str
+    format: Literal["", "canonical", "atif", "agentnet"]
+    part_bytes: int
+
+
 class RefusalOut(Answer):
     """A row of an import that did not come in, and why; lines count from 1."""
 

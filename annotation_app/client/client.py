@@ -28,6 +28,7 @@ from annotation_app.client.answers import (
 from annotation_app.client.connection import Connection, token_read, url_read
 from annotation_app.client.errors import Damaged, ExportFailed, ImportFailed, NotFound, ServerFailed
 from annotation_app.client.folders import fetch, rows_check, unpack, zipped
+from annotation_app.client.uploads import Progress, upload_file
 from vocabulary.exports import TRAJECTORIES, Manifest
 from vocabulary.trajectories import Trajectory
 
@@ -141,13 +142,22 @@ class Pilothouse:
         finally:
             archive.unlink(missing_ok=True)
 
-    def import_start(self, file: Path, *, pool: str = "", form: str = "") -> ImportOut:
+    def import_start(
+        self, file: Path, *, pool: str = "", form: str = "", progress: Progress = lambda *_: None
+    ) -> ImportOut:
         """Upload a zip, a tar or lines of trajectories, or a folder, which is zipped first; docs/exports.md says of
-        which formats. Raises NothingToImport before anything is sent."""
+        which formats. The upload is in parts: one that broke off, also in an earlier process, is resumed.
+
+        Args:
+            progress: Hears how many bytes arrived, and of how many.
+
+        Raises:
+            NothingToImport: Before anything is sent.
+        """
         rows_check(file)
         with TemporaryDirectory() as aside:
             sent = zipped(file, Path(aside)) if file.is_dir() else file
-            return _read(ImportOut, self._connection.upload("/imports", sent, {"pool": pool, "format": form}))
+            return _read(ImportOut, upload_file(self._connection, sent, pool=pool, form=form, progress=progress))
 
     def import_wait(self, import_id: UUID, progress: Callable[[ImportOut], None] = lambda _: None) -> ImportOut:
         """The import when it is through; `progress` hears how far it is. Raises ImportFailed, also where no row came in

@@ -48,10 +48,11 @@ class Connection:
         """What became of a change. Raises Refused and Unreachable."""
         return self._call("POST", path, json=body if body is not None else {}, repeatable=repeatable)
 
-    def upload(self, path: str, file: Path, fields: Mapping[str, str]) -> Any:
-        """What became of a file that was sent; once. Raises Refused, Unreachable and OSError."""
-        with file.open("rb") as content:
-            return self._call("POST", path, files={"file": (file.name, content)}, data=fields, repeatable=False)
+    def send(
+        self, method: str, path: str, headers: Mapping[str, str], content: bytes = b"", *, repeatable: bool = False
+    ) -> httpx.Response:
+        """A call whose answer is in its headers. Raises Refused and Unreachable."""
+        return self._response(method, path, repeatable=repeatable, headers=headers, content=content)
 
     @contextmanager
     def stream(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:
@@ -66,6 +67,9 @@ class Connection:
             raise Unreachable(f"{self._http.base_url.host}: {error or type(error).__name__}") from error
 
     def _call(self, method: str, path: str, *, repeatable: bool, **call: Any) -> Any:
+        return _answer(self._response(method, path, repeatable=repeatable, **call))
+
+    def _response(self, method: str, path: str, *, repeatable: bool, **call: Any) -> httpx.Response:
         pauses = iter(PAUSES if repeatable else ())
         while True:
             wait = next(pauses, None)
@@ -76,7 +80,8 @@ class Connection:
                     raise Unreachable(f"{self._http.base_url.host}: {error or type(error).__name__}") from error
             else:
                 if response.status_code not in BUSY or wait is None:
-                    return _answer(response)
+                    _answer(response)
+                    return response
                 wait = _asked_for(response, wait)
             time.sleep(wait)
 

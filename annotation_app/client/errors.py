@@ -8,6 +8,7 @@ PilothouseError           every error of this package; `code` is stable
 │   ├── Forbidden         403: not for this person, or not within the token's scopes
 │   ├── NotFound          404
 │   ├── Conflict          409
+│   ├── TooLarge          413
 │   ├── Invalid           422
 │   ├── TooMany           429
 │   └── ServerFailed      5xx
@@ -72,6 +73,11 @@ class Invalid(Refused):
     code = "invalid"
 
 
+class TooLarge(Refused):
+    status = 413
+    code = "too_large"
+
+
 class TooMany(Refused):
     status = 429
     code = "too_many"
@@ -109,7 +115,7 @@ class SignatureWrong(PilothouseError):
 
 
 REFUSALS: dict[int, type[Refused]] = {
-    kind.status: kind for kind in (NotSignedIn, Forbidden, NotFound, Conflict, Invalid, TooMany)
+    kind.status: kind for kind in (NotSignedIn, Forbidden, NotFound, Conflict, TooLarge, Invalid, TooMany)
 }
 
 

@@ -19,6 +19,7 @@ from vocabulary.episodic import Memory
 from vocabulary.messages import PendingAct, Thinking
 from vocabulary.observations import Observation, Verdict
 from vocabulary.proposals import PolicyRef
+from vocabulary.secrets import SecretRequest, SecretUse
 from vocabulary.tools import Tool
 
 
@@ -36,6 +37,8 @@ class Desk(Frozen):
     thinking_error: str = ""
     autopilot: bool = False
     takeover: bool = False
+    secret_requests: tuple[SecretRequest, ...] = ()
+    secrets_confirmed: tuple[SecretUse, ...] = ()
     answer: str = ""
     verdict: Verdict | None = None
     branch_of: vocabulary.trajectories.Branch | None = None

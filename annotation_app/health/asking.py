@@ -146,8 +146,8 @@ def _database() -> Answer:
 
 def _redis() -> Answer:
     with Redis.from_url(settings.ENV.redis_url, socket_timeout=BOUND) as redis:
-        memory = redis.info("memory")
-    return checks.redis_of(int(memory["used_memory"]), int(memory.get("maxmemory", 0)))
+        memory, user = redis.info("memory"), str(redis.acl_whoami())
+    return checks.redis_of(int(memory["used_memory"]), int(memory.get("maxmemory", 0)), user)
 
 
 def _disk() -> Answer:

@@ -15,6 +15,8 @@ DAYS_LEFT = 3
 """A disk that is full in fewer days than this is told of."""
 CROWDED = 0.9
 """Of the connections, or of the memory, that there may be."""
+REDIS_OPERATOR = "default"
+"""The Redis user with every right. Programs that use it can read and change each other's keys."""
 BACKUP_OLD = 7 * 86_400.0
 
 
@@ -96,11 +98,12 @@ def database_of(size: int, connections: int, most: int) -> Answer:
     return Answer("warn", "connections_short", figures=figures) if crowded else Answer(figures=figures)
 
 
-def redis_of(used: int, most: int) -> Answer:
-    """`most` is 0 where nothing bounds its memory."""
+def redis_of(used: int, most: int, user: str) -> Answer:
+    """`most` is 0 where nothing bounds its memory; `user` is the web app's Redis user."""
     figures = {"bytes": float(used)} | ({"most": float(most)} if most else {})
-    crowded = most > 0 and used >= CROWDED * most
-    return Answer("warn", "memory_short", figures=figures) if crowded else Answer(figures=figures)
+    if most > 0 and used >= CROWDED * most:
+        return Answer("warn", "memory_short", figures=figures)
+    return Answer("warn", "redis_shared", figures=figures) if user == REDIS_OPERATOR else Answer(figures=figures)
 
 
 def backup_of(age: float | None, size: int) -> Answer:

@@ -34,6 +34,7 @@ Problem = Literal[
     "disk_filling",
     "connections_short",
     "memory_short",
+    "redis_shared",
     "draining",
     "not_heard",
     "no_backup",

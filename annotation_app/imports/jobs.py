@@ -33,3 +33,16 @@ def import_again(*, user: Any, import_id: UUID) -> ImportOut:
     services.import_retry(user=user, import_id=import_id)
     import_run_job.delay(str(import_id))
     return selectors.import_out(selectors.import_of(user=user, import_id=import_id))
+
+
+def import_uploaded(*, user: Any, upload_id: UUID, pool: str, form: str) -> ImportOut:
+    """Have a complete upload imported. Raises Forbidden, NotFound, Conflict and OSError."""
+    job = services.upload_finish(user=user, upload_id=upload_id, pool=pool, form=form)
+    import_run_job.delay(str(job.id))
+    return selectors.import_out(job)
+
+
+@app.task(name="imports.uploads_expire")
+def uploads_expire_job() -> None:
+    """Remove uploads that got no part for too long."""
+    services.uploads_expire()

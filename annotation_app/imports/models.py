@@ -42,11 +42,37 @@ class Import(models.Model):
     error = models.TextField(blank=True)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker began it")
     heard_at = models.DateTimeField(default=timezone.now, help_text="When it was queued, or its worker got further")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="What the upload must have; empty: not said")
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="imports"
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.id}"
+
+
+class Upload(models.Model):
+    """A file to import that arrives in parts. Once it is complete, an import of the same id takes its place.
+
+    `received` counts the bytes that are safely on the disk: it is raised after they were written.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploads")
+    name = models.CharField(max_length=200)
+    size = models.PositiveBigIntegerField(help_text="Bytes of the whole file")
+    received = models.PositiveBigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True, help_text="Of the whole file; empty: not said")
+    fingerprint = models.CharField(max_length=200, blank=True, help_text="How the client recognizes the file")
+    pool_name = models.CharField(max_length=100, blank=True)
+    format = models.CharField(max_length=16, blank=True)
+    expires_at = models.DateTimeField(db_index=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ("-created_at",)

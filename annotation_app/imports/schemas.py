@@ -20,6 +20,33 @@ class ImportIn(Frozen):
     format: ImportFormat = ""
 
 
+class UploadIn(ImportIn):
+    """A file that is to arrive in parts, as its `Upload-Metadata` describes it."""
+
+    filename: Annotated[str, StringConstraints(min_length=1, max_length=1_000)] = "upload"
+    sha256: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")] = ""
+    """Of the whole file; checked before it is imported."""
+    fingerprint: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
+    """Whatever the client needs to recognize the file when it resumes; not interpreted."""
+
+
+class UploadOut(Frozen):
+    """An upload in parts; `offset` is where the next part begins."""
+
+    id: UUID
+    name: str
+    size: int
+    offset: int
+    sha256: str
+    fingerprint: str
+    pool: str
+    format: ImportFormat
+    part_bytes: int
+    """Most bytes of one part."""
+    expires_at: datetime
+    created_at: datetime
+
+
 class ImportOut(Frozen):
     """An import job; `progress` runs from 0 to 1."""
 

@@ -4,15 +4,18 @@ from pathlib import Path
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.errors import NotFound
-from annotation_app.imports.models import Import
-from annotation_app.imports.schemas import ImportOut, RefusalOut, RefusalPage
+from annotation_app.imports.models import Import, Upload
+from annotation_app.imports.schemas import ImportOut, RefusalOut, RefusalPage, UploadOut
 
 LISTED = 100
 PAGE = 100
+PART_BYTES = 8 * 2**20
+"""Most bytes of one part of an upload; a process holds a part in memory while it is written."""
 
 
 def importer_check(user: User) -> None:
@@ -68,3 +71,50 @@ def import_folder(import_id: UUID) -> Path:
     """Where an upload lies while it is taken in."""
     folder: Path = settings.ENV.data / "imports" / str(import_id)
     return folder
+
+
+def upload_of(*, user: User, upload_id: UUID) -> Upload:
+    """One of the person's unfinished uploads. Raises Forbidden, and NotFound for those of others too."""
+    importer_check(user)
+    found = Upload.objects.filter(pk=upload_id, owner=user, expires_at__gt=timezone.now()).first()
+    if found is None:
+        raise NotFound("There is no such upload.")
+    return found
+
+
+def uploads_list(*, user: User) -> list[UploadOut]:
+    """The person's unfinished uploads, the newest first. Raises Forbidden."""
+    importer_check(user)
+    return [upload_out(one) for one in Upload.objects.filter(owner=user, expires_at__gt=timezone.now())]
+
+
+def upload_out(upload: Upload) -> UploadOut:
+    """An upload as it is shown."""
+    return UploadOut(
+        id=upload.id,
+        name=upload.name,
+        size=upload.size,
+        offset=upload_offset(upload),
+        sha256=upload.sha256,
+        fingerprint=upload.fingerprint,
+        pool=upload.pool_name,
+        format=upload.format,
+        part_bytes=PART_BYTES,
+        expires_at=upload.expires_at,
+        created_at=upload.created_at,
+    )
+
+
+def upload_file(upload_id: UUID) -> Path:
+    """Where the parts of an upload lie."""
+    file: Path = settings.ENV.data / "uploads" / str(upload_id)
+    return file
+
+
+def upload_offset(upload: Upload) -> int:
+    """Where the next part begins: what was received and is still on the disk."""
+    file = upload_file(upload.id)
+    moved = import_folder(upload.id) / "upload"
+    """A finished upload whose import was not stored yet, since the process ended in between."""
+    size = next((place.stat().st_size for place in (file, moved) if place.exists()), 0)
+    return min(upload.received, size)

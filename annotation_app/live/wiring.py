@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, cast
+from typing import cast
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
@@ -26,24 +26,22 @@ from annotation_app.episodes import selectors, services
 from annotation_app.episodes.publish import publish_live
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.schemas import IceServerOut
+from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine
 from annotation_app.live.store import DjangoStore
 from annotation_app.live.threads import in_database
 from annotation_app.policies.api_keys import api_key_for
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_note
-from annotation_app.tasks.secret_words import concealed, concealed_error, revealed
 from annotation_app.tasks.selectors import credentials_of
 from vm_bridge.client import BridgeClient
 from vm_bridge.errors import BridgeError, MachineGone, StaleLease, UnknownTask
 from vm_bridge.ice import ICE_SERVERS, ice_passes
 from vm_bridge.machine import Advice, Lease, Machine
-from vm_bridge.machine import Snapshot as MachineSnapshot
 from vm_bridge.tickets import PREVIEW_PARAMETER, StreamKind, TicketClaim, mint, preview_entrance
-from vocabulary.actions import Action
 from vocabulary.memory import Budget
 from vocabulary.messages import EpisodeState, Event
-from vocabulary.observations import Observation, Transition
+from vocabulary.observations import Observation
 from vocabulary.tasks import Task
 
 logger = logging.getLogger(__name__)
@@ -167,31 +165,6 @@ async def tasks_refused(image: str, tasks: Sequence[Task]) -> dict[str, str]:
     return refused
 
 
-class Discreet:
-    """A machine that gets what `secret:NAME` stands for; what it answers in words has the name again."""
-
-    def __init__(self, machine: Machine, values: Mapping[str, str]) -> None:
-        self._machine = machine
-        self._values = values
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._machine, name)
-
-    async def prepare(self, task: Task) -> Observation:
-        return concealed(await self._machine.prepare(task), self._values)
-
-    async def observe(self, *, settle: bool = False) -> Observation:
-        return concealed(await self._machine.observe(settle=settle), self._values)
-
-    async def restore(self, snapshot: MachineSnapshot) -> Observation:
-        return concealed(await self._machine.restore(snapshot), self._values)
-
-    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
-        done = await self._machine.perform(command_id, revealed(action, self._values), settle=settle)
-        seen = {name: concealed(getattr(done, name), self._values) for name in ("before", "after")}
-        return done.model_copy(update={**seen, "error": concealed_error(done.error, self._values)})
-
-
 class Policies:
     """A client for each policy server in use, shared by the episodes that ask it."""
 
@@ -255,11 +228,13 @@ class Driver:
         self._policy: Policy | None = None
         self._server: PolicyServer | None = None
         self._stopping = False
+        self._secrets = EpisodeSecrets()
         self._runner = EpisodeRunner(
             DjangoStore(episode_id, token, tell=self._emit, stopping=lambda: self._stopping),
             self._open_machine,
             lambda: self._policy,
             self._emit,
+            secrets=self._secrets,
         )
 
     @property
@@ -331,8 +306,14 @@ class Driver:
         lease = await self._lease_again(stored.lease, state) or await self._allocate(stored)
         await self._keep_recording(lease)
         machine = self._bridge.machine(lease)
-        values = await in_database(credentials_of, pool=stored.pool)
-        return cast(Machine, Discreet(machine, values)) if values else machine
+        self._secrets.by_name = await in_database(credentials_of, pool=stored.pool)
+        if not self._secrets.by_name:
+            return machine
+        resumed = state.pending.command_id if state.pending else ""
+        return cast(Machine, SecretMaskingMachine(machine, self._secrets, self._seen, resumed=resumed))
+
+    def _seen(self) -> Observation | None:
+        return self.state.observation if self.state else None
 
     async def _lease_again(self, stored: str, state: EpisodeState) -> Lease | None:
         """The lease this episode had, where it stands; None where it may take another machine."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 
-IMPORTS = "4g"
-"""Largest archive of trajectories; the web app's own limit is below it."""
-UPLOADS = "32m"
-"""Largest file elsewhere: tasks, task graphs, files for a machine. The web app's own limits are below it."""
+PARTS = "9m"
+"""Largest part of an upload; the web app's own limit is below it."""
+UPLOADS = "33m"
+"""Largest file in one request: small imports, tasks, task graphs, files for a machine. The web app's own limits are
+below it."""
 BODY = "1m"
 """Largest request body anywhere else. It is held in memory, never spooled to a file."""
 CONNECTIONS = 1000
@@ -133,15 +134,14 @@ PAGES = """
             default_type application/json;
             return 401 '{{"code": "not_signed_in", "message": "Sign in first.", "extra": {{}}}}';
         }}
-        location = /api/imports {{
+        location ~ ^/api/imports/uploads/[0-9a-f-]+$ {{
             auth_request /signed-in;
             error_page 401 = @not-signed-in;
             proxy_pass http://web;
-            client_max_body_size {imports};
+            client_max_body_size {parts};
             proxy_request_buffering off;
-            proxy_read_timeout 10m;
         }}
-        location ~ ^/api/(pools/[0-9]+/tasks|design/graph|episodes/[0-9a-f-]+/uploads)$ {{
+        location ~ ^/api/(imports|pools/[0-9]+/tasks|design/graph|episodes/[0-9a-f-]+/uploads)$ {{
             auth_request /signed-in;
             error_page 401 = @not-signed-in;
             proxy_pass http://web;
@@ -214,7 +214,7 @@ def nginx_of(proxy: Proxy) -> str:
     sure = proxy.certificate is not None
     listening = {
         "name": proxy.name,
-        "imports": IMPORTS,
+        "parts": PARTS,
         "uploads": UPLOADS,
         "burst": 2 * REQUESTS_PER_SECOND,
         "sign_ins_burst": 5 * SIGN_INS_PER_SECOND,

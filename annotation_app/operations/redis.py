@@ -8,6 +8,7 @@ from pathlib import Path
 
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.programs import Program, Says
+from annotation_app.operations.redis_users import BRIDGE, OPERATOR, PLATFORM, user_lines
 
 HOST = "127.0.0.1"
 TOOLS = "redis-check-rdb"
@@ -21,18 +22,32 @@ class Redis:
     folder: Path
     port: int
     password: str
+    """Of the operator, who may do everything."""
+    platform_password: str = ""
+    """Of the web app and its workers. Without it and the bridge's, the operator is the only user."""
+    bridge_password: str = ""
 
     @property
     def url(self) -> str:
-        """What redis-py, channels_redis and Celery take."""
+        """The operator's address, as redis-py, channels_redis and Celery take it."""
         return f"redis://:{self.password}@{HOST}:{self.port}/0"
 
+    @property
+    def platform_url(self) -> str:
+        """The same for the web app and its workers."""
+        return f"redis://{PLATFORM}:{self.platform_password}@{HOST}:{self.port}/0"
+
+    @property
+    def bridge_url(self) -> str:
+        """The same for bridges and VNC gateways."""
+        return f"redis://{BRIDGE}:{self.bridge_password}@{HOST}:{self.port}/0"
+
     def create(self) -> None:
-        """Write its configuration; the password is there and not in the command line, which everybody can read."""
+        """Write its configuration; passwords are there and not in the command line, which everybody can read."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         self._configuration.write_text(
-            f"bind {HOST}\nport {self.port}\nrequirepass {self.password}\n"
+            f"bind {HOST}\nport {self.port}\n{self._users()}"
             f"dir {self.folder.absolute()}\nsave ''\nappendonly yes\nappendfsync everysec\ndaemonize no\n"
         )
 
@@ -43,6 +58,11 @@ class Redis:
             command=(str(binary(self.folder)), str(self._configuration.absolute())),
             ready=Says("Ready to accept connections"),
         )
+
+    def _users(self) -> str:
+        if not (self.platform_password and self.bridge_password):
+            return f"requirepass {self.password}\n"
+        return user_lines({OPERATOR: self.password, PLATFORM: self.platform_password, BRIDGE: self.bridge_password})
 
     @property
     def _configuration(self) -> Path:

@@ -21,6 +21,8 @@ class Secrets:
     django: str = field(default_factory=_fresh)
     bridge: str = field(default_factory=_fresh)
     redis: str = field(default_factory=_fresh)
+    redis_platform: str = field(default_factory=_fresh)
+    redis_bridge: str = field(default_factory=_fresh)
 
     @classmethod
     def kept_in(cls, file: Path) -> Self:

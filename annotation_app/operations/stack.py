@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,9 @@ TOOLS = ROOT / ".data" / "tools"
 """What all desktops of this installation have at /image/tools; its folders are named after what they are made of."""
 NANO = ROOT / "trainer" / "nano" / "checkpoint"
 """The bundled policy: a small model that works small screens from pixels."""
+
+WEB_ONLY = ("DJANGO_SETTINGS_MODULE", "PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_SECRET_KEY")
+"""Variables that no bridge gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class Stack:
 
     @property
     def redis(self) -> Redis:
-        return Redis(self.data / "redis", self.ports.redis, self.secrets.redis)
+        secrets = self.secrets
+        return Redis(self.data / "redis", self.ports.redis, secrets.redis, secrets.redis_platform, secrets.redis_bridge)
 
     def environment(self) -> dict[str, str]:
         """What every program reads; docs/wire.md names the variables."""
@@ -67,7 +72,7 @@ class Stack:
             "PILOTHOUSE_DATA": str(self.data.absolute()),
             "PILOTHOUSE_TOOLS": str(TOOLS),
             "PILOTHOUSE_DATABASE_URL": self.postgres.url,
-            "PILOTHOUSE_REDIS_URL": self.redis.url,
+            "PILOTHOUSE_REDIS_URL": self.redis.platform_url,
             "PILOTHOUSE_SECRET_KEY": self.secrets.django,
             "PILOTHOUSE_SECRET": self.secrets.bridge,
             "PILOTHOUSE_BRIDGE_BIND": f"{self.host}:{ports.bridge}",
@@ -81,6 +86,11 @@ class Stack:
             "PILOTHOUSE_WEB_ORIGINS": ",".join(f"http://{name}:{ports.web}" for name in names),
             "PILOTHOUSE_ALLOWED_HOSTS": ",".join(names),
         }
+
+    def bridge_environment(self) -> dict[str, str]:
+        """The same for the bridge and the VNC gateway: without what belongs to the web app and its workers."""
+        shared = {name: value for name, value in self.environment().items() if name not in WEB_ONLY}
+        return {**shared, "PILOTHOUSE_REDIS_URL": self.redis.bridge_url}
 
     def storage(self) -> tuple[Program, ...]:
         """What must run before anything else; creates the folders these need."""
@@ -100,11 +110,11 @@ class Stack:
             ),
             self._python(
                 "bridge", "-m", "vm_bridge",
-                ready=Answers(f"http://{host}:{ports.bridge}/openapi.json"),
+                ready=Answers(f"http://{host}:{ports.bridge}/openapi.json"), environment=self.bridge_environment(),
             ),
             self._python(
                 "vnc", "-m", "vm_bridge.streams.vnc",
-                ready=Listens(host, ports.vnc),
+                ready=Listens(host, ports.vnc), environment=self.bridge_environment(),
             ),
             self._python(
                 "model", "-m", "agent_backend.scripted", "--host", LOOPBACK, "--port", str(ports.model),
@@ -135,11 +145,17 @@ class Stack:
             ),
         )
 
-    def _python(self, name: str, *arguments: str, ready: Answers | Listens | Says) -> Program:
+    def _python(
+        self,
+        name: str,
+        *arguments: str,
+        ready: Answers | Listens | Says,
+        environment: Mapping[str, str] | None = None,
+    ) -> Program:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
         return Program(
             name=name,
             command=(sys.executable, *arguments),
             ready=ready,
-            environment={**self.environment(), "PYTHONPATH": path},
+            environment={**(self.environment() if environment is None else environment), "PYTHONPATH": path},
         )

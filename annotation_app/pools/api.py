@@ -17,6 +17,8 @@ from annotation_app.pools.schemas import (
     PoolChanges,
     PoolCreate,
     PoolRow,
+    SecretHost,
+    SecretKind,
     TaskPage,
     UploadReport,
 )
@@ -44,9 +46,15 @@ class StopOut(Frozen):
 
 
 class CredentialIn(Frozen):
-    """What is typed where an act says `secret:NAME`."""
+    """What is typed where an act says `secret:NAME`, and what it is bound to. What is null stays as it is."""
 
-    value: Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"^[^\x00]*$")]
+    value: Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"^[^\x00]*$")] | None = None
+    kinds: Annotated[tuple[SecretKind, ...], Field(min_length=1)] | None = None
+    """Kinds of act that may use it; of a new secret `type_text` alone."""
+    hosts: Annotated[tuple[SecretHost, ...], Field(max_length=50)] | None = None
+    """Hosts of the page in front where it may be used; none: anywhere."""
+    confirm: bool | None = None
+    """Whether a person confirms its use where a policy proposes it. False needs hosts."""
 
 
 class SuiteIn(Frozen):
@@ -178,8 +186,9 @@ def pool_group_remove(request: HttpRequest, pool_id: PathId, group_id: PathId) -
 def credential_set(
     request: HttpRequest, pool_id: PathId, name: Annotated[CredentialName, Path()], body: CredentialIn
 ) -> Status[None]:
-    """Keep a value that tasks may have typed."""
-    services.credential_set(user=user_of(request), pool_id=pool_id, name=name, value=body.value)
+    """Keep a value that tasks may have typed, or change what it is bound to."""
+    rules = body.model_dump(exclude={"value"}, exclude_none=True)
+    services.credential_set(user=user_of(request), pool_id=pool_id, name=name, value=body.value, rules=rules)
     return Status(204, None)
 
 

@@ -20,6 +20,40 @@ RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 CredentialName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 
 
+SecretKind = Literal[
+    "type_text",
+    "set_clipboard",
+    "type_terminal",
+    "run_command",
+    "run_code",
+    "write_file",
+    "edit_file",
+    "call_tool",
+    "navigate",
+]
+"""Kinds of act that can be allowed to use a secret."""
+_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+SecretHost = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True,
+        to_lower=True,
+        max_length=255,
+        pattern=rf"^(\*\.)?{_LABEL}(\.{_LABEL})*(:[0-9]{{1,5}})?$",
+    ),
+]
+"""`host` or `host:port`, with `*.` in front for all names below; the port only where it is not the scheme's own."""
+
+
+class CredentialRule(Frozen):
+    """What a secret is bound to."""
+
+    name: str
+    kinds: tuple[SecretKind, ...]
+    hosts: tuple[str, ...]
+    confirm: bool
+
+
 def _once(skills: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(set(skills)))
 
@@ -97,6 +131,8 @@ class PoolRow(Frozen):
     stop_reason: str
     opens_at: datetime | None
     credentials: tuple[str, ...]
+    """Names of the secrets."""
+    credential_rules: tuple[CredentialRule, ...]
     members: tuple[int, ...]
     groups: tuple[int, ...]
 

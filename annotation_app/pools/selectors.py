@@ -13,7 +13,17 @@ from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import OPEN_STATUSES
 from annotation_app.errors import Invalid, NotFound
-from annotation_app.pools.schemas import Board, GroupRow, PoolRow, PoolSettings, TaskCounts, TaskPage, TaskRow, Worker
+from annotation_app.pools.schemas import (
+    Board,
+    CredentialRule,
+    GroupRow,
+    PoolRow,
+    PoolSettings,
+    TaskCounts,
+    TaskPage,
+    TaskRow,
+    Worker,
+)
 from annotation_app.tasks.hours import opens_at
 from annotation_app.tasks.models import Pool, Task
 
@@ -72,6 +82,10 @@ def _rows(pools: Iterable[Pool]) -> tuple[PoolRow, ...]:
             stop_reason=pool.stop_reason,
             opens_at=None if pool.hours is None or (opens := opens_at(pool.hours, now)) <= now else opens,
             credentials=tuple(each.name for each in pool.credentials.all()),
+            credential_rules=tuple(
+                CredentialRule(name=each.name, kinds=each.kinds, hosts=each.hosts, confirm=each.confirm)
+                for each in pool.credentials.all()
+            ),
             members=tuple(person.pk for person in pool.members.all()),
             groups=tuple(group.pk for group in pool.groups.all()),
         )

@@ -1,6 +1,9 @@
 """Changing pools; each change is in the audit log."""
 
 import itertools
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.db import transaction
@@ -188,12 +191,34 @@ def pool_start(*, user: User, pool_id: int) -> None:
 
 
 @transaction.atomic(durable=True)
-def credential_set(*, user: User, pool_id: int, name: str, value: str) -> None:
-    """Keep a value that tasks may have typed as `secret:NAME`; it is shown to nobody. Raises Forbidden and NotFound."""
+def credential_set(
+    *, user: User, pool_id: int, name: str, value: str | None = None, rules: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    """Keep a value that tasks may have typed as `secret:NAME`. No page or answer shows it.
+
+    Args:
+        value: None keeps the value there is.
+        rules: The `kinds`, `hosts` and `confirm` of the credential that change.
+
+    Raises:
+        Invalid: `value_missing` for a new one without a value; `hosts_missing` where its use needs no confirmation and
+            it is bound to no host.
+        Forbidden, NotFound
+    """
     role_check(user, Role.ADMIN)
     pool = _locked(pool_id)
-    Credential.objects.update_or_create(pool=pool, name=name, defaults={"sealed": seal(value)})
-    audit_record(actor=user, verb="credential.set", subject=f"pool:{pool.pk}", details={"name": name})
+    credential = pool.credentials.filter(name=name).first() or Credential(pool=pool, name=name)
+    if value is not None:
+        credential.sealed = seal(value)
+    if not credential.sealed:
+        raise Invalid("A new secret needs a value.", code="value_missing")
+    for field, given in rules.items():
+        setattr(credential, field, list(given) if isinstance(given, tuple) else given)
+    if not credential.confirm and not credential.hosts:
+        raise Invalid("Name the hosts where a policy may use it without a person's word.", code="hosts_missing")
+    credential.save()
+    bound = {"kinds": credential.kinds, "hosts": credential.hosts, "confirm": credential.confirm}
+    audit_record(actor=user, verb="credential.set", subject=f"pool:{pool.pk}", details={"name": name, **bound})
 
 
 @transaction.atomic(durable=True)

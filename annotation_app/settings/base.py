@@ -126,6 +126,7 @@ CELERY_BEAT_SCHEDULE = {
     "catalogue-refresh": {"task": "catalogue.refresh", "schedule": 10.0, "options": {"expires": 10}},
     "exports-again": {"task": "exports.again", "schedule": 10.0, "options": {"expires": 10}},
     "imports-again": {"task": "imports.again", "schedule": 10.0, "options": {"expires": 10}},
+    "uploads-expire": {"task": "imports.uploads_expire", "schedule": 300.0, "options": {"expires": 300}},
     "reviews-stale": {"task": "reviews.stale", "schedule": 10.0, "options": {"expires": 10}},
     "webhooks-due": {"task": "webhooks.due", "schedule": 5.0, "options": {"expires": 5}},
     "notices-mail": {"task": "notices.mail", "schedule": 30.0, "options": {"expires": 30}},

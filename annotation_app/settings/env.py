@@ -87,6 +87,12 @@ class Environment(BaseModel):
     """Largest request body (bytes)."""
     import_limit: int = Field(default=4 * 1024**3, gt=0)
     """Largest file to import (bytes); unpacked it may have four times as many."""
+    uploads_per_person_bytes: int = Field(default=8 * 1024**3, gt=0)
+    """Bytes that the unfinished uploads of one person may have together."""
+    uploads_total_bytes: int = Field(default=64 * 1024**3, gt=0)
+    """Bytes that all unfinished uploads may have together."""
+    uploads_expire_hours: int = Field(default=24, gt=0)
+    """How long an unfinished upload is kept after its last part."""
 
     def list_of(self, name: str) -> list[str]:
         """A comma-separated field as a list."""

@@ -239,12 +239,22 @@ class Consent(models.Model):
         return f"{self.annotator} to {self.pool} {self.version}"
 
 
+def typing_alone() -> list[str]:
+    """The kinds of act that may use a secret unless an admin says otherwise."""
+    return ["type_text"]
+
+
 class Credential(models.Model):
     """A value that tasks of a pool may have typed as `secret:NAME`; kept as `annotation_app.sealing` seals it."""
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="credentials")
     name = models.CharField(max_length=64)
     sealed = models.TextField(editable=False)
+    kinds = ArrayField(models.CharField(max_length=32), default=typing_alone, help_text="Kinds of act that may use it")
+    hosts = ArrayField(
+        models.CharField(max_length=255), default=list, blank=True, help_text="Where it may be used; empty: anywhere"
+    )
+    confirm = models.BooleanField(default=True, help_text="A person confirms its use where a policy proposes it")
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:

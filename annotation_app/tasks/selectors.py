@@ -25,6 +25,7 @@ from annotation_app.tasks.models import (
 )
 from annotation_app.tasks.need import Counts, falls, weight_of
 from annotation_app.tasks.schemas import PoolSummary
+from annotation_app.tasks.secret_words import TaskSecret
 
 logger = logging.getLogger(__name__)
 
@@ -154,15 +155,17 @@ def pools_of(*, user: User) -> list[PoolSummary]:
     ]
 
 
-def credentials_of(*, pool: str) -> dict[str, str]:
-    """What tasks of the pool of this name may have typed, by name; one whose key is not there any more is left out."""
-    values = {}
-    for name, sealed in Credential.objects.filter(pool__name=pool).values_list("name", "sealed"):
+def credentials_of(*, pool: str) -> dict[str, TaskSecret]:
+    """The secrets of the pool of this name, by name; one whose key is not there any more is left out."""
+    secrets = {}
+    for each in Credential.objects.filter(pool__name=pool):
         try:
-            values[name] = unseal(sealed)
+            value = unseal(each.sealed)
         except ValueError as error:
-            logger.error("the credential %s of %s cannot be used: %s", name, pool, error)
-    return values
+            logger.error("the credential %s of %s cannot be used: %s", each.name, pool, error)
+            continue
+        secrets[each.name] = TaskSecret(value, frozenset(each.kinds), tuple(each.hosts), each.confirm)
+    return secrets
 
 
 def revision_of(pool: Pool, episode_id: UUID) -> PolicyRevision | None:

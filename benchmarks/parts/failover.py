@@ -21,7 +21,9 @@ from psycopg import connect
 
 from annotation_app.operations.ports import free_ports
 from annotation_app.operations.proxy import Proxy, nginx_of
+from annotation_app.operations.redis_users import BRIDGE
 from annotation_app.operations.running import running
+from annotation_app.operations.secrets import Secrets
 from annotation_app.operations.stack import ROOT
 from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile, say
@@ -231,6 +233,12 @@ def _nginx(folder: Path, at: str, webs: list[Web]) -> Iterator[None]:
         process.wait(30)
 
 
+def _as_bridge(folder: Path, url: str) -> str:
+    """The same Redis server's address for the bridge's user."""
+    password = Secrets.kept_in(folder / "storage" / "secrets.json").redis_bridge
+    return f"redis://{BRIDGE}:{password}@{url.rpartition('@')[2]}"
+
+
 @contextlib.asynccontextmanager
 async def _bridge(folder: Path, host: FakeHost, environment: dict[str, str]) -> AsyncIterator[str]:
     """A bridge in this process, over machines whose acts can be read."""
@@ -238,8 +246,8 @@ async def _bridge(folder: Path, host: FakeHost, environment: dict[str, str]) -> 
     listener = server.config.bind_socket()
     url = f"http://{LOOPBACK}:{listener.getsockname()[1]}"
     config = Config(
-        secret=environment["PILOTHOUSE_SECRET"], redis_url=environment["PILOTHOUSE_REDIS_URL"], bridge_url=url,
-        data=folder,
+        secret=environment["PILOTHOUSE_SECRET"], redis_url=_as_bridge(folder, environment["PILOTHOUSE_REDIS_URL"]),
+        bridge_url=url, data=folder,
     )  # fmt: skip
     server.config.app = bridge_app(config, host)
     try:

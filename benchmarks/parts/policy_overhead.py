@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 import httpx
 
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.policy.openai import Endpoint, OpenAIPolicy, Sampling
-from agent_backend.runner import EpisodeRunner, Limits
+from agent_backend.runner import EpisodeRunner
 from benchmarks.parts.concurrency import in_background
 from benchmarks.parts.figures import percentile
 from vm_bridge.drivers.fake import FakeSandbox

@@ -17,20 +17,26 @@ from vocabulary.actions import (
     Click,
     DoubleClick,
     Drag,
+    DragPath,
     Finish,
+    Infeasible,
+    MouseClick,
     Navigate,
     Point,
+    Press,
     PressKeys,
     RightClick,
     RunCode,
     RunCommand,
     Scroll,
+    ScrollBy,
     TypeText,
     Wait,
     WriteFile,
 )
 from vocabulary.dialect import Dialect, Parsed, Screen, Unparsed
 from vocabulary.dialects import dialect_named, dialect_names
+from vocabulary.inputs import AnyButton
 
 Fate = Literal["read", "read or refused", "refused"]
 Verdict = Literal["exact", "refused", "another"]
@@ -177,6 +183,9 @@ def measure(count: int, seed: int = 0) -> dict[str, object]:
     }
 
 
+BUTTONS: tuple[AnyButton, ...] = ("left", "middle", "right", "back", "forward")
+
+
 def _case(name: str, luck: random.Random) -> Case:
     dialect, screen = dialect_named(name), luck.choice(SCREENS)
     action = _action(dialect, screen, luck)
@@ -200,7 +209,7 @@ def _action(dialect: Dialect, screen: Screen, luck: random.Random) -> Action:
     def point() -> Point:
         return Point(x=luck.randrange(screen.width), y=luck.randrange(screen.height))
 
-    text = luck.choice(TEXTS)
+    text, held = luck.choice(TEXTS), luck.choice(((), ("ctrl",), ("shift", "alt")))
     choices: tuple[Callable[[], Action], ...] = (
         lambda: Click(**point().model_dump()),
         lambda: DoubleClick(**point().model_dump()),
@@ -209,6 +218,12 @@ def _action(dialect: Dialect, screen: Screen, luck: random.Random) -> Action:
         lambda: Scroll(
             point=point(), direction=luck.choice(("up", "down", "left", "right")), amount=luck.randint(1, 100)
         ),
+        lambda: MouseClick(
+            point=luck.choice((None, point())), button=luck.choice(BUTTONS), clicks=luck.randint(1, 3), keys=held
+        ),
+        lambda: DragPath(points=tuple(point() for _ in range(luck.randint(1, 4))), keys=held),
+        lambda: ScrollBy(point=point(), dx=luck.randint(-2_000, 2_000), dy=luck.randint(1, 2_000), keys=held),
+        lambda: Press(key="shift"),
         lambda: TypeText(text=text),
         lambda: PressKeys(
             keys=tuple(luck.sample(("ctrl", "shift", "alt", "c", "-", "+", "pagedown", "f5"), luck.randint(1, 3)))
@@ -220,6 +235,7 @@ def _action(dialect: Dialect, screen: Screen, luck: random.Random) -> Action:
         lambda: Navigate(url="https://example.org/?q=a&b='c'"),
         lambda: Finish(answer=text),
         lambda: CallUser(message=text),
+        lambda: Infeasible(reason=text),
     )
     while (action := luck.choice(choices)()).kind not in dialect.kinds:
         continue

@@ -157,6 +157,8 @@ export const snapshot = (running: boolean): Snapshot => ({
     autopilot: false,
     takeover: false,
     help_requested: false,
+    secret_requests: [],
+    secrets_confirmed: [],
     outcome: running ? null : "success",
     answer: "",
     verdict: null,

@@ -1,7 +1,8 @@
 """The vocabulary's acts, done to the active page of a session in the page's own time: always in the same way."""
 
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from urllib.parse import urljoin, urlsplit
 
 from vm_bridge.browser.errors import ScriptFailed
@@ -15,8 +16,10 @@ from vocabulary.actions import (
     ClosePage,
     DoubleClick,
     Drag,
+    DragPath,
     Gesture,
     MiddleClick,
+    MouseClick,
     MouseDown,
     MouseUp,
     MoveTo,
@@ -28,6 +31,7 @@ from vocabulary.actions import (
     Release,
     RightClick,
     Scroll,
+    ScrollBy,
     SwitchPage,
     TripleClick,
     TypeText,
@@ -37,6 +41,7 @@ from vocabulary.keys import KEYS
 
 KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
+    *("mouse_click", "drag_path", "scroll_by"),
     *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "navigate", "navigate_back"),
     *("switch_page", "close_page", "choose_files", "gesture"),
 )
@@ -96,9 +101,11 @@ class Hands:
                     await self._move(action.point)
                 await self._button("pressed" if isinstance(action, MouseDown) else "released", action.button)
             case Drag():
-                await self._drag(action)
+                await self._drag((action.start, action.end), action.button)
             case Scroll():
                 await self._scroll(action)
+            case MouseClick() | DragPath() | ScrollBy():
+                await self._held(action)
             case _:
                 raise ActFailed("unsupported_action", f"a browser's hands cannot {action.kind}")
 
@@ -126,6 +133,31 @@ class Hands:
             case ClosePage():
                 await self._close(action.page)
 
+    async def _held(self, action: MouseClick | DragPath | ScrollBy) -> None:
+        """With keys down that were not, and up again whatever comes of it."""
+        held: list[str] = []
+        try:
+            for key in action.keys:
+                held.append(key)
+                await self._down(key)
+            await self._under_keys(action)
+        finally:
+            for key in reversed(held):
+                await self._up(key)
+
+    async def _under_keys(self, action: MouseClick | DragPath | ScrollBy) -> None:
+        match action:
+            case MouseClick():
+                self._at = action.point or self._at
+                await self._session.click(self._at.x, self._at.y, action.button, action.clicks, self._modifiers)
+            case DragPath(points=points):
+                await self._drag(points if len(points) > 1 else (self._at, *points), action.button)
+            case ScrollBy():
+                if action.point is not None:
+                    await self._move(action.point)
+                far = 1 if action.unit == "pixels" else NOTCH
+                await self._session.wheel(self._at.x, self._at.y, far * action.dx, far * action.dy, self._modifiers)
+
     async def _click(self, action: Click | DoubleClick | TripleClick | RightClick | MiddleClick) -> None:
         buttons: dict[str, Button] = {"right_click": "right", "middle_click": "middle"}
         button = buttons.get(action.kind, "left")
@@ -133,18 +165,18 @@ class Hands:
         self._at = Point(x=action.x, y=action.y)
         await self._session.click(action.x, action.y, button, times, self._modifiers)
 
-    async def _drag(self, action: Drag) -> None:
-        start, end = action.start, action.end
-        await self._move(start)
-        await self._button("pressed", action.button)
-        for step in range(1, DRAG_STEPS + 1):
-            await self._session.advance(FRAME_MS)
-            way = step / DRAG_STEPS
-            await self._move(
-                Point(x=round(start.x + (end.x - start.x) * way), y=round(start.y + (end.y - start.y) * way))
-            )
+    async def _drag(self, points: Sequence[Point], button: Button) -> None:
+        await self._move(points[0])
+        await self._button("pressed", button)
+        for start, end in pairwise(points):
+            for step in range(1, DRAG_STEPS + 1):
+                await self._session.advance(FRAME_MS)
+                way = step / DRAG_STEPS
+                await self._move(
+                    Point(x=round(start.x + (end.x - start.x) * way), y=round(start.y + (end.y - start.y) * way))
+                )
         await self._session.advance(FRAME_MS)
-        await self._button("released", action.button)
+        await self._button("released", button)
 
     async def _scroll(self, action: Scroll) -> None:
         width, height = self._session.size

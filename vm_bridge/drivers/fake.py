@@ -41,6 +41,7 @@ from vocabulary.tasks import Task
 
 KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
+    *("mouse_click", "drag_path", "scroll_by"),
     *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "set_clipboard", "get_clipboard"),
     *("gesture", *INSIDE_KINDS),
 )

@@ -1,6 +1,6 @@
 """A desktop behind OSWorld's in-guest server: the vocabulary's acts as PyAutoGUI's, and files through its API."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vm_bridge.drivers.failures import ActFailed
@@ -12,12 +12,14 @@ from vocabulary.actions import (
     DoubleClick,
     DownloadFile,
     Drag,
+    DragPath,
     EditFile,
     Gesture,
     GetClipboard,
     InputEvent,
     ListFiles,
     MiddleClick,
+    MouseClick,
     MouseDown,
     MouseUp,
     MoveTo,
@@ -29,15 +31,18 @@ from vocabulary.actions import (
     RightClick,
     RunCommand,
     Scroll,
+    ScrollBy,
     SetClipboard,
     TripleClick,
     TypeText,
     UploadFile,
     WriteFile,
 )
+from vocabulary.inputs import notches_of
 
 KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
+    *("mouse_click", "drag_path", "scroll_by"),
     *("drag", "scroll", "type_text", "press_keys", "press", "release", "wait", "gesture", "set_clipboard"),
     *("get_clipboard", "run_command", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
     "download_file",
@@ -113,14 +118,38 @@ def inputs_of(action: Action) -> list[Input]:
         case Drag():
             start, end = (action.start.x, action.start.y), (action.end.x, action.end.y)
             return [("drag", (start, end, action.button), 0.0)]
+        case MouseClick() | DragPath() | ScrollBy():
+            return _holding(action.keys, _under_keys(action))
         case PressKeys():
-            down: list[Input] = [("key_down", (key_named(key),), 0.0) for key in action.keys]
-            return [*down, *(("key_up", (key_named(key),), 0.0) for key in reversed(action.keys))]
+            return _holding(action.keys, [])
         case Gesture():
             return [one for timed in action.inputs for one in _primitive(timed.input, timed.at_ms / 1000)]
         case MoveTo() | MouseDown() | MouseUp() | Scroll() | Press() | Release():
             return _primitive(action, 0.0)
     raise AssertionError(f"{action.kind} is none of the kinds")
+
+
+def _holding(keys: Sequence[str], inputs: list[Input]) -> list[Input]:
+    down: list[Input] = [("key_down", (key_named(key),), 0.0) for key in keys]
+    return [*down, *inputs, *(("key_up", (key_named(key),), 0.0) for key in reversed(keys))]
+
+
+def _under_keys(action: MouseClick | DragPath | ScrollBy) -> list[Input]:
+    """Raises ActFailed for what PyAutoGUI cannot."""
+    match action:
+        case MouseClick(button="back" | "forward"):
+            raise ActFailed("unsupported_button", f"this machine's mouse has no button {action.button}")
+        case MouseClick():
+            click = {"button": action.button, "clicks": action.clicks, "interval": 0.05}
+            return [*_at(action.point, 0.0), ("click", click, 0.0)]
+        case DragPath(points=points):
+            start = [_to(points[0], 0.0)] if len(points) > 1 else []
+            along = [(point.x, point.y) for point in (points[1:] or points)]
+            return [*start, ("drag_along", (along, action.button), 0.0)]
+        case ScrollBy():
+            dx, dy = notches_of(action)
+            turns = [("right" if dx > 0 else "left", abs(dx)), ("down" if dy > 0 else "up", abs(dy))]
+            return [*_at(action.point, 0.0), *(("scroll", turn, 0.0) for turn in turns if turn[1])]
 
 
 def key_named(key: str) -> str:

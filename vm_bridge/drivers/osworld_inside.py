@@ -49,6 +49,17 @@ def place(given: str) -> str:
 def act(inputs: list[tuple[str, Any, float]]) -> None:
     """Primitive inputs in order: the name of one, its arguments, and when it is due (seconds after the first)."""
     gui = hands()
+    held: list[str] = []
+    try:
+        play(gui, inputs, held)
+    except BaseException:
+        for name in reversed(held):  # no key stays down because of what failed after it
+            key(gui, gui.keyUp, name)
+        raise
+
+
+def play(gui: Any, inputs: list[tuple[str, Any, float]], held: list[str]) -> None:
+    """Do them, and note in `held` which keys are down."""
     began = time.monotonic()
     for name, arguments, due in inputs:
         time.sleep(max(0.0, began + due - time.monotonic()))
@@ -56,10 +67,14 @@ def act(inputs: list[tuple[str, Any, float]]) -> None:
             notches(gui, *arguments)
         elif name == "drag":
             drag(gui, *arguments)
+        elif name == "drag_along":
+            drag_along(gui, *arguments)
         elif name == "key_down":
             key(gui, gui.keyDown, arguments[0])
+            held.append(arguments[0])
         elif name == "key_up":
             key(gui, gui.keyUp, arguments[0])
+            held[:] = [one for one in held if one != arguments[0]]
         else:
             getattr(gui, name)(**arguments)
 
@@ -88,9 +103,15 @@ def notches(gui: Any, direction: str, amount: int) -> None:
 
 def drag(gui: Any, start: list[int], end: list[int], button: str) -> None:
     gui.moveTo(*start)
+    drag_along(gui, [end], button)
+
+
+def drag_along(gui: Any, points: list[list[int]], button: str) -> None:
+    """From where the pointer is, along each of the points."""
     gui.mouseDown(button=button)
     try:
-        gui.moveTo(end[0], end[1], duration=0.5)
+        for x, y in points:
+            gui.moveTo(x, y, duration=0.5)
     finally:
         gui.mouseUp(button=button)
 

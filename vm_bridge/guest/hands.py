@@ -1,12 +1,16 @@
 """Pointer and keys, moved by PyAutoGUI; its gaps are filled by each system's own (`xhands`, `win32.hands`)."""
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyautogui
 
 BUTTONS = {"click": ("left", 1), "double_click": ("left", 2), "triple_click": ("left", 3)}
 BUTTONS |= {"right_click": ("right", 1), "middle_click": ("middle", 1)}
+SIDE_BUTTONS = ("back", "forward")
+PIXELS_A_NOTCH, MAX_NOTCHES = 100, 100
+"""As the vocabulary counts them, which a guest does not have."""
 DRAG_STEPS = 8
 TAKEN = 0.25
 """Longest wait within one act until the programs have taken a part of it (seconds)."""
@@ -42,6 +46,46 @@ class Hands:
             self._rest(TAKEN)
             pyautogui.click(action["x"], action["y"], button=button)
 
+    def _mouse_click(self, action: Action) -> None:
+        self._go(action["point"])
+        x, y = pyautogui.position()
+        with self._holding(action["keys"]):
+            if action["button"] in SIDE_BUTTONS:
+                for _ in range(action["clicks"]):
+                    self._side_click(action["button"])
+            else:
+                self._click({"x": x, "y": y}, action["button"], action["clicks"])
+
+    def _side_click(self, button: str) -> None:
+        """Press and release the button `back` or `forward`."""
+        raise NotImplementedError
+
+    def _scroll_by(self, action: Action) -> None:
+        """A wheel turns by notches."""
+        self._go(action["point"])
+        dx, dy = notches_of(action)
+        with self._holding(action["keys"]):
+            if dy:
+                self._turn("y", -dy)
+            if dx:
+                self._turn("x", dx)
+
+    def _turn(self, axis: str, notches: int) -> None:
+        """Turn a wheel where the pointer is; positive is up and right."""
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def _holding(self, keys: Sequence[str]) -> Iterator[None]:
+        """Keys that are down during an act, and up after it whatever comes of it."""
+        names = [name for key in keys for name in self._names(key)]
+        try:
+            for name in names:
+                self._down(name)
+            yield
+        finally:
+            for name in reversed(names):
+                self._up(name)
+
     def _move_to(self, action: Action) -> None:
         pyautogui.moveTo(action["x"], action["y"])
 
@@ -55,15 +99,27 @@ class Hands:
 
     def _drag(self, action: Action) -> None:
         """Programs begin a drag on motion and drop where they last saw it: they are given time to see it."""
-        (x, y), (to_x, to_y) = _point(action["start"]), _point(action["end"])
+        self._drag_along([_point(action["start"]), _point(action["end"])], action["button"])
+
+    def _drag_path(self, action: Action) -> None:
+        points = [_point(point) for point in action["points"]]
+        with self._holding(action["keys"]):
+            self._drag_along(points if len(points) > 1 else [pyautogui.position(), *points], action["button"])
+
+    def _drag_along(self, points: Sequence[tuple[int, int]], button: str) -> None:
+        (x, y), *others = points
         pyautogui.moveTo(x, y)
-        pyautogui.mouseDown(button=action["button"])
-        self._rest(TAKEN)
-        for step in range(1, DRAG_STEPS + 1):
-            pyautogui.moveTo(x + (to_x - x) * step // DRAG_STEPS, y + (to_y - y) * step // DRAG_STEPS)
-            if step in (1, DRAG_STEPS):
-                self._rest(TAKEN)
-        pyautogui.mouseUp(button=action["button"])
+        pyautogui.mouseDown(button=button)
+        try:
+            self._rest(TAKEN)
+            for to_x, to_y in others:
+                for step in range(1, DRAG_STEPS + 1):
+                    pyautogui.moveTo(x + (to_x - x) * step // DRAG_STEPS, y + (to_y - y) * step // DRAG_STEPS)
+                    if step in (1, DRAG_STEPS):
+                        self._rest(TAKEN)
+                x, y = to_x, to_y
+        finally:
+            pyautogui.mouseUp(button=button)
 
     def _press_keys(self, action: Action) -> None:
         names = [name for key in action["keys"] for name in self._names(key)]
@@ -94,6 +150,20 @@ class Hands:
         """To a point, or stay."""
         if point is not None:
             pyautogui.moveTo(*_point(point))
+
+
+def notches_of(action: Action) -> tuple[int, int]:
+    """How far the wheels turn for a scroll, to the right and down: pixels as the nearest number of notches."""
+    if action["unit"] == "notches":
+        return action["dx"], action["dy"]
+    return _notches(action["dx"]), _notches(action["dy"])
+
+
+def _notches(pixels: int) -> int:
+    if not pixels:
+        return 0
+    count = min(max(1, round(abs(pixels) / PIXELS_A_NOTCH)), MAX_NOTCHES)
+    return count if pixels > 0 else -count
 
 
 def _point(point: dict[str, int]) -> tuple[int, int]:

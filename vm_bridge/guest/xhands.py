@@ -3,10 +3,13 @@
 from collections.abc import Callable
 
 import pyautogui
-from Xlib import display
+from Xlib import X, display
+from Xlib.ext import xtest
 
 from vm_bridge.guest.hands import CONTROLS, Action, Hands
 from vm_bridge.guest.keyboard import Keyboard
+
+SIDE_BUTTON = {"back": 8, "forward": 9}
 
 
 class XHands(Hands):
@@ -18,8 +21,18 @@ class XHands(Hands):
         super().__init__(rest)
         # It would ask GNOME's settings whether the buttons are swapped.
         pyautogui.platformModule._mouse_is_swapped_setting = False
-        self._keyboard = Keyboard(display.Display(), rest)
+        self._display = display.Display()
+        self._keyboard = Keyboard(self._display, rest)
         self._exact = {character: self._is_exact(character) for character in map(chr, range(0x20, 0x7F))}
+
+    def _side_click(self, button: str) -> None:
+        """PyAutoGUI names none of the buttons at a mouse's side."""
+        for event in (X.ButtonPress, X.ButtonRelease):
+            xtest.fake_input(self._display, event, SIDE_BUTTON[button])
+        self._display.sync()
+
+    def _turn(self, axis: str, notches: int) -> None:
+        (pyautogui.vscroll if axis == "y" else pyautogui.hscroll)(notches)
 
     def _scroll(self, action: Action) -> None:
         self._go(action["point"])

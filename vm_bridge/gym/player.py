@@ -13,7 +13,7 @@ from vm_bridge.gym.runtime import Runtime
 from vm_bridge.hosts.browser import BrowserSandbox
 from vm_bridge.suites.bundled import WEB_SUITES
 from vm_bridge.suites.miniwob import MiniWob, instruction_read
-from vocabulary.actions import Action, Finish
+from vocabulary.actions import ENDS, INFEASIBLE_ANSWER, Action, Finish, Infeasible
 from vocabulary.observations import Observation
 from vocabulary.tasks import Task
 
@@ -64,7 +64,7 @@ class Player:
         assert self._task is not None, "reset comes first"
         self._steps += 1
         try:
-            if isinstance(action, Finish):
+            if isinstance(action, ENDS):
                 return await self._finished(self._sandbox, action)
             return await self._acted(self._sandbox, self._task, action)
         except BridgeError as failure:
@@ -91,9 +91,10 @@ class Player:
             info |= {"error": done.error.code, "error_text": done.error.message}
         return Turn(self._picture.copy(), reward, page.done, truncated, info)
 
-    async def _finished(self, sandbox: BrowserSandbox, action: Finish) -> Turn:
+    async def _finished(self, sandbox: BrowserSandbox, action: Finish | Infeasible) -> Turn:
         machine = sandbox.bind(FENCE)
-        verdict = await machine.evaluate(answer=action.answer)
+        answer = action.answer if isinstance(action, Finish) else INFEASIBLE_ANSWER
+        verdict = await machine.evaluate(answer=answer)
         info = self._info(await machine.observe())
         if verdict.success is None:
             raise VerifierFailed(verdict.reason)

@@ -71,7 +71,9 @@ class ViewOnlyHandler(ProxyRequestHandler):  # type: ignore[misc]
         if self.headers.get("Origin") not in config.web_origins:
             self._refuse("a page of another origin")
         self.runner = asyncio.Runner()
-        redis = Redis.from_url(config.redis_url, decode_responses=True, socket_timeout=5, socket_connect_timeout=2)
+        redis = Redis.from_url(
+            config.redis_url, decode_responses=True, socket_timeout=5, socket_connect_timeout=2, driver_info=None
+        )
         self.ledger = Ledger(redis)
         match = re.search(r"[?&]token=([^&]*)", self.path)
         try:

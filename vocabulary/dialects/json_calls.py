@@ -17,6 +17,7 @@ from vocabulary.families import FamilyDialect, Grammar, Reading
 from vocabulary.functions import point_of, read_action
 from vocabulary.grids import Grid, thousandths
 from vocabulary.styles import Style, write_action
+from vocabulary.tool_calls import TOOL_NAMES, arguments_as_text, as_json, canonical_call
 from vocabulary.turns import (
     Reply,
     begins_another,
@@ -65,7 +66,13 @@ TOOLS = {
 END = {
     "wait": _line("wait", "", 'Let 5 seconds pass, or as many as "time" says.'),
     "call_user": _line("call_user", CONTENT, "Ask the user."),
+    "infeasible": _line("infeasible", CONTENT, "The task cannot be done; content says why."),
     "finish": _line("finished", CONTENT, "The task is done; content is the answer, if one was asked for."),
+}
+
+LOOKS = {
+    "screenshot": _line("screenshot", "", "See the screen again."),
+    "zoom": _line("zoom", PATH, "See the part between two corners enlarged."),
 }
 
 DESKTOP = {
@@ -78,11 +85,23 @@ DESKTOP = {
     "mouse_down": _line("mouse_down", AT),
     "mouse_up": _line("mouse_up", AT),
     "drag": _line("drag", PATH),
+    "mouse_click": _line(
+        "mouse_click",
+        f'{AT}, "button": "back", "clicks": 1, "keys": "ctrl"',
+        "Any click: left, middle, right, back or forward, with keys held; at the pointer without a point.",
+    ),
+    "drag_path": _line("drag_path", '"points": [[x1, y1], [x2, y2], [x3, y3]]', '"keys" may be held.'),
+    "scroll_by": _line(
+        "scroll_by",
+        f'{AT}, "dx": 0, "dy": 300',
+        'Pixels to the right and down; "unit": "notches" counts notches; "keys" may be held.',
+    ),
     "scroll": _line("scroll", f'{AT}, "direction": "down or up or right or left"'),
     "press_keys": _line("hotkey", '"key": "ctrl c"', "A space between keys."),
     "press": _line("press", '"key": "ctrl"', "Press one key and hold it."),
     "release": _line("release", '"key": "ctrl"'),
     "type_text": _line("type", CONTENT, "A line break at the end submits."),
+    **LOOKS,
     **TOOLS,
     **END,
 }
@@ -110,48 +129,17 @@ PHONE = {
     "open_app": _line("open_app", '"app_name": "xxx"'),
     "press_home": _line("press_home"),
     "press_back": _line("press_back"),
+    **LOOKS,
     **END,
 }
 
 _POINTS = ("point", "start_point", "end_point")
-_NUMBERS = ("amount", "time", "timeout")
+_NUMBERS = ("amount", "time", "timeout", "clicks", "dx", "dy")
 _THOUGHTS = ("thought", "thoughts", "reasoning")
-_SUCCESSES, _FAILURES = ("success", "succeeded", "done"), ("failure", "fail", "failed", "infeasible")
-_PIXELS_A_NOTCH = 100
 _HEAD = re.compile(r'\{\s*"(?:thoughts?|reasoning|action|name|kind|function|arguments)"\s*:')
 _LABELS = re.compile(r"\A\s*Thought\s*[:：]\s*|(?:\A|(?<=\n))[ \t]*Action\s*[:：]\s*\Z")
 _SINGLE_QUOTES = re.compile(r"\{\s*'\w+'\s*:")
 _COMMA_TOO_MANY = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[}\]])', re.DOTALL)
-_NAMES = {
-    "left_click": "click",
-    "mouse_move": "move_to",
-    "key": "hotkey",
-    "press_key": "hotkey",
-    "type_text": "type",
-    "press_keys": "hotkey",
-    "terminate": "finished",
-    "finish": "finished",
-    "answer": "finished",
-    "left_mouse_down": "mouse_down",
-    "left_mouse_up": "mouse_up",
-    "key_down": "press",
-    "key_up": "release",
-    "open": "open_app",
-    "ask_user": "call_user",
-    "interact": "call_user",
-}
-"""What others call our functions."""
-_KEYS = {
-    "coordinate": "point",
-    "start": "start_point",
-    "end": "end_point",
-    "text": "content",
-    "answer": "content",
-    "url": "content",
-    "command": "content",
-    "code": "content",
-}
-_TOOLS_OF_OTHERS = ("computer_use", "mobile_use", "computer", "browser")
 _MOST_OBJECTS = 20
 
 
@@ -169,10 +157,10 @@ class JsonCalls:
         call = write_action(action, screen, self.style)
         name = _WRITTEN.get(action.kind, call.name)
         arguments = {key: _as_json(call.name, key, value) for key, value in call.arguments.items()}
-        return _dump({**_thinking(thought), "action": name, "arguments": arguments})
+        return as_json({**_thinking(thought), "action": name, "arguments": arguments})
 
     def tell(self, thought: str, summary: str) -> str:
-        return _dump({**_thinking(thought), "summary": summary})
+        return as_json({**_thinking(thought), "summary": summary})
 
     def read(self, text: str, screen: Screen) -> Reading:
         reply = unwrapped(text, _HEAD)
@@ -200,11 +188,9 @@ def _thinking(thought: str) -> dict[str, Any]:
     return {"thought": thought} if thought else {}
 
 
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _as_json(name: str, key: str, value: str) -> Any:
+    if key == "points":
+        return [[int(coordinate) for coordinate in point_of(each)] for each in value.split(";")]
     if key in _POINTS:
         return [int(coordinate) for coordinate in point_of(value)]
     if key in _NUMBERS or (name, key) == ("call_tool", "arguments"):
@@ -328,93 +314,13 @@ def _call_of(value: dict[str, Any]) -> Call:
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Unreadable("bad_arguments", "An action is a name, with an object of arguments.")
     arguments = dict(arguments)
-    if name in _TOOLS_OF_OTHERS and isinstance(arguments.get("action"), str):
+    of_tool = name in TOOL_NAMES and isinstance(arguments.get("action"), str)
+    if of_tool:
         name = arguments.pop("action")
-    name, arguments = _in_our_words(name, {key: item for key, item in arguments.items() if item is not None})
-    return Call(name, _arguments(name, arguments))
-
-
-def _in_our_words(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A call of a computer tool as one of `vocabulary.functions`. Raises Unreadable."""
-    if name in ("terminate", "finish") and "status" in given:
-        return _end({**given})
-    if name in ("scroll", "hscroll") and "pixels" in given and "direction" not in given:
-        return _wheel(name, {**given})
-    if name == "system_button":
-        return _button({**given})
-    if name == "left_click_drag" and "start_coordinate" in given:
-        return "drag", _renamed(given, start_coordinate="start_point", coordinate="end_point")
-    if name == "swipe" and "coordinate2" in given:
-        return "swipe", _renamed(given, coordinate="start_point", coordinate2="end_point")
-    name = _NAMES.get(name, name)
-    if name in ("hotkey", "press", "release"):
-        given = _renamed(given, text="key")
-    elif name == "open_app":
-        given = _renamed(given, text="app_name")
-    return name, given
-
-
-def _end(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A success is the end; a failure is a call for help, since only a person says that a task cannot be done."""
-    status = str(given.pop("status")).strip().lower()
-    if status not in _SUCCESSES and status not in _FAILURES:
-        raise Unreadable("bad_value", f"The status is success or failure, not “{status[:40]}”.")
-    if status in _SUCCESSES:
-        return "finished", given
-    return "call_user", given or {"content": "I cannot do this task."}
-
-
-def _wheel(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Pixels to scroll as a direction and notches: negative is down, and left for hscroll."""
-    pixels = given.pop("pixels")
-    try:
-        amount = float(pixels)
-    except (TypeError, ValueError):
-        amount = 0.0
-    if not amount or abs(amount) > 1e6:
-        raise Unreadable("bad_value", f"{name} needs a number of pixels, not 0.")
-    ways = ("right", "left") if name == "hscroll" else ("up", "down")
-    notches = max(1, round(abs(amount) / _PIXELS_A_NOTCH))
-    return "scroll", {**given, "direction": ways[amount < 0], "amount": notches}
-
-
-def _button(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    button = str(given.pop("button", "")).strip().lower()
-    if button == "enter":
-        return "hotkey", {**given, "key": "enter"}
-    if button not in ("back", "home"):
-        raise Unreadable("bad_value", f"The button is back, home or enter, not “{button[:40]}”.")
-    return f"press_{button}", given
-
-
-def _renamed(given: dict[str, Any], **names: str) -> dict[str, Any]:
-    """Fields under other names. Raises Unreadable where two would be one."""
-    renamed = {names.get(key, key): value for key, value in given.items()}
-    if len(renamed) < len(given):
-        raise Unreadable("bad_arguments", "An argument stands twice, under two names.")
-    return renamed
-
-
-def _arguments(name: str, given: dict[str, Any]) -> dict[str, str]:
-    """Arguments as texts, points under one name. Raises Unreadable."""
-    if "x" in given and "y" in given:
-        rest = {key: value for key, value in given.items() if key not in ("x", "y")}
-        given = {"point": [given["x"], given["y"]], **rest} if "point" not in rest else {**given}
-    return {
-        key: _dump(value) if (name, key) == ("call_tool", "arguments") else _text(value)
-        for key, value in _renamed(given, **_KEYS).items()
-    }
-
-
-def _text(value: Any) -> str:
-    """A value as the text it stands for: a list of its items, a point of its numbers."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict) and value.keys() == {"x", "y"}:
-        return f"{_text(value['x'])} {_text(value['y'])}"
-    if isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
-        return " ".join(map(_text, value))
-    return _dump(value)
+    name, arguments = canonical_call(
+        name, {key: item for key, item in arguments.items() if item is not None}, of_tool=of_tool
+    )
+    return Call(name, arguments_as_text(name, arguments))
 
 
 _GIVEN = "You get a task, what you did so far and the latest screenshots, and decide on the next action."

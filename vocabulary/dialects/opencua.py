@@ -85,6 +85,7 @@ END = {
     "wait": "computer.wait() # Let 5 seconds pass; or as many as seconds= says.",
     "call_user": "computer.call_user(message='xxx') # Ask the user.",
     "finish": "computer.terminate(status='success', answer='xxx') # Done; the answer, if one was asked for.",
+    "infeasible": "computer.terminate(status='failure', answer='xxx') # The task cannot be done, and why.",
 }
 
 DESKTOP = {
@@ -98,6 +99,13 @@ DESKTOP = {
     "mouse_up": "pyautogui.mouseUp(x=x1, y=y1, button='left')",
     "drag": "pyautogui.moveTo(x=x1, y=y1); pyautogui.dragTo(x=x2, y=y2, button='left')",
     "scroll": "pyautogui.scroll(-5, x=x1, y=y1) # Down where negative; hscroll goes to the left.",
+    "mouse_click": "pyautogui.keyDown('ctrl'); pyautogui.click(x=x1, y=y1, clicks=1, button='left'); "
+    "pyautogui.keyUp('ctrl') # Any click; at the pointer without x and y.",
+    "drag_path": "pyautogui.moveTo(x=x1, y=y1); pyautogui.mouseDown(button='left'); pyautogui.moveTo(x=x2, y=y2); "
+    "pyautogui.moveTo(x=x3, y=y3); pyautogui.mouseUp(button='left')",
+    "scroll_by": _tool("scroll_by", "Pixels to the right and down.", point="x1 y1", dx="0", dy="300"),
+    "screenshot": _tool("screenshot", "See the screen again."),
+    "zoom": _tool("zoom", "See the part between two corners enlarged.", start_point="x1 y1", end_point="x2 y2"),
     "type_text": "pyautogui.write(message='xxx')",
     "press_keys": "pyautogui.hotkey(['ctrl', 'c'])",
     "press": "pyautogui.keyDown('ctrl')",
@@ -159,6 +167,47 @@ def _drag(a: _Arguments) -> str:
     return f"{_code('pyautogui.moveTo', **_at(a['start_point']))}\n{to}"
 
 
+def _mouse_click(a: _Arguments) -> str:
+    """PyAutoGUI knows three buttons, and one click of them has a name of its own already."""
+    button, clicks, at = a.get("button", "left"), int(a.get("clicks", 1)), _at(a.get("point"))
+    named = at and "keys" not in a and (clicks == 1 or button == "left")
+    if button in ("back", "forward") or named:
+        return _code("tools.mouse_click", **a)
+    more = {"clicks": clicks} if clicks > 1 else {}
+    return _holding(a, _code("pyautogui.click", **at, **more, **({"button": button} if button != "left" else {})))
+
+
+def _drag_path(a: _Arguments) -> str:
+    points, button = [_at(text) for text in a["points"].split(";")], a.get("button", "left")
+    first, *others = (_code("pyautogui.moveTo", **point) for point in points)
+    if len(points) > 2:
+        down, up = (_code(f"pyautogui.{name}", button=button) for name in ("mouseDown", "mouseUp"))
+        return _holding(a, "\n".join((first, down, *others, up)))
+    if len(points) == 2 and "keys" not in a:
+        return _code("tools.drag_path", **a)
+    to = _code("pyautogui.dragTo", **points[-1], button=button)
+    return _holding(a, f"{first}\n{to}" if others else to)
+
+
+def _scroll_by(a: _Arguments) -> str:
+    """PyAutoGUI turns one wheel by notches."""
+    dx, dy = int(a.get("dx", 0)), int(a.get("dy", 0))
+    if "keys" not in a or a.get("unit") != "notches" or (dx and dy):
+        return _code("tools.scroll_by", **a)
+    at = "".join(f", {name}={value}" for name, value in _at(a.get("point")).items())
+    return _holding(a, f"pyautogui.{'hscroll' if dx else 'scroll'}({dx or -dy}{at})")
+
+
+def _holding(a: _Arguments, code: str) -> str:
+    keys = a["keys"].split(" ") if "keys" in a else []
+    down = [_code_of_key("keyDown", key) for key in keys]
+    return "\n".join([*down, code, *(_code_of_key("keyUp", key) for key in reversed(keys))])
+
+
+def _code_of_key(function: str, key: str) -> str:
+    return f"pyautogui.{function}({key!r})"
+
+
 def _hotkey(a: _Arguments) -> str:
     keys = a["key"].split(" ")
     return f"pyautogui.press({keys[0]!r})" if len(keys) == 1 else f"pyautogui.hotkey({keys!r})"
@@ -177,8 +226,11 @@ _WRITTEN: dict[str, Callable[[_Arguments], str]] = {
     "move_to": _pointed("pyautogui.moveTo"),
     "mouse_down": _pointed("pyautogui.mouseDown"),
     "mouse_up": _pointed("pyautogui.mouseUp"),
+    "mouse_click": _mouse_click,
     "drag": _drag,
+    "drag_path": _drag_path,
     "scroll": _scroll,
+    "scroll_by": _scroll_by,
     "type": lambda a: _code("pyautogui.write", message=a["content"]),
     "hotkey": _hotkey,
     "press": lambda a: f"pyautogui.keyDown({a['key']!r})",
@@ -192,6 +244,7 @@ _WRITTEN: dict[str, Callable[[_Arguments], str]] = {
     "press_back": lambda a: "mobile.back()",
     "finished": lambda a: _code("computer.terminate", status="success", answer=a.get("content")),
     "call_user": lambda a: _code("computer.call_user", message=a.get("content")),
+    "infeasible": lambda a: _code("computer.terminate", status="failure", answer=a.get("content")),
 }
 """How a function of `vocabulary.styles` is called here; any other is one of `tools`."""
 

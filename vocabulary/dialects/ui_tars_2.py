@@ -65,6 +65,7 @@ TOOLS = {
 END = {
     "wait": _line("wait", "Let 5 seconds pass, or as many as time says."),
     "call_user": _line("call_user", "Ask the user.", content="xxx"),
+    "infeasible": _line("infeasible", "The task cannot be done; content says why.", content="xxx"),
     "finish": _line("finished", "The task is done; content is the answer, if one was asked for.", content="xxx"),
 }
 
@@ -76,6 +77,17 @@ POINTER = {
     "mouse_down": _line("mouse_down", "At the pointer, where no point is given.", point=POINT, button="left"),
     "mouse_up": _line("mouse_up", point=POINT, button="left"),
     "drag": _line("drag", start_point=POINT, end_point=OTHER_POINT),
+    "screenshot": _line("screenshot", "See the screen again."),
+    "zoom": _line("zoom", "See the part between two corners enlarged.", start_point=POINT, end_point=OTHER_POINT),
+    "mouse_click": _line(
+        "mouse_click",
+        "Any click; at the pointer without a point, with keys held; back and forward are buttons too.",
+        **{"point": POINT, "button": "left", "clicks": "1", "keys": "ctrl"},
+    ),
+    "drag_path": _line("drag_path", "With keys held too.", points=f"{POINT}; {OTHER_POINT}; <point>x3 y3</point>"),
+    "scroll_by": _line(
+        "scroll_by", "Pixels to the right and down; unit may be notches, keys held.", point=POINT, dx="0", dy="300"
+    ),
     "scroll": _line("scroll", point=POINT, direction="down or up or right or left"),
 }
 

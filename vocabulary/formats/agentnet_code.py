@@ -6,9 +6,9 @@ A `dragTo` or a click that names no place of its own begins where the acts befor
 import ast
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from vocabulary.actions import Action, Drag, Point, points_of
+from vocabulary.actions import Action, Drag, DragPath, MouseClick, Point, ScrollBy, points_of
 from vocabulary.calls import Unreadable
 from vocabulary.code_calls import call_of_code
 from vocabulary.dialect import Screen
@@ -35,6 +35,9 @@ def actions_of(code: str, screen: Screen, pointer: Point | None) -> Iterator[Act
     """The acts of a step's code, in order; `pointer` is where the acts before left it. Raises RowRefused."""
     try:
         calls = list(_calls(code))
+        if whole := _whole(calls, screen):
+            yield whole
+            return
         while calls:
             call = calls.pop(0)
             if _name(call) == "moveTo" and calls and _is_placeless(calls[0]):
@@ -53,15 +56,26 @@ def actions_of(code: str, screen: Screen, pointer: Point | None) -> Iterator[Act
         raise RowRefused("code_unreadable", str(unreadable)) from None
 
 
+def _whole(calls: Sequence[ast.Call], screen: Screen) -> Action | None:
+    """The one act that several calls are: one with keys held, or a drag along a path; None where they are more."""
+    if len(calls) < 3 or _name(calls[0]) not in ("keyDown", "moveTo"):
+        return None
+    try:
+        action = _read(screen, FINE, FINE, *calls)
+    except Unreadable:
+        return None
+    return action if isinstance(action, MouseClick | DragPath | ScrollBy) else None
+
+
 def _read(screen: Screen, columns: int, rows: int, *calls: ast.Call) -> Action:
     text = "\n".join(ast.unparse(ast.fix_missing_locations(call)) for call in calls)
     return read_action(call_of_code(text), screen, lambda _screen: (columns, rows))
 
 
 def _dragged(call: ast.Call, screen: Screen, pointer: Point | None) -> Action:
-    """A drag from where the pointer is."""
+    """A drag from where the pointer is, whether an act before says where that is or not."""
     if pointer is None:
-        raise Unreadable("bad_arguments", "dragTo begins where the pointer is, and no act before says where that is.")
+        return _read(screen, FINE, FINE, call)
     start = ast.Call(ast.Name("moveTo"), [], [ast.keyword("x", ast.Constant(0)), ast.keyword("y", ast.Constant(0))])
     drag = _read(screen, FINE, FINE, start, call)
     return drag.model_copy(update={"start": pointer}) if isinstance(drag, Drag) else drag

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocabulary.actions import Finish, Point, points_of
+from vocabulary.actions import Action, Finish, Infeasible, Point, points_of
 from vocabulary.dialect import Screen
 from vocabulary.formats.agentnet_code import actions_of
 from vocabulary.formats.incoming import Incoming, Reader, look_of, parsed, whole
@@ -85,7 +85,7 @@ def read(incoming: Incoming) -> Trajectory:
             ),
             origin="recording",
             steps=tuple(steps),
-            outcome=_outcome(row.task_completed),
+            outcome=_outcome(row.task_completed, ended),
             answer=ended.answer if isinstance(ended, Finish) else "",
             terminated=True,
             truncated=False,
@@ -95,7 +95,9 @@ def read(incoming: Incoming) -> Trajectory:
     )
 
 
-def _outcome(completed: bool | None) -> Outcome | None:
+def _outcome(completed: bool | None, ended: Action | None) -> Outcome | None:
+    if isinstance(ended, Infeasible) and not completed:
+        return "infeasible"
     return None if completed is None else "success" if completed else "failure"
 
 

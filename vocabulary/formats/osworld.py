@@ -19,7 +19,8 @@ from vocabulary.formats.telling import line
 from vocabulary.tasks import Task
 from vocabulary.trajectories import Trajectory, trajectory_standing
 
-DONE = {"finish": "DONE", "wait": "WAIT", "call_user": "FAIL"}
+DONE = {"finish": "DONE", "wait": "WAIT", "infeasible": "FAIL"}
+"""OSWorld's own words; a call for the user is none of them and stands as AgentNet's code."""
 
 
 def records(trajectory: Trajectory, choice: Choice) -> Iterator[Record]:

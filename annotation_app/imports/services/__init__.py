@@ -8,6 +8,13 @@ from annotation_app.imports.services.jobs import (
     import_run,
     imports_stale,
 )
+from annotation_app.imports.services.uploads import (
+    upload_append,
+    upload_cancel,
+    upload_create,
+    upload_finish,
+    uploads_expire,
+)
 
 __all__ = [
     "import_cancel",
@@ -16,4 +23,9 @@ __all__ = [
     "import_retry",
     "import_run",
     "imports_stale",
+    "upload_append",
+    "upload_cancel",
+    "upload_create",
+    "upload_finish",
+    "uploads_expire",
 ]

@@ -1,5 +1,6 @@
 """Import jobs: asked for, run, stopped, taken up again."""
 
+import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -36,6 +37,8 @@ TOGETHER = 100
 """Rows that come in together: what a worker that was killed does again."""
 TOGETHER_BYTES = 8 * 2**20
 """Rows that come in together have at most so many bytes, unless one alone has more."""
+WHOLE_FILE_BYTES = 32 * 2**20
+"""Largest file that is sent in one request; larger ones are uploaded in parts."""
 UNPACKED = 4
 """How many times its bound an upload may have when it is unpacked."""
 UNDER_WAY = (ImportState.QUEUED, ImportState.RUNNING)
@@ -50,10 +53,11 @@ class Stopped(Exception):
 def import_request(*, user: User, name: str, file: IO[bytes], size: int, pool: str = "", form: str = "") -> Import:
     """Keep an upload that is to be taken in. Raises Forbidden, TooLarge, Conflict and OSError."""
     importer_check(user)
-    if size > settings.ENV.import_limit:
-        raise TooLarge(f"A file to import may have {settings.ENV.import_limit} bytes.")
-    shown = _plain(name)
-    job = Import(name=shown, format=form, pool_name=_pool_name(pool, shown), requested_by=user)
+    most = min(settings.ENV.import_limit, WHOLE_FILE_BYTES)
+    if size > most:
+        raise TooLarge(f"A file in one request may have {most} bytes. Upload it in parts: /api/imports/uploads.")
+    shown = shown_name(name)
+    job = Import(name=shown, format=form, pool_name=pool_name_for(pool, shown), requested_by=user)
     folder = import_folder(job.id)
     folder.mkdir(parents=True)
     try:
@@ -73,9 +77,9 @@ def import_request(*, user: User, name: str, file: IO[bytes], size: int, pool: s
 
 def import_folder_take(*, folder: Path, pool: str = "", form: str = "") -> Import:
     """Take a folder or file of this machine in, here and now; how it went. Raises Conflict."""
-    shown = _plain(folder.name)
+    shown = shown_name(folder.name)
     job = Import.objects.create(
-        name=shown, folder=str(folder.resolve()), format=form, pool_name=_pool_name(pool, shown)
+        name=shown, folder=str(folder.resolve()), format=form, pool_name=pool_name_for(pool, shown)
     )
     audit_record(actor=None, verb="import.requested", subject=f"import:{job.id}", details={"folder": job.folder})
     import_run(import_id=job.id)
@@ -168,8 +172,19 @@ def _unpacked(job: Import) -> Path:
     home = import_folder(job.id)
     target = home / "unpacked"
     if not target.exists():
+        _digest_check(job, home / "upload")
         unpack(home / "upload", target, most=settings.ENV.import_limit * UNPACKED)
     return target
+
+
+def _digest_check(job: Import, upload: Path) -> None:
+    """Raises Unfit where the upload is not the file that was announced."""
+    if not job.sha256:
+        return
+    with upload.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != job.sha256:
+        raise Unfit("upload_damaged", "The file that arrived is not the one that was sent. Upload it again.")
 
 
 def _taken_check(job: Import) -> None:
@@ -242,7 +257,7 @@ def _tell(job: Import) -> None:
         notice_give(user=job.requested_by, kind=kind, subject=f"import:{job.pk}", details=details)
 
 
-def _plain(name: str) -> str:
+def shown_name(name: str) -> str:
     """A file's name as it is shown, whatever a browser sent."""
     try:
         return place_of(name).name[:200]
@@ -250,7 +265,7 @@ def _plain(name: str) -> str:
         return "upload"
 
 
-def _pool_name(asked: str, file: str) -> str:
+def pool_name_for(asked: str, file: str) -> str:
     """What the pool of what comes in is called. Raises Conflict for one that people work in."""
     name = asked or f"Imported: {file.split('.')[0]}"[:100]
     if Pool.objects.filter(name=name, imports__isnull=True).exists():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from benchmarks.parts.figures import percentile, say
 from benchmarks.parts.kills.annotators import Annotator, Episode
-from benchmarks.parts.kills.rage import Death
+from benchmarks.parts.kills.schedule import Death
 from benchmarks.parts.kills.stack import Stack
 
 UNKNOWN = "outcome_unknown"
@@ -33,7 +33,7 @@ def counted(stack: Stack, people: Sequence[Annotator], deaths: Sequence[Death]) 
     episodes = [episode for person in people for episode in person.episodes]
     acts = stack.witnesses.acts
     lost, refused = lost_or_refused(episodes, stored, acts)
-    doubled = [name for name, count in (acts + Counter()).items() if count > 1]
+    doubled = [name for name, count in acts.items() if count > 1]
     doubled += [name for name, count in twice.items() if count > 1]
     without = [command for episode in episodes for command in episode.commands if not command.fate]
     _show("acknowledged and lost", lost)

@@ -9,14 +9,17 @@ import type {
   DoubleClick,
   DownloadFile,
   Drag,
+  DragPath,
   EditFile,
   Finish,
   Gesture,
   GetClipboard,
+  Infeasible,
   JsonValue,
   ListFiles,
   LongPress,
   MiddleClick,
+  MouseClick,
   MouseDown,
   MouseUp,
   MoveTo,
@@ -34,7 +37,9 @@ import type {
   RightClick,
   RunCode,
   RunCommand,
+  Screenshot,
   Scroll,
+  ScrollBy,
   SetClipboard,
   Step,
   Swipe,
@@ -46,6 +51,7 @@ import type {
   Verdict,
   Wait,
   WriteFile,
+  Zoom,
 } from "./vocabulary";
 
 export type {
@@ -61,6 +67,7 @@ export type {
   DoubleClick,
   DownloadFile,
   Drag,
+  DragPath,
   EditFile,
   EpisodeState,
   FileChooser,
@@ -69,11 +76,13 @@ export type {
   Gesture,
   GetClipboard,
   ImageLimits,
+  Infeasible,
   JsonValue,
   ListFiles,
   LongPress,
   Memory,
   MiddleClick,
+  MouseClick,
   MouseDown,
   MouseUp,
   MoveTo,
@@ -99,7 +108,11 @@ export type {
   RightClick,
   RunCode,
   RunCommand,
+  Screenshot,
   Scroll,
+  ScrollBy,
+  SecretRequest,
+  SecretUse,
   SetClipboard,
   Snapshot,
   Step,
@@ -119,6 +132,7 @@ export type {
   Wait,
   WeightSpan,
   WriteFile,
+  Zoom,
 } from "./vocabulary";
 
 /**
@@ -164,6 +178,7 @@ export interface Check {
         | "disk_filling"
         | "connections_short"
         | "memory_short"
+        | "redis_shared"
         | "draining"
         | "not_heard"
         | "no_backup"
@@ -460,6 +475,25 @@ export interface ActiveHours {
   end: string;
 }
 /**
+ * What a secret is bound to.
+ */
+export interface CredentialRule {
+  name: string;
+  kinds: (
+    | "type_text"
+    | "set_clipboard"
+    | "type_terminal"
+    | "run_command"
+    | "run_code"
+    | "write_file"
+    | "edit_file"
+    | "call_tool"
+    | "navigate"
+  )[];
+  hosts: string[];
+  confirm: boolean;
+}
+/**
  * A pool as admins see it. `version` is named by who changes it.
  */
 export interface PoolRow {
@@ -473,6 +507,7 @@ export interface PoolRow {
   stop_reason: string;
   opens_at: string | null;
   credentials: string[];
+  credential_rules: CredentialRule[];
   members: number[];
   groups: number[];
 }
@@ -628,10 +663,25 @@ export interface SuiteIn {
   preview?: boolean;
 }
 /**
- * What is typed where an act says `secret:NAME`.
+ * What is typed where an act says `secret:NAME`, and what it is bound to. What is null stays as it is.
  */
 export interface CredentialIn {
-  value: string;
+  value?: string | null;
+  kinds?:
+    | (
+        | "type_text"
+        | "set_clipboard"
+        | "type_terminal"
+        | "run_command"
+        | "run_code"
+        | "write_file"
+        | "edit_file"
+        | "call_tool"
+        | "navigate"
+      )[]
+    | null;
+  hosts?: string[] | null;
+  confirm?: boolean | null;
 }
 /**
  * Which version of the terms somebody read.
@@ -1306,6 +1356,22 @@ export interface RefusalPage {
   next: number | null;
 }
 /**
+ * An upload in parts; `offset` is where the next part begins.
+ */
+export interface UploadOut {
+  id: string;
+  name: string;
+  size: number;
+  offset: number;
+  sha256: string;
+  fingerprint: string;
+  pool: string;
+  format: "" | "canonical" | "atif" | "agentnet";
+  part_bytes: number;
+  expires_at: string;
+  created_at: string;
+}
+/**
  * Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found.
  */
 export interface Query {
@@ -1588,11 +1654,14 @@ export interface Said {
     | TripleClick
     | RightClick
     | MiddleClick
+    | MouseClick
     | MoveTo
     | MouseDown
     | MouseUp
     | Drag
+    | DragPath
     | Scroll
+    | ScrollBy
     | TypeText
     | PressKeys
     | Press
@@ -1620,8 +1689,11 @@ export interface Said {
     | DownloadFile
     | RunCode
     | CallTool
+    | Screenshot
+    | Zoom
     | Finish
     | CallUser
+    | Infeasible
     | NoAction
     | Gesture;
 }
@@ -1656,11 +1728,14 @@ export interface FixOut {
     | TripleClick
     | RightClick
     | MiddleClick
+    | MouseClick
     | MoveTo
     | MouseDown
     | MouseUp
     | Drag
+    | DragPath
     | Scroll
+    | ScrollBy
     | TypeText
     | PressKeys
     | Press
@@ -1688,8 +1763,11 @@ export interface FixOut {
     | DownloadFile
     | RunCode
     | CallTool
+    | Screenshot
+    | Zoom
     | Finish
     | CallUser
+    | Infeasible
     | NoAction
     | Gesture;
   reason: string;
@@ -1796,11 +1874,14 @@ export interface FixIn {
     | TripleClick
     | RightClick
     | MiddleClick
+    | MouseClick
     | MoveTo
     | MouseDown
     | MouseUp
     | Drag
+    | DragPath
     | Scroll
+    | ScrollBy
     | TypeText
     | PressKeys
     | Press
@@ -1828,8 +1909,11 @@ export interface FixIn {
     | DownloadFile
     | RunCode
     | CallTool
+    | Screenshot
+    | Zoom
     | Finish
     | CallUser
+    | Infeasible
     | NoAction
     | Gesture;
   reason?: string;

@@ -6,11 +6,14 @@ export type Action =
   | TripleClick
   | RightClick
   | MiddleClick
+  | MouseClick
   | MoveTo
   | MouseDown
   | MouseUp
   | Drag
+  | DragPath
   | Scroll
+  | ScrollBy
   | TypeText
   | PressKeys
   | Press
@@ -38,8 +41,11 @@ export type Action =
   | DownloadFile
   | RunCode
   | CallTool
+  | Screenshot
+  | Zoom
   | Finish
   | CallUser
+  | Infeasible
   | NoAction
   | Gesture;
 export type Button = "left" | "middle" | "right";
@@ -77,6 +83,7 @@ export type Command =
   | Autopilot
   | Takeover
   | TakeoverInput
+  | ConfirmSecrets
   | TakeControl
   | Undo
   | SetPace
@@ -180,6 +187,26 @@ export interface MiddleClick {
   kind: "middle_click";
 }
 /**
+ * Any click: at the pointer where no point is given, with any button, with keys held.
+ */
+export interface MouseClick {
+  kind: "mouse_click";
+  point: Point | null;
+  button: "left" | "middle" | "right" | "back" | "forward";
+  clicks: number;
+  /**
+   * @maxItems 4
+   */
+  keys: string[];
+}
+/**
+ * A pixel of the observation acted on.
+ */
+export interface Point {
+  x: number;
+  y: number;
+}
+/**
  * Move the pointer without pressing (hover).
  */
 export interface MoveTo {
@@ -194,13 +221,6 @@ export interface MouseDown {
   kind: "mouse_down";
   point: Point | null;
   button: Button;
-}
-/**
- * A pixel of the observation acted on.
- */
-export interface Point {
-  x: number;
-  y: number;
 }
 /**
  * Release a button; at the current position when no point is given.
@@ -220,6 +240,23 @@ export interface Drag {
   button: Button;
 }
 /**
+ * Press at the first point, move along the others, release at the last, with keys held; with one point, the drag
+ * begins at the pointer.
+ */
+export interface DragPath {
+  kind: "drag_path";
+  /**
+   * @minItems 1
+   * @maxItems 64
+   */
+  points: Point[];
+  button: Button;
+  /**
+   * @maxItems 4
+   */
+  keys: string[];
+}
+/**
  * Turn the wheel at a point; `amount` in wheel notches.
  */
 export interface Scroll {
@@ -227,6 +264,22 @@ export interface Scroll {
   point: Point | null;
   direction: Direction;
   amount: number;
+}
+/**
+ * Scroll on both axes, in CSS pixels or wheel notches, with keys held; positive is right and down.
+ *
+ * A machine whose wheel only has notches does pixels as the nearest number of notches of 100, at least one.
+ */
+export interface ScrollBy {
+  kind: "scroll_by";
+  point: Point | null;
+  dx: number;
+  dy: number;
+  unit: "pixels" | "notches";
+  /**
+   * @maxItems 4
+   */
+  keys: string[];
 }
 /**
  * Type text where the focus is; a trailing newline submits.
@@ -444,6 +497,21 @@ export interface CallTool {
   };
 }
 /**
+ * Ask for the screen as it is now; nothing is done to the machine.
+ */
+export interface Screenshot {
+  kind: "screenshot";
+}
+/**
+ * Ask for a part of the screen, enlarged; it comes back as the observation's attachment. Points stay those of the
+ * whole screen.
+ */
+export interface Zoom {
+  kind: "zoom";
+  start: Point;
+  end: Point;
+}
+/**
  * Say that the task is done, with the answer it asked for, if any.
  */
 export interface Finish {
@@ -456,6 +524,13 @@ export interface Finish {
 export interface CallUser {
   kind: "call_user";
   message: string;
+}
+/**
+ * Say that the task cannot be done, and why: an end of its own, neither a failure nor a call for the user.
+ */
+export interface Infeasible {
+  kind: "infeasible";
+  reason: string;
 }
 /**
  * What a policy said that nobody could do, word for word: nothing was done. The step's error says what was wrong;
@@ -660,6 +735,15 @@ export interface TakeoverInput {
    * @maxItems 64
    */
   inputs: InputEvent[];
+}
+/**
+ * Answer the open request about a policy's use of secrets; `proposal_id` names it. False also ends autopilot.
+ */
+export interface ConfirmSecrets {
+  command_id: string;
+  type: "secrets";
+  proposal_id: string;
+  allow: boolean;
 }
 /**
  * Take the one control lease of this episode for this socket.
@@ -918,6 +1002,8 @@ export interface EpisodeChanged {
   autopilot: boolean | null;
   takeover: boolean | null;
   help_requested: boolean | null;
+  secret_requests: SecretRequest[] | null;
+  secrets_confirmed: SecretUse[] | null;
   outcome: Outcome | null;
   answer: string | null;
   verdict: Verdict | null;
@@ -945,6 +1031,23 @@ export interface Memory {
   revised: boolean;
   original: string | null;
   written_at: string;
+}
+/**
+ * A policy's action that waits until the annotator confirms the secrets in it.
+ */
+export interface SecretRequest {
+  proposal_id: string;
+  uses: SecretUse[];
+  kind: string;
+  thought: string;
+  autopilot: boolean;
+}
+/**
+ * A secret at a place. `host` is that of the page in front (`host` or `host:port`), empty where none is known.
+ */
+export interface SecretUse {
+  name: string;
+  host: string;
 }
 /**
  * A verifier's judgement of a final state; `success` is None where nothing can judge.
@@ -983,6 +1086,8 @@ export interface EpisodeState {
   autopilot: boolean;
   takeover: boolean;
   help_requested: boolean;
+  secret_requests: SecretRequest[];
+  secrets_confirmed: SecretUse[];
   outcome: Outcome | null;
   answer: string;
   verdict: Verdict | null;
@@ -1106,9 +1211,9 @@ export interface Trajectory {
   finished_at: string | null;
 }
 
-export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","move_to","mouse_down","mouse_up","drag","scroll","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","finish","call_user","no_action","gesture"] as const;
+export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","mouse_click","move_to","mouse_down","mouse_up","drag","drag_path","scroll","scroll_by","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","screenshot","zoom","finish","call_user","infeasible","no_action","gesture"] as const;
 
-export const CONTROL_KINDS = ["call_user","finish"] as const;
+export const CONTROL_KINDS = ["call_user","finish","infeasible"] as const;
 
 export const INPUT_KINDS = ["move_to","mouse_down","mouse_up","press","release","scroll"] as const;
 

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisDown
 
 from annotation_app.operations.redis import binary
+from annotation_app.operations.redis_users import BRIDGE, OPERATOR, PLATFORM, user_lines
 from tests.waiting import eventually, wait_until
 from vm_bridge.__main__ import bridge_app
 from vm_bridge.client import BridgeClient
@@ -30,12 +31,14 @@ SECRET = "a secret of the tests only"
 
 @pytest.fixture(scope="session")
 def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a Redis server of this run's own, on a unix socket."""
+    """The operator's URL of a Redis server of this run's own, on a unix socket, with the users of an installation."""
     folder = tmp_path_factory.mktemp("redis")
-    command = [str(binary(folder)), "--port", "0", "--unixsocket", "socket", "--save", "", "--dir", str(folder)]
+    (folder / "redis.conf").write_text(user_lines({name: name for name in (OPERATOR, PLATFORM, BRIDGE)}))
+    options = ("--port", "0", "--unixsocket", "socket", "--save", "", "--dir", str(folder))
+    command = [str(binary(folder)), str(folder / "redis.conf"), *options]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log)
-    url = f"unix://{folder}/socket"
+    url = f"unix://{OPERATOR}:{OPERATOR}@{folder}/socket"
     try:
         wait_until(lambda: _answers(url))
         yield url
@@ -54,16 +57,28 @@ def _answers(url: str) -> bool:
 
 @pytest.fixture
 def bridge_redis(private_redis: str) -> str:
-    """The same, emptied."""
+    """The bridge's own URL of that server, emptied."""
     with SyncRedis.from_url(private_redis) as redis:
         redis.flushall()
-    return private_redis
+    return as_user(private_redis, BRIDGE)
+
+
+def as_user(url: str, user: str) -> str:
+    """The same server's URL for another of its users."""
+    return url.replace(f"{OPERATOR}:{OPERATOR}@", f"{user}:{user}@")
 
 
 @pytest.fixture
 async def redis(bridge_redis: str) -> AsyncIterator[Redis]:
-    """A connection to it."""
-    async with Redis.from_url(bridge_redis, decode_responses=True) as redis:
+    """A connection to it, as the bridge's user."""
+    async with Redis.from_url(bridge_redis, decode_responses=True, driver_info=None) as redis:
+        yield redis
+
+
+@pytest.fixture
+async def operator(bridge_redis: str, private_redis: str) -> AsyncIterator[Redis]:
+    """A connection that may do everything, for tests that change what the bridge may not."""
+    async with Redis.from_url(private_redis, decode_responses=True) as redis:
         yield redis
 
 

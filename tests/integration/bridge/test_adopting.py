@@ -107,7 +107,7 @@ async def test_a_machine_released_while_no_bridge_ran_is_reset(fake_host: FakeHo
 
 
 async def test_leases_are_put_back_where_redis_lost_its_data_while_no_bridge_ran(
-    fake_host: FakeHost, redis: Redis, tmp_path: Path
+    fake_host: FakeHost, redis: Redis, operator: Redis, tmp_path: Path
 ) -> None:
     lease_file = LeaseFile(tmp_path / "leases.json")
     async with bridge_over(fake_host, redis, leave=True, lease_file=lease_file) as bridge:
@@ -115,7 +115,7 @@ async def test_leases_are_put_back_where_redis_lost_its_data_while_no_bridge_ran
         for lease in (held, lost):
             await bridge.machine(lease)
         await eventually(lambda: len(lease_file.read()) == 2)
-    await redis.flushall()
+    await operator.flushall()
     sandbox_of(fake_host, lost).crash()
     async with bridge_over(fake_host, redis, lease_file=LeaseFile(tmp_path / "leases.json")) as bridge:
         await bridge.machine(held)

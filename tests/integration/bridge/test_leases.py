@@ -39,15 +39,15 @@ async def served(leases: Leases, shelf: Shelf, requests: list[str]) -> list[str]
     return order
 
 
-async def vanish(redis: Redis, request: str, *, seconds: float) -> None:
+async def vanish(operator: Redis, request: str, *, seconds: float) -> None:
     """As if who waits had last been heard of so long ago."""
-    await redis.zincrby(f"{PREFIX}waiters", -seconds * 1000, request)
+    await operator.zincrby(f"{PREFIX}waiters", -seconds * 1000, request)
 
 
-async def silence(redis: Redis, *, seconds: float) -> None:
+async def silence(operator: Redis, *, seconds: float) -> None:
     """As if the host had last been heard of so long ago, while managers listened."""
-    await redis.hset(f"{PREFIX}listening", mapping={"since": 1, "last": 10**15})
-    await redis.zincrby(f"{PREFIX}hosts", -seconds * 1000, "host-1")
+    await operator.hset(f"{PREFIX}listening", mapping={"since": 1, "last": 10**15})
+    await operator.zincrby(f"{PREFIX}hosts", -seconds * 1000, "host-1")
 
 
 async def test_of_many_at_once_each_has_a_machine_of_its_own(leases: Leases, shelf: Shelf) -> None:
@@ -80,10 +80,10 @@ async def test_asking_again_after_the_end_gives_nothing(leases: Leases, shelf: S
         await leases.claim(Ask("r-1", "desktop", "h"))
 
 
-async def test_tokens_rise_even_when_redis_forgets_everything(leases: Leases, shelf: Shelf, redis: Redis) -> None:
+async def test_tokens_rise_even_when_redis_forgets_everything(leases: Leases, shelf: Shelf, operator: Redis) -> None:
     await shelf.put("m-1", "m-2")
     tokens = [(await lease_of(leases, f"r-{n}")).fencing_token for n in range(2)]
-    await redis.flushall()
+    await operator.flushall()
     await shelf.shelves.register(images=("desktop",), capacity=1)
     await shelf.put("m-1")
     tokens.append((await lease_of(leases, "r-3")).fencing_token)
@@ -118,11 +118,11 @@ async def test_two_who_ask_for_many_take_turns(leases: Leases, shelf: Shelf) -> 
     assert "".join(request[0] for request in await served(leases, shelf, requests)) == "abababab"
 
 
-async def test_the_wait_is_estimated_by_the_pace(leases: Leases, shelf: Shelf, redis: Redis) -> None:
+async def test_the_wait_is_estimated_by_the_pace(leases: Leases, shelf: Shelf, operator: Redis) -> None:
     for number in range(4):
         assert (await place_of(leases, f"r-{number}")).estimated_seconds is None
     await shelf.put("m-1")
-    await redis.hincrby(f"{PREFIX}pace:desktop", "last", -10_000)
+    await operator.hincrby(f"{PREFIX}pace:desktop", "last", -10_000)
     await shelf.put("m-2")
     second = await place_of(leases, "r-3")
     assert second.position == 2
@@ -130,7 +130,7 @@ async def test_the_wait_is_estimated_by_the_pace(leases: Leases, shelf: Shelf, r
 
 
 async def test_who_vanished_is_passed_over_and_keeps_the_place_for_a_moment(
-    leases: Leases, shelf: Shelf, redis: Redis
+    leases: Leases, shelf: Shelf, operator: Redis
 ) -> None:
     for request in ("gone", "there"):
         await place_of(leases, request)
@@ -138,18 +138,20 @@ async def test_who_vanished_is_passed_over_and_keeps_the_place_for_a_moment(
     await shelf.put("m-1")
     assert isinstance(await leases.look("there"), Lease)
     assert (await place_of(leases, "gone")).position == 1, "it came back"
-    await vanish(redis, "gone", seconds=30)
+    await vanish(operator, "gone", seconds=30)
     await leases.expire()
     with pytest.raises(UnknownClaim):
         await leases.look("gone")
 
 
-async def test_a_user_whose_claims_vanished_is_not_charged_for_them(leases: Leases, shelf: Shelf, redis: Redis) -> None:
+async def test_a_user_whose_claims_vanished_is_not_charged_for_them(
+    leases: Leases, shelf: Shelf, operator: Redis
+) -> None:
     for number in range(5):
         await place_of(leases, f"gone-{number}", user="a")
     await place_of(leases, "keeps-the-queue", user="b")
     for number in range(5):
-        await vanish(redis, f"gone-{number}", seconds=30)
+        await vanish(operator, f"gone-{number}", seconds=30)
     await leases.expire()
     await place_of(leases, "b-2", user="b")
     await place_of(leases, "back", user="a")
@@ -297,10 +299,10 @@ async def test_a_session_knows_its_machine(leases: Leases, shelf: Shelf, overvie
 
 
 async def test_machines_of_a_silent_host_are_given_to_nobody(
-    leases: Leases, shelf: Shelf, redis: Redis, overview: Overview
+    leases: Leases, shelf: Shelf, operator: Redis, overview: Overview
 ) -> None:
     await shelf.put("m-1")
-    await silence(redis, seconds=HOST_FREE + 1)
+    await silence(operator, seconds=HOST_FREE + 1)
     await leases.expire()
     await place_of(leases, "r-1")
     assert [machine.state for machine in await overview.machines()] == ["stranded"]
@@ -322,22 +324,22 @@ async def test_what_a_host_that_is_emptied_adopts_ends_and_is_given_to_nobody(
 
 
 async def test_a_silence_to_which_nobody_listened_costs_nothing(
-    leases: Leases, shelf: Shelf, redis: Redis, ledger: Ledger
+    leases: Leases, shelf: Shelf, operator: Redis, ledger: Ledger
 ) -> None:
     await shelf.put("m-1")
     lease = await lease_of(leases, "r-1", ttl=3600)
-    await silence(redis, seconds=HOST_GONE + 1)
-    await redis.delete(f"{PREFIX}listening")
+    await silence(operator, seconds=HOST_GONE + 1)
+    await operator.delete(f"{PREFIX}listening")
     await leases.expire()
     await ledger.check("m-1", lease.fencing_token)
 
 
 async def test_machines_of_a_host_that_stays_silent_are_lost(
-    leases: Leases, shelf: Shelf, redis: Redis, overview: Overview
+    leases: Leases, shelf: Shelf, operator: Redis, overview: Overview
 ) -> None:
     await shelf.put("m-1")
     lease = await lease_of(leases, "r-1", ttl=3600)
-    await silence(redis, seconds=HOST_GONE + 1)
+    await silence(operator, seconds=HOST_GONE + 1)
     await leases.expire()
     with pytest.raises(MachineGone, match="fell silent"):
         await leases.extend("m-1", lease.fencing_token, ttl=60)

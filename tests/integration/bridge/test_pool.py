@@ -177,20 +177,22 @@ async def test_a_machine_nobody_wants_again_is_destroyed(bridge: Bridge, fake_ho
 
 
 async def test_a_machine_nobody_held_is_taken_back_where_redis_lost_its_data(
-    bridge: Bridge, fake_host: FakeHost, redis: Redis
+    bridge: Bridge, fake_host: FakeHost, operator: Redis
 ) -> None:
     await bridge.warm(1)
     await eventually(lambda: len(fake_host.made) == 1)
-    await redis.flushall()
+    await operator.flushall()
     await eventually(lambda: fake_host.made[0].resets == 1)
     assert (await bridge.lease()).machine_id == fake_host.made[0].id
 
 
-async def test_a_lease_is_put_back_where_redis_lost_its_data(bridge: Bridge, fake_host: FakeHost, redis: Redis) -> None:
+async def test_a_lease_is_put_back_where_redis_lost_its_data(
+    bridge: Bridge, fake_host: FakeHost, redis: Redis, operator: Redis
+) -> None:
     lease = await bridge.lease(user="ada", pool="p", session="s")
     await bridge.machine(lease)
     await eventually(lambda: lease.machine_id in bridge.pool._leases)
-    await redis.flushall()
+    await operator.flushall()
     with pytest.raises(BridgeUnavailable, match="put back"):
         await Ledger(redis).check(lease.machine_id, lease.fencing_token)
 
@@ -305,7 +307,7 @@ async def test_an_operator_sees_what_a_machine_costs(bridge: Bridge, fake_host: 
 
 
 async def test_an_operator_sees_what_machines_may_take_without_a_bound(
-    bridge: Bridge, fake_host: FakeHost, redis: Redis
+    bridge: Bridge, fake_host: FakeHost, operator: Redis
 ) -> None:
     (host,) = await bridge.manager.overview.hosts()
     assert host.unbounded is None, "nothing is known before there is a machine"
@@ -314,7 +316,7 @@ async def test_an_operator_sees_what_machines_may_take_without_a_bound(
     for unbounded in (), ("walls", "cpu"):
         sandbox.capabilities = sandbox.capabilities.model_copy(update={"unbounded": unbounded})
         await told(bridge, tuple(sorted(unbounded)))
-    await redis.flushdb()
+    await operator.flushdb()
     await told(bridge, ("cpu", "walls"))
 
 

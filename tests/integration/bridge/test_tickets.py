@@ -59,9 +59,9 @@ async def test_a_ticket_of_a_lease_that_ran_out_is_refused(ledger: Ledger, lease
 
 
 async def test_a_ticket_that_a_lost_ledger_may_have_seen_used_is_refused(
-    ledger: Ledger, leases: Leases, shelf: Shelf, ticket: Ticket, redis: Redis
+    ledger: Ledger, leases: Leases, shelf: Shelf, ticket: Ticket, operator: Redis
 ) -> None:
-    await redis.flushall()
+    await operator.flushall()
     await shelf.shelves.register(images=("desktop",), capacity=1)
     await shelf.put("m-1")
     lease = await leases.claim(Ask("request-2", "desktop", "h"))

@@ -19,7 +19,13 @@ from tests.waiting import wait_until
 
 COOKIE = {"Cookie": "sessionid=good"}
 MEGABYTE = b"x" * 1024 * 1024
-UPLOADS = ("/api/imports", "/api/pools/7/tasks", "/api/design/graph", "/api/episodes/0a-1b/uploads")
+UPLOADS = (
+    "/api/imports/uploads/0a-1b",
+    "/api/imports",
+    "/api/pools/7/tasks",
+    "/api/design/graph",
+    "/api/episodes/0a-1b/uploads",
+)
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
@@ -115,6 +121,12 @@ def test_other_bodies_are_small(front: Front) -> None:
     assert front.post("/api/queue/next", MEGABYTE, COOKIE).status_code == 200
     assert front.post("/api/queue/next", MEGABYTE + b"x", COOKIE).status_code == 413
     assert front.web.bodies == {"/api/queue/next": len(MEGABYTE)}
+
+
+def test_a_part_of_an_upload_is_bounded(front: Front) -> None:
+    assert front.post("/api/imports/uploads/0a-1b", MEGABYTE * 9 + b"x", COOKIE).status_code == 413
+    assert front.post("/api/imports/uploads", MEGABYTE + b"x", COOKIE).status_code == 413
+    assert front.web.bodies == {}
 
 
 def test_the_question_who_is_signed_in_is_asked_by_the_proxy_alone(front: Front) -> None:

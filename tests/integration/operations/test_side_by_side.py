@@ -43,7 +43,7 @@ def test_two_installations_start_at_once_and_share_no_port(tmp_path: Path) -> No
         assert len(set(ports)) == len(ports)
         for platform in (one, two):
             with redis.Redis.from_url(platform.environment["PILOTHOUSE_REDIS_URL"]) as client:
-                client.set("who", str(platform.data))
+                client.set("json:who", str(platform.data))
         for platform in (one, two):
             with redis.Redis.from_url(platform.environment["PILOTHOUSE_REDIS_URL"]) as client:
-                assert client.get("who") == str(platform.data).encode()
+                assert client.get("json:who") == str(platform.data).encode()

@@ -18,13 +18,16 @@ from vocabulary.actions import (
     Action,
     Click,
     Drag,
+    DragPath,
     GetClipboard,
     ListFiles,
+    MouseClick,
     Point,
     PressKeys,
     RightClick,
     RunCommand,
     Scroll,
+    ScrollBy,
     SetClipboard,
     TypeText,
 )
@@ -120,6 +123,21 @@ def test_the_wheel_turns_by_notches_on_its_axis(windows: Windows, direction: str
     assert calls[0] == ["SetCursorPos", 5, 6]
     [turn] = [call for call in calls if call[0] == "mouse_event"]
     assert (turn[1], turn[4]) == (word, turned)
+
+
+def test_keys_are_held_around_a_click_and_a_path(windows: Windows) -> None:
+    _, calls = windows.do(MouseClick(point=Point(x=5, y=6), keys=("ctrl",)))
+    keys = [place for place, call in enumerate(calls) if call[:2] == ["keybd_event", CONTROL]]
+    (click,) = (place for place, call in enumerate(calls) if call[0] == "mouse_event")
+    assert keys[0] < click < keys[-1]
+    path = DragPath(points=(Point(x=10, y=20), Point(x=300, y=400), Point(x=50, y=60)), keys=("shift",))
+    _, calls = windows.do(path)
+    assert [call[:4] for call in calls if call[0] == "mouse_event"] == [
+        ["mouse_event", LEFT_DOWN, *scaled(10, 20)],
+        ["mouse_event", LEFT_UP, *scaled(50, 60)],
+    ]
+    _, calls = windows.do(ScrollBy(dx=-250, dy=120))
+    assert [(call[1], call[4]) for call in calls if call[0] == "mouse_event"] == [(SIDEWAYS, -240), (WHEEL, -120)]
 
 
 def test_keys_are_held_together(windows: Windows) -> None:

@@ -24,6 +24,7 @@ from vocabulary.actions import (
     Click,
     DoubleClick,
     Drag,
+    DragPath,
     EditFile,
     Gesture,
     MouseDown,
@@ -135,6 +136,23 @@ async def test_windows_are_dragged(desktop: LocalSandbox, machine: Machine) -> N
     ran = await desk.run(["xwininfo", "-name", "xterm"])
     moved = [int(line.split()[-1]) for line in ran.output.splitlines() if "Absolute" in line]
     assert (moved[0] - values[0], moved[1] - values[1]) == (60, 40)
+
+
+async def test_a_key_held_during_a_drag_moves_a_window_by_its_inside(desktop: LocalSandbox, machine: Machine) -> None:
+    desk = desktop.desk(1)
+    await do(machine, OpenApp(name="terminal"))
+
+    async def place() -> tuple[int, int]:
+        ran = await desk.run(["xwininfo", "-name", "xterm"])
+        x, y = (int(line.split()[-1]) for line in ran.output.splitlines() if "Absolute" in line)
+        return x, y
+
+    x, y = await place()
+    path = (Point(x=x + 90, y=y + 90), Point(x=x + 200, y=y + 100), Point(x=x + 150, y=y + 130))
+    await do(machine, DragPath(points=path))
+    assert await place() == (x, y), "without the key the drag is the program's"
+    await do(machine, DragPath(points=path, keys=("alt",)))
+    assert await place() == (x + 60, y + 40)
 
 
 async def test_a_takeover_gesture_is_one_act(desktop: LocalSandbox, machine: Machine) -> None:

@@ -138,6 +138,11 @@ def model() -> Iterator[Reloadable]:
         yield running
 
 
+def sign_in_task() -> Task:
+    """A task in which the policy types a secret."""
+    return task_named("sign-in").model_copy(update={"parameters": {"text": "secret:SHOP"}})
+
+
 def script_for(task: Task) -> Script:
     """Type what is asked, or click beside it; then finish."""
     text = str(task.parameters["text"])
@@ -197,7 +202,7 @@ def session_of(user: User) -> str:
 async def stack(committed: World, bridge_redis: str, data: Path, settings: Any) -> AsyncIterator[Stack]:
     """A bridge over painted machines and the scripted model server, both over HTTP, and what goes with them."""
     host = FakeHost(("desktop", "browser"), capacity=4)
-    scripts = tuple(script_for(task_named(name)) for name in ("one", "two", "three", "try"))
+    scripts = (*(script_for(task_named(name)) for name in ("one", "two", "three", "try")), script_for(sign_in_task()))
     desks: list[Desk] = []
 
     def bridge_at(url: str) -> Any:

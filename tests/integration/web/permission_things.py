@@ -15,7 +15,7 @@ from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Checkpoint, Turn, Wheel
 from annotation_app.flywheel.recipe import Likelihood, MixShares, Recipe, Trials
-from annotation_app.imports.models import Import
+from annotation_app.imports.models import Import, Upload
 from annotation_app.judges.models import PoolJudge, Run
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.retention.models import Rule as RetentionRule
@@ -87,6 +87,11 @@ def _import(things: Things) -> object:
     return Import.objects.create(requested_by=things.world.ravi, name="old.zip", pool_name="old").pk
 
 
+def _upload(things: Things) -> object:
+    expires_at = timezone.now() + timedelta(days=1)
+    return Upload.objects.create(owner=things.world.ravi, name="old.zip", size=1, expires_at=expires_at).pk
+
+
 def _sign_in(things: Things) -> object:
     made = SignIn.objects.get_or_create(session_key="k", defaults={"user": things.world.ada, "how": "password"})
     return made[0].pk
@@ -138,6 +143,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "checkpoint_id": _checkpoint,
     "export_id": _export,
     "import_id": _import,
+    "upload_id": _upload,
     "query_id": _query,
     "webhook_id": _webhook,
     "machine_id": lambda things: "m-1",

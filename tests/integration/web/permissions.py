@@ -77,6 +77,11 @@ def own(**rule: Any) -> Rule:
     return Rule(frozenset({"owner"}), SIGNED_IN - {"owner"}, **rule)
 
 
+def uploading(**rule: Any) -> Rule:
+    """For the researcher whose upload it is; to an admin, who may import as well, it does not exist."""
+    return Rule(frozenset({"researcher"}), frozenset({"admin"}), **rule)
+
+
 ROUTES: dict[str, Rule] = {
     "GET /api/openapi.json": open_to_all(),
     "GET /api/health": open_to_all(),
@@ -227,6 +232,12 @@ ROUTES: dict[str, Rule] = {
     "POST /api/exports/{export_id}/freeze": only("researcher", "admin", body=body_of(name="made")),
     "GET /api/imports": only("researcher", "admin"),
     "POST /api/imports": only("researcher", "admin"),
+    "GET /api/imports/uploads": only("researcher", "admin"),
+    "POST /api/imports/uploads": only("researcher", "admin"),
+    "HEAD /api/imports/uploads/{upload_id}": uploading(),
+    "PATCH /api/imports/uploads/{upload_id}": uploading(),
+    "DELETE /api/imports/uploads/{upload_id}": uploading(),
+    "POST /api/imports/uploads/{upload_id}/import": uploading(),
     "GET /api/imports/{import_id}": only("researcher", "admin"),
     "GET /api/imports/{import_id}/refused": only("researcher", "admin"),
     "POST /api/imports/{import_id}/cancel": only("researcher", "admin"),
@@ -296,6 +307,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "help": {"message": "What is this?"},
     "pause": {"on": True},
     "autopilot": {"on": True},
+    "secrets": {"proposal_id": str(uuid4()), "allow": True},
     "takeover": {"on": True},
     "input": {"inputs": [{"kind": "move_to", "x": 1, "y": 1}]},
     "control": {},

@@ -31,7 +31,8 @@ async def test_every_command_is_answered_and_none_overtakes_another(stack: Stack
     names = [f"command-{number:04}" for number in range(BURST + MORE)]
     taken, codes = await give(names)
     assert taken == names[: len(taken)]
-    assert codes == AGAIN
+    assert codes
+    assert codes <= AGAIN
     assert await give([names[len(taken) + 1]]) == ([], {"queue_full"})
     again = names[len(taken) : len(taken) + 2]
     assert await give(again) == (again, set())

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_backend.acting import ActingLimits
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.policy.fake import FakePolicy
 from agent_backend.ports import EpisodeCommand, Policy
-from agent_backend.runner import EpisodeRunner, Limits
+from agent_backend.runner import EpisodeRunner
 from agent_backend.thinking import Patience
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeSandbox

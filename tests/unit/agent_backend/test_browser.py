@@ -6,12 +6,12 @@ import pytest
 
 from agent_backend.acting import ActingLimits
 from agent_backend.errors import PolicyError
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import fly
 from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.fake import FakePolicy
 from agent_backend.rollout.attempt import trajectory_of
-from agent_backend.runner import Limits
 from agent_backend.thinking import Patience
 from tests.unit.agent_backend.conftest import Desk, accept, warming
 from vm_bridge.drivers.fake import FakeSandbox

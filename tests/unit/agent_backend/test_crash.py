@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from agent_backend.acting import ActingLimits
+from agent_backend.gesture import gesture_of
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.policy.fake import FakePolicy
 from agent_backend.ports import EpisodeCommand
-from agent_backend.runner import EpisodeRunner, Limits
+from agent_backend.runner import EpisodeRunner
 from tests.unit.agent_backend.conftest import BOUND, Desk, FarMachine, warming
 from vm_bridge.drivers.fake import FakeSandbox
-from vocabulary.actions import Click, Finish, TypeText
+from vocabulary.actions import Click, Finish, Press, Release, TypeText
 from vocabulary.blobs import BlobRef
 from vocabulary.messages import (
     Accept,
@@ -146,8 +148,8 @@ class Client:
 async def work(client: Client) -> None:
     """A short episode with one of everything."""
     await client.until(lambda: client.store.state.status == "running")
-    await client.send(Act(command_id="command-1", action=TypeText(text="hel"), thought="first half"))
-    await client.send(Act(command_id="command-2", action=TypeText(text="lo"), thought="second half"))
+    await client.send(Act(command_id="command-1", action=Press(key="shift"), thought="I hold it"))
+    await client.send(Act(command_id="command-2", action=TypeText(text="lo"), thought="I type"))
     await client.until(lambda: len(client.store.state.steps) == 2)
     await client.offered()
     first = client.store.state.proposals[0]
@@ -168,7 +170,8 @@ async def test_every_effect_happens_once_wherever_the_runner_dies() -> None:
         state = client.store.state
         where = f"killed at suspension {kill_at}"
         assert [s.command_id for s in state.steps] == ["command-1", "command-2", "command-4"], where
-        assert [s.action for s in state.steps] == client.sandbox.acts, where
+        released = gesture_of((Release(key="shift"),))
+        assert [*(s.action for s in state.steps), released] == client.sandbox.acts, where
         assert [s.error for s in state.steps] == [None, None, None], where
         assert [s.index for s in state.steps] == [0, 1, 2], where
         assert state.steps[2].acceptable_ids == (state.steps[2].proposal_id,), where

@@ -7,7 +7,7 @@ from agent_backend.opening import MACHINES
 from agent_backend.policy.fake import FakePolicy
 from tests.unit.agent_backend.conftest import Desk, accept, act, warming
 from vm_bridge.drivers.fake import FakeSandbox
-from vocabulary.actions import CallUser, Click, Finish
+from vocabulary.actions import CallUser, Click, Finish, Infeasible
 from vocabulary.messages import (
     Act,
     CallForHelp,
@@ -50,6 +50,22 @@ async def test_accepting_a_call_for_the_user_asks_for_help(desk: Desk) -> None:
     await desk.send(accept(desk, 1))
     await desk.until(lambda: desk.store.state.help_requested)
     assert desk.store.state.status == "running"
+
+
+async def test_accepting_that_it_is_infeasible_ends_it_so(desk: Desk) -> None:
+    asked = desk.store.state.task.model_copy(update={"name": "answer"})
+    desk.store.state = warming(task=asked)
+    desk.policy = desk.current = FakePolicy([(("No such file.", Infeasible(reason="no file")),)])
+    await desk.started()
+    assert await desk.code(accept(desk, 1)) == ""
+    await desk.end()
+    state = desk.store.state
+    assert (state.status, state.outcome, state.answer) == ("finished", "infeasible", "")
+    assert state.steps[-1].action == Infeasible(reason="no file")
+    assert desk.sandbox.acts == []
+    assert not state.help_requested
+    assert state.verdict is not None
+    assert state.verdict.reason == "got 'FAIL'", "the verifier is told in OSWorld's word"
 
 
 async def test_infeasible_is_an_outcome(desk: Desk) -> None:

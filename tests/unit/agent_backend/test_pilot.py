@@ -11,17 +11,17 @@ import pytest
 from agent_backend.acting import ActingLimits
 from agent_backend.errors import PolicyRejected, PolicyUnavailable
 from agent_backend.folders import FolderUnusable, FolderWriter
+from agent_backend.limits import Limits
 from agent_backend.memory_store import MemoryStore
 from agent_backend.pilot import LAPSES, fly
 from agent_backend.policy.fake import Answer, FakePolicy
 from agent_backend.rollout.attempt import trajectory_of
-from agent_backend.runner import Limits
 from agent_backend.thinking import Patience
 from tests.unit.agent_backend.conftest import warming
 from trainer.trajectories import folder_open
 from vm_bridge.drivers.fake import FakeSandbox
 from vm_bridge.machine import Machine
-from vocabulary.actions import CallUser, Finish, NoAction, OpenApp, TypeText
+from vocabulary.actions import CallUser, Finish, Infeasible, NoAction, OpenApp, TypeText
 from vocabulary.messages import EpisodeState
 from vocabulary.proposals import Proposal
 
@@ -61,6 +61,13 @@ async def test_the_policy_finishes_and_the_verifier_judges() -> None:
     assert (state.status, state.outcome) == ("finished", "success")
     assert state.verdict is not None
     assert state.verdict.success
+
+
+async def test_a_policy_ends_a_task_it_calls_infeasible() -> None:
+    store = await flown(FakePolicy([(("No such app.", Infeasible(reason="none")),)]))
+    trajectory = trajectory_of(store)
+    assert (trajectory.outcome, trajectory.terminated, trajectory.truncated) == ("infeasible", True, False)
+    assert not store.state.help_requested
 
 
 async def test_a_finish_that_is_refused_again_and_again_ends_it() -> None:

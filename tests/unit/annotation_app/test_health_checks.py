@@ -62,7 +62,9 @@ def test_growth_is_by_the_day_and_said_only_when_enough_is_known() -> None:
 def test_other_parts() -> None:
     assert queue_of(Queue(2_000, 1.0, 1.0)).problem == "queue_long"
     assert queue_of(Queue(1, 301.0, 1.0)).problem == "queue_old"
-    assert (redis_of(95, 100).problem, redis_of(95, 0).state) == ("memory_short", "ok")
+    assert (redis_of(95, 100, "platform").problem, redis_of(95, 0, "platform").state) == ("memory_short", "ok")
+    shared = redis_of(5, 0, "default")
+    assert (shared.state, shared.problem) == ("warn", "redis_shared")
     assert [backup_of(age, 1).problem for age in (None, 10.0, 8 * DAY)] == ["no_backup", None, "backup_old"]
     assert [host_of(age, 1, 2, draining).state for age, draining in ((0.0, False), (0.0, True), (LATE, False))] == [
         *("ok", "warn", "down")

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.parts.kills.annotators import Episode
 from benchmarks.parts.kills.desk import Command
-from benchmarks.parts.kills.rage import Death
+from benchmarks.parts.kills.schedule import Death
 from benchmarks.parts.kills.tally import Stored, blamed, lost_or_refused, recovery
 from benchmarks.parts.kills.witnesses import Witnesses, line_of
 

@@ -10,7 +10,7 @@ from vocabulary.trajectories import Trajectory
 
 def folder_write(path: Path, *trajectories: Trajectory) -> Manifest:
     """A whole folder; the bytes of a picture are the name `observation` made its reference of."""
-    names = {hashlib.sha256(f"screen-{index}".encode()).hexdigest(): f"screen-{index}".encode() for index in range(50)}
+    names = {hashlib.sha256(f"screen-{index}".encode()).hexdigest(): f"screen-{index}".encode() for index in range(100)}
     pictures = {picture for trajectory in trajectories for picture in pictures_of(trajectory)}
     contents = {image_path(picture): names[picture.sha256] for picture in pictures}
     contents[TRAJECTORIES] = b"".join(trajectory.model_dump_json().encode() + b"\n" for trajectory in trajectories)

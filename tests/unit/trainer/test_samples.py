@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.vocabulary.examples import TASK, observation, proposal, spans, step, trajectory
 from trainer.samples import sampled_of
-from vocabulary.actions import Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
+from vocabulary.actions import CONTROL_KINDS, Click, Drag, NoAction, Point, SetClipboard, Swipe, TypeText
 from vocabulary.dialect import ImagePart, Parsed, Screen, TextPart
 from vocabulary.dialects import dialect_named, dialect_names
 from vocabulary.memory import Budget
@@ -23,7 +23,7 @@ def test_each_step_is_asked_and_answered_as_when_serving(name: str) -> None:
     dialect = dialect_named(name)
     whole = trajectory(CLICK, TYPED, capabilities=("click", "type_text"))
     first, second = samples_of(whole, dialect)
-    kinds = frozenset({"click", "type_text", "finish", "call_user"})
+    kinds = CONTROL_KINDS | {"click", "type_text"}
     assert first.messages == dialect.render(TASK, (), observation("screen-0"), kinds=kinds)
     assert second.messages == dialect.render(TASK, whole.steps[:1], whole.steps[1].before, kinds=kinds)
     answer = dialect.parse(second.target, Screen(width=1280, height=720))

@@ -92,12 +92,23 @@ def any_action(points: st.SearchStrategy[Point] | None = None) -> st.SearchStrat
     return st.sampled_from(sorted(a.ACTION_CLASSES)).flatmap(lambda kind: actions_of(kind, pixels))
 
 
+_far, _units = st.integers(-20_000, 20_000), st.sampled_from(("pixels", "notches"))
+
+
+def _scroll_by(point: Point | None, dx: int, dy: int, unit: str, keys: tuple[str, ...]) -> a.ScrollBy:
+    """One that moves, by no more notches than there may be."""
+    if unit == "notches":
+        dx, dy = dx % 201 - 100, dy % 201 - 100
+    return a.ScrollBy.model_validate({"point": point, "dx": dx, "dy": dy or 1, "unit": unit, "keys": keys})
+
+
 def _blob(data: bytes) -> BlobRef:
     return BlobRef.of(data, "application/octet-stream")
 
 
 def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.SearchStrategy[Any]]:
     maybe = st.none() | points
+    held = st.lists(keys, max_size=4).map(tuple)
     at: dict[str, Any] = {"x": st.just(point.x), "y": st.just(point.y)}
     inputs = st.one_of(
         st.builds(a.MoveTo, **at), st.builds(a.MouseDown, point=maybe, button=buttons), st.builds(a.Press, key=keys)
@@ -113,6 +124,17 @@ def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.Se
         "move_to": st.builds(a.MoveTo, **at),
         "mouse_down": st.builds(a.MouseDown, point=maybe, button=buttons),
         "mouse_up": st.builds(a.MouseUp, point=maybe, button=buttons),
+        "mouse_click": st.builds(
+            a.MouseClick,
+            point=maybe,
+            button=buttons | st.sampled_from(("back", "forward")),
+            clicks=st.integers(1, 3),
+            keys=held,
+        ),
+        "drag_path": st.builds(
+            a.DragPath, points=st.lists(points, min_size=1, max_size=5).map(tuple), button=buttons, keys=held
+        ),
+        "scroll_by": st.builds(_scroll_by, point=maybe, dx=_far, dy=_far, unit=_units, keys=held),
         "drag": st.builds(a.Drag, start=points, end=points, button=buttons),
         "scroll": st.builds(
             a.Scroll,
@@ -154,7 +176,10 @@ def _builders(points: st.SearchStrategy[Point], point: Point) -> dict[str, st.Se
             arguments=st.dictionaries(st.text(max_size=5), json_values, max_size=3),
         ),
         "finish": st.builds(a.Finish, answer=texts),
+        "screenshot": st.builds(a.Screenshot),
+        "zoom": st.builds(a.Zoom, start=points, end=points),
         "call_user": st.builds(a.CallUser, message=texts),
+        "infeasible": st.builds(a.Infeasible, reason=texts),
         "no_action": st.builds(a.NoAction, said=texts),
         "gesture": st.builds(a.Gesture, inputs=st.lists(timed, min_size=1, max_size=5).map(tuple)),
     }

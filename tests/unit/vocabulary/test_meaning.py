@@ -2,8 +2,9 @@
 
 import pytest
 from hypothesis import given
+from pydantic import ValidationError
 
-from tests.unit.vocabulary.examples import ACTIONS
+from tests.unit.vocabulary.examples import ACTIONS, observation, step, trajectory
 from tests.unit.vocabulary.strategies import any_action
 from vocabulary.actions import (
     Action,
@@ -11,16 +12,23 @@ from vocabulary.actions import (
     Click,
     DoubleClick,
     Drag,
+    DragPath,
     Finish,
+    MouseClick,
     MouseDown,
     Point,
     PressKeys,
     RightClick,
     Scroll,
+    ScrollBy,
     TypeText,
+    Zoom,
 )
+from vocabulary.blobs import BlobRef
 from vocabulary.descriptions import describe
 from vocabulary.equivalence import equivalent
+from vocabulary.exports import files_of, pictures_of
+from vocabulary.inputs import notches_of, plain
 
 A, NEAR, FAR = Point(x=100, y=100), Point(x=105, y=95), Point(x=106, y=100)
 
@@ -116,3 +124,50 @@ def test_every_kind_has_words_of_its_own() -> None:
 
 def test_points_are_named_as_the_caller_likes() -> None:
     assert describe(Click(x=1, y=2), point=lambda p: f"{p.x}:{p.y}") == "Click at 1:2"
+
+
+def test_a_zoomed_part_is_a_picture_of_the_attempt_and_no_file() -> None:
+    part = BlobRef.of(b"part", "image/png")
+    seen = observation("screen-1").model_copy(update={"attachment": part})
+    zoom = Zoom(start=Point(x=1, y=2), end=Point(x=30, y=40))
+    attempt = trajectory(steps=(step(0, zoom, after=seen), step(1, Click(x=1, y=1), after=seen)))
+    assert part in pictures_of(attempt)
+    assert files_of(attempt) == ()
+
+
+@pytest.mark.parametrize(
+    ("general", "simple"),
+    [
+        (MouseClick(point=Point(x=1, y=2), clicks=2), DoubleClick(x=1, y=2)),
+        (MouseClick(point=Point(x=1, y=2), button="right"), RightClick(x=1, y=2)),
+        (DragPath(points=(Point(x=1, y=2), Point(x=3, y=4))), Drag(start=Point(x=1, y=2), end=Point(x=3, y=4))),
+        (ScrollBy(dy=-3, unit="notches"), Scroll(direction="up", amount=3)),
+        (ScrollBy(dx=2, unit="notches"), Scroll(direction="right", amount=2)),
+    ],
+)
+def test_what_a_plain_action_says_too_means_the_same(general: Action, simple: Action) -> None:
+    assert plain(general) == simple
+    assert equivalent(general, simple)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        MouseClick(),
+        MouseClick(point=Point(x=1, y=2), keys=("ctrl",)),
+        MouseClick(point=Point(x=1, y=2), button="back"),
+        DragPath(points=(Point(x=1, y=2),)),
+        ScrollBy(dy=300),
+        ScrollBy(dx=1, dy=1, unit="notches"),
+    ],
+)
+def test_what_no_plain_action_says_stays_as_it_is(action: Action) -> None:
+    assert plain(action) == action
+    assert not equivalent(action, Click(x=1, y=2))
+
+
+def test_a_wheel_of_notches_turns_at_least_once_for_pixels() -> None:
+    assert notches_of(ScrollBy(dx=-20, dy=375)) == (-1, 4)
+    assert notches_of(ScrollBy(dy=-20_000)) == (0, -100)
+    with pytest.raises(ValidationError):
+        ScrollBy()

@@ -32,6 +32,7 @@ COMMANDS: tuple[Any, ...] = (
     messages.Pause(command_id="command-1", on=True),
     messages.SetPace(command_id="command-1", rate=1),
     messages.Autopilot(command_id="command-1", on=False),
+    messages.ConfirmSecrets(command_id="command-1", proposal_id="p", allow=True),
     messages.Takeover(command_id="command-1", on=True),
     messages.TakeoverInput(command_id="command-1", inputs=(MouseUp(),)),
     messages.TakeControl(command_id="command-1"),

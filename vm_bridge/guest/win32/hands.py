@@ -12,6 +12,7 @@ from vm_bridge.guest.win32.api import failure, library
 
 NOTCH, WHEEL, SIDEWAYS = 120, 0x0800, 0x1000
 """Units of one notch of the wheel, and the words for the wheel and the one that turns to the side."""
+SIDE_DOWN, SIDE_UP, SIDE_BUTTON = 0x0080, 0x0100, {"back": 1, "forward": 2}
 EXTENDED, UP, UNICODE = 1, 2, 4
 KEYBOARD = 1
 FAR = ("insert", "delete", "home", "end", "pageup", "pagedown", "up", "down", "left", "right", "win", "apps")
@@ -61,9 +62,15 @@ class WindowsHands(Hands):
 
     def _scroll(self, action: Action) -> None:
         self._go(action["point"])
-        word = WHEEL if action["direction"] in ("up", "down") else SIDEWAYS
-        turned = NOTCH * (action["amount"] if action["direction"] in ("up", "right") else -action["amount"])
-        self._user32.mouse_event(word, 0, 0, ctypes.c_int(turned), 0)
+        notches = action["amount"] if action["direction"] in ("up", "right") else -action["amount"]
+        self._turn("y" if action["direction"] in ("up", "down") else "x", notches)
+
+    def _turn(self, axis: str, notches: int) -> None:
+        self._user32.mouse_event(WHEEL if axis == "y" else SIDEWAYS, 0, 0, ctypes.c_int(NOTCH * notches), 0)
+
+    def _side_click(self, button: str) -> None:
+        for word in (SIDE_DOWN, SIDE_UP):
+            self._user32.mouse_event(word, 0, 0, SIDE_BUTTON[button], 0)
 
     def _type_text(self, action: Action) -> None:
         """By its key where the keyboard has the character, else as what it is."""

@@ -188,3 +188,46 @@ describe("a phone", () => {
     expect(screen.queryAllByRole("button", { name: /^Home/ })).toHaveLength(1);
   });
 });
+
+describe("a policy's use of a secret", () => {
+  const asked = (autopilot: boolean) => ({
+    proposal_id: "proposal-2",
+    uses: [{ name: "PASSWORD", host: "shop.example" }],
+    kind: "type_text",
+    thought: "I sign in.",
+    autopilot,
+  });
+
+  it("is shown with secret, host and reason, and refused unless somebody allows it", async () => {
+    const { user, commands } = open({ secret_requests: [asked(true)], autopilot: true });
+    const dialog = await screen.findByRole("dialog", { name: "Use of a secret" });
+    for (const words of ["PASSWORD", "shop.example", "I sign in."]) expect(dialog.textContent).toContain(words);
+    expect(document.activeElement?.textContent).toBe("Do not allow");
+    await user.keyboard("{Enter}");
+    expect(commands()).toMatchObject([{ type: "secrets", proposal_id: "proposal-2", allow: false }]);
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
+  it("is refused by Escape, which leaves the rest to the server", async () => {
+    const { user, commands } = open({ secret_requests: [asked(false)] });
+    await screen.findByRole("dialog");
+    await user.keyboard("{Escape}");
+    expect(commands()).toMatchObject([{ type: "secrets", allow: false }]);
+  });
+
+  it("lets what was accepted be done, with the thought it had then", async () => {
+    const { user, commands } = open({ secret_requests: [asked(false)] });
+    await user.click(await screen.findByRole("button", { name: "Allow" }));
+    expect(commands()).toMatchObject([
+      { type: "secrets", proposal_id: "proposal-2", allow: true },
+      { type: "accept", proposal_id: "proposal-2", base_version: 0, thought: "I sign in." },
+    ]);
+  });
+
+  it("is not asked about once the proposal is gone, the autopilot is off, or by who only watches", () => {
+    open({ secret_requests: [{ ...asked(false), proposal_id: "gone" }] });
+    open({ secret_requests: [asked(true)] });
+    open({ secret_requests: [asked(false)] }, "other");
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+});

@@ -12,6 +12,7 @@ import { FileSheet } from "./browser/file-sheet";
 import { DeskFooter } from "./desk-footer";
 import { DeskStatus } from "./desk-status";
 import { Dialogs } from "./dialogs/dialogs";
+import { SecretsDialog } from "./dialogs/secrets-dialog";
 import { Drawer, PanelButtons } from "./panels/dock";
 import { hasScreen } from "./panels/panels";
 import { ProposalsPanel } from "./proposals/proposals-panel";
@@ -63,6 +64,7 @@ export function Desk({ live, view }: { live: LiveSession; view: EpisodeView }) {
         </footer>
       </div>
       <Dialogs />
+      <SecretsDialog />
     </DeskProvider>
   );
 }

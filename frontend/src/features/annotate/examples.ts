@@ -55,6 +55,8 @@ export function episodeState(changed: Partial<EpisodeState> = {}): EpisodeState 
     autopilot: false,
     takeover: false,
     help_requested: false,
+    secret_requests: [],
+    secrets_confirmed: [],
     outcome: null,
     answer: "",
     verdict: null,

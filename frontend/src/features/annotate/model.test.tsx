@@ -115,6 +115,8 @@ const CHANGED = {
   autopilot: null,
   takeover: null,
   help_requested: null,
+  secret_requests: null,
+  secrets_confirmed: null,
   outcome: null,
   answer: null,
   verdict: null,

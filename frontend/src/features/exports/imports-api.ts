@@ -1,8 +1,8 @@
 /** Imports over HTTP. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { ImportOut, RefusalPage } from "@/generated/api";
-import { request } from "@/shared/api/http";
+import type { ImportOut, RefusalPage, UploadOut } from "@/generated/api";
+import { ApiError, request } from "@/shared/api/http";
 
 export const underWay = ({ status }: ImportOut) => status === "queued" || status === "running";
 
@@ -22,18 +22,17 @@ export const refusedQuery = (id: string) =>
     getNextPageParam: (page) => page.next,
   });
 
-export function useStartImport() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ file, pool }: { readonly file: File; readonly pool: string }) => {
-      const form = new FormData();
-      form.set("file", file);
-      form.set("pool", pool);
-      return request<ImportOut>("POST", "/imports", form);
-    },
-    onSuccess: () => client.invalidateQueries({ queryKey: importsQuery.queryKey }),
+/** The person's uploads that wait for parts. */
+export const uploadsQuery = queryOptions({
+  queryKey: ["uploads"],
+  queryFn: () => request<UploadOut[]>("GET", "/imports/uploads"),
+});
+
+/** Forget an upload and what arrived of it. One that has expired, or became an import, is left as it is. */
+export const cancelUpload = (id: string) =>
+  request("DELETE", `/imports/uploads/${id}`).catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
   });
-}
 
 /** Stop an import, or take up one that ended before it was done. */
 export function useChangeImport() {

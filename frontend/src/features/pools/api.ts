@@ -1,7 +1,7 @@
 /** Pools over HTTP. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Board, PoolRow, PoolSettings, RevisionSummary, TaskPage, UploadReport } from "@/generated/api";
+import type { Board, CredentialIn, PoolRow, PoolSettings, RevisionSummary, TaskPage, UploadReport } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "pools-board";
@@ -35,7 +35,7 @@ export type Change =
   | { readonly do: "stop"; readonly pool: number; readonly reason: string }
   | { readonly do: "start"; readonly pool: number }
   | { readonly do: "assign"; readonly pool: number; readonly kind: "people" | "groups"; readonly id: number; readonly works: boolean }
-  | { readonly do: "credential"; readonly pool: number; readonly name: string; readonly value: string | null };
+  | { readonly do: "credential"; readonly pool: number; readonly name: string; readonly set: CredentialIn | null };
 
 function send(change: Change): Promise<unknown> {
   switch (change.do) {
@@ -54,7 +54,7 @@ function send(change: Change): Promise<unknown> {
       return request(change.works ? "POST" : "DELETE", `/pools/${change.pool}/${change.kind}/${change.id}`);
     case "credential": {
       const path = `/pools/${change.pool}/credentials/${encodeURIComponent(change.name)}`;
-      return change.value === null ? request("DELETE", path) : request("POST", path, { value: change.value });
+      return change.set === null ? request("DELETE", path) : request("POST", path, change.set);
     }
   }
 }

@@ -52,6 +52,7 @@ const POOL: PoolRow = {
   stop_reason: "",
   opens_at: null,
   credentials: [],
+  credential_rules: [],
   members: [],
   groups: [],
 };
@@ -148,6 +149,18 @@ describe("the pools page", () => {
     await user.type(within(dialog).getByRole("textbox"), "wrong");
     await user.click(within(dialog).getByRole("button", { name: "Stop…" }));
     await waitFor(() => expect(sent[0]).toEqual({ method: "POST", path: "/api/pools/7/stop", body: { reason: "wrong" } }));
+  });
+
+  it("keeps what a secret is bound to where its name is typed for a new value", async () => {
+    const rule = { name: "SHOP", kinds: ["navigate"], hosts: ["shop.test"], confirm: false } as const;
+    const { user, sent } = shown({ "GET /api/pools/board": { body: { ...BOARD, pools: [{ ...POOL, credentials: ["SHOP"], credential_rules: [rule] }] } } });
+    await user.click(await screen.findByRole("button", { name: "Secrets of Office" }));
+    const dialog = await screen.findByRole("dialog");
+    await user.type(within(dialog).getByRole("textbox", { name: "Name" }), "shop");
+    await user.type(within(dialog).getByLabelText("Value"), "hunter2");
+    await user.click(within(dialog).getByRole("button", { name: "Save" }));
+    const { name, ...bound } = rule;
+    await waitFor(() => expect(sent).toEqual([{ method: "POST", path: `/api/pools/7/credentials/${name}`, body: { value: "hunter2", ...bound } }]));
   });
 
   it("speaks Chinese", async () => {

@@ -90,6 +90,22 @@ const EXAMPLES: { readonly [K in TypedKind]: readonly Extract<TypedAction, { kin
   ],
   finish: TEXTS.map((answer) => ({ kind: "finish", answer })),
   call_user: [{ kind: "call_user", message: "Which one?" }],
+  mouse_click: [
+    { kind: "mouse_click", point: P, button: "left", clicks: 1, keys: ["ctrl", "shift"] },
+    { kind: "mouse_click", point: null, button: "back", clicks: 1, keys: [] },
+    { kind: "mouse_click", point: null, button: "right", clicks: 2, keys: [] },
+  ],
+  drag_path: [
+    { kind: "drag_path", points: [P, Q, P], button: "left", keys: ["alt"] },
+    { kind: "drag_path", points: [Q], button: "right", keys: [] },
+  ],
+  scroll_by: [
+    { kind: "scroll_by", point: P, dx: -20, dy: 375, unit: "pixels", keys: [] },
+    { kind: "scroll_by", point: null, dx: 0, dy: -3, unit: "notches", keys: ["ctrl"] },
+  ],
+  screenshot: [{ kind: "screenshot" }],
+  zoom: [{ kind: "zoom", start: P, end: Q }],
+  infeasible: [{ kind: "infeasible", reason: "No such file" }],
 };
 
 describe("what is printed is read back as the same action", () => {

@@ -76,7 +76,8 @@ function read(text: string, limits: Limits | undefined): TypedAction {
   return build(kind, separated(rest, open), close, limits);
 }
 
-const ALWAYS: readonly TypedKind[] = ["finish", "call_user"];
+/** What every machine allows, since it speaks to the episode and not to the machine. */
+export const ALWAYS: readonly TypedKind[] = ["finish", "call_user", "infeasible"];
 
 function allowed(kind: TypedKind, capabilities: readonly string[]): boolean {
   return ALWAYS.includes(kind) || capabilities.includes(kind);
@@ -113,6 +114,7 @@ function argumentAt(tokens: readonly Token[], open: Token): { argument: Given; l
 /** Names other grammars give these arguments. */
 const ARGUMENT_ALIASES: Readonly<Record<string, readonly string[]>> = {
   text: ["content"],
+  reason: ["content"],
   keys: ["key"],
   seconds: ["time"],
   answer: ["content"],
@@ -166,6 +168,8 @@ function valueOf(argument: Argument, tokens: readonly Token[], limits: Limits | 
     case "point":
       if (second === undefined) throw new Refusal("wrong_type", argument.field, first);
       return { x: pixel(argument, first, limits?.width), y: pixel(argument, second, limits?.height) };
+    case "points":
+      return path(argument, first, limits);
     case "integer":
     case "number":
       return numeric(argument, first);
@@ -196,6 +200,9 @@ function numeric(argument: Argument, token: Token): number {
 
 const DIRECTIONS: readonly string[] = ["up", "down", "left", "right"];
 const BUTTONS: readonly string[] = ["left", "middle", "right"];
+const ANY_BUTTONS: readonly string[] = [...BUTTONS, "back", "forward"];
+const UNITS: readonly string[] = ["pixels", "notches"];
+const MOST_POINTS = 64;
 const MOST_KEYS = 5;
 
 function fromText(argument: Argument, token: Token): unknown {
@@ -210,11 +217,30 @@ function fromText(argument: Argument, token: Token): unknown {
       return keyNamed(text) ?? refuse("unknown_key", text, token);
     case "direction":
       return DIRECTIONS.includes(text) ? text : refuse("unknown_direction", text, token);
+    case "any_button":
+      return ANY_BUTTONS.includes(text) ? text : refuse("unknown_button", text, token);
+    case "unit":
+      return UNITS.includes(text) ? text : refuse("wrong_type", argument.field, token);
     case "button":
       return BUTTONS.includes(text) ? text : refuse("unknown_button", text, token);
     default:
       return text;
   }
+}
+
+/** Points of a drag, written as "1 2; 3 4". */
+function path(argument: Argument, token: Token, limits: Limits | undefined): { x: number; y: number }[] {
+  const pairs = typeof token.value === "string" ? token.value.split(";").map((pair) => pair.trim().split(/[\s,]+/)) : [];
+  const points = pairs.map(([x = "", y = "", ...more]) => {
+    if (more.length > 0 || !/^\d{1,5}$/.test(x) || !/^\d{1,5}$/.test(y)) throw new Refusal("wrong_type", argument.field, token);
+    return { x: Number(x), y: Number(y) };
+  });
+  if (token.type !== "text" || points.length === 0) throw new Refusal("wrong_type", argument.field, token);
+  if (points.length > MOST_POINTS) throw new Refusal("out_of_range", argument.field, token);
+  const { width, height } = limits ?? { width: LARGEST_PIXEL + 1, height: LARGEST_PIXEL + 1 };
+  const outside = points.find(({ x, y }) => x >= width || y >= height);
+  if (outside) throw new Refusal("off_screen", `${outside.x} ${outside.y}`, token);
+  return points;
 }
 
 function hotkey(text: string, token: Token): string[] {

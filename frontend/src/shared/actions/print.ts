@@ -28,6 +28,9 @@ function printValue(argument: Argument, value: unknown): string[] {
     return [String(x), String(y)];
   }
   if (argument.type === "keys") return [JSON.stringify(hotkeyText(value as readonly string[]))];
+  if (argument.type === "points") {
+    return [JSON.stringify((value as readonly Point[]).map(({ x, y }) => `${x} ${y}`).join("; "))];
+  }
   if (argument.type === "files") return [JSON.stringify((value as readonly string[]).join("|"))];
   return [JSON.stringify(value)];
 }

@@ -27,6 +27,9 @@ export type ArgumentType =
   | "button"
   | "number"
   | "integer"
+  | "any_button"
+  | "unit"
+  | "points"
   | "object";
 
 export interface Argument<Field extends string = string> {
@@ -51,6 +54,8 @@ const START_END = [
 ] as const;
 const BUTTON = { field: "button", type: "button", fallback: "left" } as const;
 const POINT = { field: "point", type: "point", fallback: null } as const;
+/** Keys that are down during the act. */
+const HELD = { field: "keys", type: "keys", fallback: [] } as const;
 const TEXT = { field: "text", type: "text" } as const;
 const KEY = { field: "key", type: "key" } as const;
 const PATH = { field: "path", type: "path" } as const;
@@ -64,7 +69,21 @@ export const TABLE: Table = {
   move_to: AT,
   mouse_down: [POINT, BUTTON],
   mouse_up: [POINT, BUTTON],
+  mouse_click: [
+    POINT,
+    { field: "button", type: "any_button", fallback: "left" },
+    { field: "clicks", type: "integer", fallback: 1, least: 1, most: 3 },
+    HELD,
+  ],
   drag: [...START_END, BUTTON],
+  drag_path: [{ field: "points", type: "points" }, BUTTON, HELD],
+  scroll_by: [
+    { field: "dx", type: "integer", least: -20_000, most: 20_000 },
+    { field: "dy", type: "integer", least: -20_000, most: 20_000 },
+    { field: "unit", type: "unit", fallback: "pixels" },
+    POINT,
+    HELD,
+  ],
   scroll: [
     POINT,
     { field: "direction", type: "direction" },
@@ -106,8 +125,11 @@ export const TABLE: Table = {
     { field: "name", type: "tool" },
     { field: "arguments", type: "object", fallback: {} },
   ],
+  screenshot: [],
+  zoom: START_END,
   finish: [{ field: "answer", type: "text", fallback: "" }],
   call_user: [{ field: "message", type: "text", fallback: "" }],
+  infeasible: [{ field: "reason", type: "text", fallback: "" }],
 };
 
 export const KINDS = Object.keys(TABLE) as readonly TypedKind[];

@@ -39,6 +39,21 @@ const WORDS: Words = {
     const way = { from: at(start), to: at(end) };
     return button === "left" ? t("action.drag", way) : t("action.drag_with", { ...way, button: t(`button.${button}`) });
   },
+  mouse_click: ({ point, button, clicks, keys }, { t }) => {
+    const words = { button: t(`button.${button}`), count: clicks, keys: keysInWords(keys) };
+    const where = point ? t("action.mouse_click", { ...words, at: at(point) }) : t("action.mouse_click_here", words);
+    return keys.length > 0 ? t("action.under_keys", { act: where, keys: words.keys }) : where;
+  },
+  drag_path: ({ points, button, keys }, { t }) => {
+    const words = { button: t(`button.${button}`), path: points.map(at).join(" → ") };
+    const along = points.length > 1 ? t("action.drag_path", words) : t("action.drag_path_here", words);
+    return keys.length > 0 ? t("action.under_keys", { act: along, keys: keysInWords(keys) }) : along;
+  },
+  scroll_by: ({ point, dx, dy, unit, keys }, { t }) => {
+    const words = { dx, dy, unit: t(`unit.${unit}`) };
+    const turned = point ? t("action.scroll_by", { ...words, at: at(point) }) : t("action.scroll_by_here", words);
+    return keys.length > 0 ? t("action.under_keys", { act: turned, keys: keysInWords(keys) }) : turned;
+  },
   scroll: ({ point, direction, amount }, { t }) => {
     const turn = { direction: t(`direction.${direction}`), count: amount };
     return point ? t("action.scroll", { ...turn, at: at(point) }) : t("action.scroll_here", turn);
@@ -72,9 +87,13 @@ const WORDS: Words = {
   download_file: (a, { t }) => t("action.download_file", { path: a.path }),
   run_code: (a, { t }) => t("action.run_code", { text: oneLine(a.code) }),
   call_tool: (a, { t }) => t("action.call_tool", { name: a.name }),
+  screenshot: (_, { t }) => t("action.screenshot"),
+  zoom: ({ start, end }, { t }) => t("action.zoom", { from: at(start), to: at(end) }),
   finish: (a, { t }) => (a.answer ? t("action.finish_with", { text: oneLine(a.answer) }) : t("action.finish")),
   call_user: (a, { t }) =>
     a.message ? t("action.call_user_with", { text: oneLine(a.message) }) : t("action.call_user"),
+  infeasible: (a, { t }) =>
+    a.reason ? t("action.infeasible_with", { text: oneLine(a.reason) }) : t("action.infeasible"),
   no_action: (a, { t }) =>
     a.said ? t("action.no_action_with", { text: oneLine(a.said) }) : t("action.no_action"),
   gesture: ({ inputs }, { t, duration }) =>
@@ -90,6 +109,7 @@ export function actionInWords(action: Action, i18n: I18n): string {
 /** Where an action touches the screen, in order: one point for a click, two for a drag. */
 export function pointsOf(action: Action): { x: number; y: number }[] {
   if ("start" in action) return [action.start, action.end];
+  if ("points" in action) return action.points;
   if ("x" in action) return [{ x: action.x, y: action.y }];
   return "point" in action && action.point ? [action.point] : [];
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { i18nFor } from "@/shared/i18n/i18n";
 
-import { ApiError, messageOf, NetworkError, request, setCsrf, setSignInGate } from "./http";
+import { ApiError, messageOf, NetworkError, request, requestWithHeaders, setCsrf, setSignInGate } from "./http";
 
 const { t } = i18nFor("en");
 const refusal = (status: number, code: string) => Response.json({ code, message: "No.", extra: { fields: [] } }, { status });
@@ -42,6 +42,12 @@ describe("request", () => {
   it("tells an unreachable server from a refusal", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
     await expect(request("GET", "/x")).rejects.toBeInstanceOf(NetworkError);
+  });
+
+  it("knows an ended sign-in by the status where an answer has no body", async () => {
+    answering(new Response(null, { status: 401 }), new Response(null, { headers: { "Upload-Offset": "7" } }));
+    setSignInGate(() => Promise.resolve());
+    expect((await requestWithHeaders("HEAD", "/x", {})).headers.get("Upload-Offset")).toBe("7");
   });
 
   it("waits for a new sign-in and makes the call again", async () => {

@@ -22,7 +22,7 @@ export class NetworkError extends Error {
   }
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
 
 let csrf = "";
 let gate: (() => Promise<void>) | null = null;
@@ -48,28 +48,43 @@ export async function signInAgain(): Promise<void> {
  * more, so that nothing is lost. Raises ApiError or NetworkError.
  */
 export async function request<T>(method: Method, path: string, body?: unknown): Promise<T> {
-  const first = await send(method, path, body);
-  const error = first.ok ? null : await errorOf(first);
-  if (error?.code !== "not_signed_in") return settle<T>(first, error);
-  await signInAgain();
-  const second = await send(method, path, body);
-  return settle<T>(second, second.ok ? null : await errorOf(second));
-}
-
-async function settle<T>(response: Response, error: ApiError | null): Promise<T> {
-  if (error) throw error;
+  const form = body instanceof FormData; // the browser itself says what kind of form it is
+  const json = body !== undefined && !form;
+  const headers: Record<string, string> = json ? { "Content-Type": "application/json" } : {};
+  const response = await requestWithHeaders(method, path, headers, json ? JSON.stringify(body) : form ? body : null);
   return (response.status === 204 ? null : await response.json()) as T;
 }
 
-async function send(method: Method, path: string, body: unknown): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (method !== "GET") headers["X-CSRFToken"] = csrf;
-  const form = body instanceof FormData; // the browser itself says what kind of form it is
-  if (body !== undefined && !form) headers["Content-Type"] = "application/json";
-  const init = { method, headers, credentials: "same-origin", body: form ? body : body === undefined ? null : JSON.stringify(body) } as const;
+/**
+ * Call the API with headers or bytes of your own, where the answer's headers count. Signs in again as `request` does.
+ * Raises ApiError, NetworkError, or the signal's reason.
+ */
+export async function requestWithHeaders(
+  method: Method,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: string | FormData | ArrayBuffer | null = null,
+  signal: AbortSignal | null = null,
+): Promise<Response> {
+  const call = () => send(path, { method, headers, body, signal });
+  const first = await call();
+  if (first.ok) return first;
+  const error = await errorOf(first);
+  const signedOut = error.code === "not_signed_in" || (method === "HEAD" && error.status === 401); // HEAD is answered without a code
+  if (!signedOut) throw error;
+  await signInAgain();
+  const second = await call();
+  if (!second.ok) throw await errorOf(second);
+  return second;
+}
+
+async function send(path: string, { headers, ...init }: RequestInit): Promise<Response> {
+  const common: Record<string, string> = { Accept: "application/json" };
+  if (init.method !== "GET") common["X-CSRFToken"] = csrf;
   try {
-    return await fetch(`/api${path}`, init);
+    return await fetch(`/api${path}`, { ...init, headers: { ...common, ...(headers as Record<string, string>) }, credentials: "same-origin" });
   } catch (cause) {
+    init.signal?.throwIfAborted();
     throw new NetworkError(cause);
   }
 }
@@ -84,7 +99,7 @@ function isErrorBody(body: unknown): body is { code: string; message: string; ex
   return typeof body === "object" && body !== null && "code" in body && "message" in body;
 }
 
-const KNOWN = ["not_signed_in", "forbidden", "not_found", "too_large"] as const;
+const KNOWN = ["not_signed_in", "forbidden", "not_found", "too_large", "upload_quota", "upload_space"] as const;
 
 /** An error in the reader's language where we know it, in the server's words where it explains itself. */
 export function messageOf(error: unknown, t: Translate): { text: string; code: string | null } {

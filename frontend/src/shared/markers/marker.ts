@@ -22,6 +22,14 @@ const GLYPHS = {
   long_press: "hold",
 } as const;
 
+const CLICKED: Readonly<Record<string, RingGlyph>> = { left2: "double", left3: "triple", right1: "right", middle1: "middle" };
+
+/** The way a scroll on both axes goes furthest. */
+function directionOf({ dx, dy }: { dx: number; dy: number }): Direction {
+  if (Math.abs(dx) > Math.abs(dy)) return dx > 0 ? "right" : "left";
+  return dy > 0 ? "down" : "up";
+}
+
 /** The marker of an action; null for one that happens nowhere on the picture. */
 export function markerOf(action: Action): Marker | null {
   switch (action.kind) {
@@ -39,6 +47,16 @@ export function markerOf(action: Action): Marker | null {
     case "drag":
     case "swipe":
       return { shape: "arrow", from: action.start, to: action.end };
+    case "mouse_click":
+      return { shape: "ring", at: action.point, glyph: CLICKED[`${action.button}${action.clicks}`] ?? "click" };
+    case "drag_path":
+      return { shape: "path", points: action.points };
+    case "zoom": {
+      const { start, end } = action;
+      return { shape: "path", points: [start, { x: end.x, y: start.y }, end, { x: start.x, y: end.y }, start] };
+    }
+    case "scroll_by":
+      return { shape: "chevron", at: action.point, direction: directionOf(action), amount: 1 };
     case "scroll":
       return { shape: "chevron", at: action.point, direction: action.direction, amount: action.amount };
     case "type_text":
@@ -68,6 +86,8 @@ export function anchorOf(marker: Marker, fallback: Point): Point {
 export function lastPointed(actions: readonly Action[]): Point | null {
   for (const action of actions.toReversed()) {
     if ("x" in action) return { x: action.x, y: action.y };
+    if (action.kind === "drag_path") return action.points.at(-1) ?? null;
+    if (action.kind === "mouse_click" && action.point) return action.point;
     if (action.kind === "drag" || action.kind === "swipe") return action.end;
     if (action.kind === "gesture") return action.inputs.flatMap(({ input }) => pointOf(input)).at(-1) ?? null;
   }

@@ -101,6 +101,11 @@ function StepTile({ step, current, tabIndex, onSelect, blobUrl }: TileProps) {
   );
 }
 
+/** What a step gave to see: after a zoom the part that was asked for, else the screen. */
+function lookOf({ action, after }: Step) {
+  return action.kind === "zoom" && after?.attachment ? { ...after, screenshot: after.attachment } : after;
+}
+
 function StepCard({ step, blobUrl }: { step: Step; blobUrl: BlobUrl }) {
   const { t, duration } = useI18n();
   const { before, after } = step;
@@ -112,7 +117,7 @@ function StepCard({ step, blobUrl }: { step: Step; blobUrl: BlobUrl }) {
           <figcaption>{t("timeline.before")}</figcaption>
         </figure>
         <figure>
-          <Thumbnail observation={after} blobUrl={blobUrl} alt={t("timeline.after")} />
+          <Thumbnail observation={lookOf(step)} blobUrl={blobUrl} alt={t("timeline.after")} />
           <figcaption>
             {after ? `${t("timeline.after")} · ${duration(after.settle_ms)}` : t("timeline.no_after")}
             {after && !after.settled && ` · ${t("timeline.unsettled")}`}

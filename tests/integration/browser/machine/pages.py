@@ -60,6 +60,16 @@ SCRIPTS = {
       addEventListener("scroll", () => { window.game.score = scrollY });
       window.game = {score: 0};
     """,
+    "pointing": """
+      document.body.style.height = "5000px";
+      let seen = 0;
+      window.game = {get score() { return seen }};
+      const held = (event) => event.ctrlKey * 1 + event.shiftKey * 2;
+      addEventListener("mousedown", (event) => { seen = event.detail * 100 + event.button * 10 + held(event) });
+      addEventListener("wheel", (event) => { event.preventDefault(); seen = event.deltaY * 10 + held(event) },
+        {passive: false});
+      addEventListener("keyup", () => { seen += 1000 });
+    """,
     "dragging": """
       const box = document.createElement("div");
       box.style.cssText = "position:absolute;left:200px;top:200px;width:60px;height:60px;background:#c63";

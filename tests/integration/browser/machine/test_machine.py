@@ -12,7 +12,9 @@ from vm_bridge.machine import Machine
 from vocabulary.actions import (
     ClosePage,
     Drag,
+    DragPath,
     Gesture,
+    MouseClick,
     Navigate,
     NavigateBack,
     Point,
@@ -20,6 +22,7 @@ from vocabulary.actions import (
     PressKeys,
     Release,
     Scroll,
+    ScrollBy,
     SwitchPage,
     TimedInput,
     TypeText,
@@ -133,6 +136,20 @@ async def test_scrolling_and_dragging_reach_the_page(machine: Machine, do: Do) -
     await machine.prepare(task("dragging"))
     drag = Drag(start=Point(x=230, y=230), end=Point(x=400, y=300))
     assert (page_of((await do(machine, drag)).after).score or 0) >= 4
+
+
+async def test_keys_are_held_while_the_pointer_acts_and_let_go_after(machine: Machine, do: Do) -> None:
+    await machine.prepare(task("pointing"))
+    at = Point(x=100, y=100)
+    held = await do(machine, MouseClick(point=at, keys=("ctrl", "shift")))
+    assert page_of(held.after).score == 2103, "one click of the left button under both keys, and two keys let go"
+    twice = await do(machine, MouseClick(button="right", clicks=2))
+    assert page_of(twice.after).score == 220, "where the pointer was, without keys"
+    turned = await do(machine, ScrollBy(dy=375, keys=("shift",)))
+    assert page_of(turned.after).score == 4752
+    await machine.prepare(task("dragging"))
+    path = DragPath(points=(Point(x=230, y=230), Point(x=400, y=300), Point(x=300, y=330)))
+    assert (page_of((await do(machine, path)).after).score or 0) >= 8
 
 
 async def test_a_gesture_takes_the_time_it_took(machine: Machine, do: Do) -> None:

@@ -129,6 +129,8 @@ const UNCHANGED = {
   autopilot: null,
   takeover: null,
   help_requested: null,
+  secret_requests: null,
+  secrets_confirmed: null,
   outcome: null,
   answer: null,
   verdict: null,

@@ -2,6 +2,7 @@
 
 import type { Step } from "@/generated/vocabulary";
 import { KEY_NAMES, MODIFIERS, NAMED_KEYS } from "@/generated/vocabulary";
+import { ALWAYS } from "@/shared/actions/parse";
 import { ALIASES, KINDS, type TypedKind } from "@/shared/actions/table";
 
 import { placeAt, slotsOf } from "./call";
@@ -37,6 +38,8 @@ export interface CompletionContext {
 const CHOICES = {
   direction: ["up", "down", "left", "right"],
   button: ["left", "middle", "right"],
+  any_button: ["left", "middle", "right", "back", "forward"],
+  unit: ["pixels", "notches"],
 } as const;
 
 /** The suggestions at the caret; null where there are none. */
@@ -65,6 +68,8 @@ function valuesFor(type: string, written: string, context: CompletionContext): r
   switch (type) {
     case "direction":
     case "button":
+    case "any_button":
+    case "unit":
       return CHOICES[type];
     case "key":
       return KEY_NAMES;
@@ -95,7 +100,7 @@ function actionNames(text: string, caret: number, { capabilities }: CompletionCo
   const written = /^\s*(\w*)$/.exec(text.slice(0, caret))?.[1];
   if (written === undefined) return null;
   const from = caret - written.length;
-  const can = (kind: TypedKind) => kind === "finish" || kind === "call_user" || capabilities.includes(kind);
+  const can = (kind: TypedKind) => ALWAYS.includes(kind) || capabilities.includes(kind);
   const kinds = KINDS.filter((kind) => can(kind) && matches(kind, written.toLowerCase()));
   const ranked = kinds.toSorted((one, other) => Number(other.startsWith(written)) - Number(one.startsWith(written)));
   const options = ranked.map((kind): Suggestion => {

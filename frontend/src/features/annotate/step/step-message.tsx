@@ -39,6 +39,8 @@ const REFUSALS = [
   "view_only",
   "not_running",
   "stale_accept",
+  "secret_unconfirmed",
+  "no_secret_request",
   "unknown_proposal",
   "unparsed_proposal",
   "thought_required",

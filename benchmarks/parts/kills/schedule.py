@@ -19,7 +19,7 @@ POLL_SECONDS = 0.02
 TOGETHER_SHARE = 0.15
 """Share of the turns that end two victims at once."""
 SLOW_SECONDS = 10.0
-"""After so long it is told who still waits."""
+"""After so long a progress line names the annotators that still wait."""
 BEAT_STARTS = "beat: Starting"
 SAY_EVERY = 20
 
@@ -34,7 +34,7 @@ class Death:
 
 
 @dataclass(slots=True)
-class Rage:
+class KillSchedule:
     """Kills until `kills` are done or the time is over."""
 
     stack: Stack
@@ -46,7 +46,9 @@ class Rage:
     _beats: int = 1
 
     async def run(self, kills: int, seconds: float, only: Sequence[str] = ()) -> None:
-        """Every victim once in each round, in an order drawn by the seed."""
+        """Every victim once in each round, in an order drawn by the seed. ValueError for an unknown name in `only`."""
+        if unknown := set(only) - {victim.name for victim in victims(self.stack)}:
+            raise ValueError(f"no such victims: {', '.join(sorted(unknown))}")
         known = [victim for victim in victims(self.stack) if not only or victim.name in only]
         end, said = now() + seconds, 0
         while self.kills < kills and now() < end:

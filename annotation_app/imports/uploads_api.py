@@ -1,0 +1,133 @@
+"""Uploads in parts over HTTP: the tus resumable upload protocol 1.0.0 (https://tus.io/protocols/resumable-upload) with
+its extensions creation, checksum, expiration and termination."""
+
+import base64
+import binascii
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.http import http_date
+from ninja import Router, Status
+from pydantic import ValidationError
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import SIGNED_IN_OR_TOKEN
+from annotation_app.errors import Invalid, TooLarge, VersionUnsupported
+from annotation_app.imports import jobs, selectors, services
+from annotation_app.imports.schemas import ImportIn, ImportOut, UploadIn, UploadOut
+
+router = Router(tags=["imports"], auth=SIGNED_IN_OR_TOKEN)
+TUS = "1.0.0"
+MEDIA_TYPE = "application/offset+octet-stream"
+CHECKSUM = "sha256"
+
+
+@router.get("/imports/uploads", response=list[UploadOut])
+def uploads_list(request: HttpRequest) -> list[UploadOut]:
+    """Your unfinished uploads, the newest first."""
+    return selectors.uploads_list(user=user_of(request))
+
+
+@router.post("/imports/uploads", response={201: UploadOut})
+def upload_create(request: HttpRequest, response: HttpResponse) -> Status[UploadOut]:
+    """Announce a file (`Upload-Length`, `Upload-Metadata`); `Location` is where its parts go."""
+    user = user_of(request)
+    selectors.importer_check(user)
+    _version_check(request)
+    size = _number(request, "Upload-Length")
+    created = selectors.upload_out(services.upload_create(user=user, size=size, wish=_metadata(request)))
+    _describe(response, created)
+    response["Location"] = f"/api/imports/uploads/{created.id}"
+    return Status(201, created)
+
+
+@router.api_operation(["HEAD"], "/imports/uploads/{uuid:upload_id}", response={200: None})
+def upload_head(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> Status[None]:
+    """Where the next part begins: `Upload-Offset`."""
+    _describe(response, selectors.upload_out(selectors.upload_of(user=user_of(request), upload_id=upload_id)))
+    return Status(200, None)
+
+
+@router.patch("/imports/uploads/{uuid:upload_id}", response={204: None})
+def upload_append(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> Status[None]:
+    """One part, which begins at `Upload-Offset`. A part that arrived before changes nothing."""
+    user = user_of(request)
+    selectors.upload_of(user=user, upload_id=upload_id)
+    _version_check(request)
+    if request.content_type != MEDIA_TYPE:
+        raise Invalid(f"A part has the content type {MEDIA_TYPE}.")
+    offset, checksum = _number(request, "Upload-Offset"), _checksum(request)
+    data = request.read(selectors.PART_BYTES + 1)
+    if len(data) > selectors.PART_BYTES:
+        raise TooLarge(f"A part may have {selectors.PART_BYTES} bytes.")
+    upload = services.upload_append(user=user, upload_id=upload_id, offset=offset, data=data, sha256=checksum)
+    _describe(response, selectors.upload_out(upload))
+    return Status(204, None)
+
+
+@router.delete("/imports/uploads/{uuid:upload_id}", response={204: None})
+def upload_cancel(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> Status[None]:
+    """Forget it and the parts that arrived."""
+    services.upload_cancel(user=user_of(request), upload_id=upload_id)
+    response["Tus-Resumable"] = TUS
+    return Status(204, None)
+
+
+@router.post("/imports/uploads/{uuid:upload_id}/import", response={202: ImportOut})
+def upload_import(request: HttpRequest, upload_id: UUID, wish: ImportIn) -> Status[ImportOut]:
+    """Import a complete upload in the background; what `wish` leaves empty is as announced. Repeating it is safe."""
+    started = jobs.import_uploaded(user=user_of(request), upload_id=upload_id, pool=wish.pool, form=wish.format)
+    return Status(202, started)
+
+
+def _describe(response: HttpResponse, upload: UploadOut) -> None:
+    response["Tus-Resumable"] = TUS
+    response["Upload-Offset"] = str(upload.offset)
+    response["Upload-Length"] = str(upload.size)
+    response["Upload-Expires"] = http_date(upload.expires_at.timestamp())
+    response["Cache-Control"] = "no-store"
+
+
+def _version_check(request: HttpRequest) -> None:
+    if request.headers.get("Tus-Resumable") != TUS:
+        raise VersionUnsupported(f"Uploads speak version {TUS} of the tus protocol (header Tus-Resumable).")
+
+
+def _number(request: HttpRequest, header: str) -> int:
+    given = request.headers.get(header, "")
+    if not (given.isascii() and given.isdecimal() and len(given) <= 18):
+        raise Invalid(f"{header} is not a number of bytes.")
+    return int(given)
+
+
+def _metadata(request: HttpRequest) -> UploadIn:
+    """The pairs of `Upload-Metadata`: a key, a space, and the value in Base64; separated by commas."""
+    found: dict[str, str] = {}
+    for pair in filter(None, (part.strip() for part in request.headers.get("Upload-Metadata", "").split(","))):
+        key, _, value = pair.partition(" ")
+        if key not in UploadIn.model_fields:
+            continue
+        try:
+            found[key] = base64.b64decode(value, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            raise Invalid(f"Upload-Metadata: {key} is not UTF-8 in Base64.") from None
+    try:
+        return UploadIn.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise Invalid(f"Upload-Metadata: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def _checksum(request: HttpRequest) -> bytes | None:
+    """The digest in `Upload-Checksum`; None where there is no such header. Raises Invalid."""
+    given = request.headers.get("Upload-Checksum")
+    if given is None:
+        return None
+    algorithm, _, value = given.partition(" ")
+    try:
+        digest = base64.b64decode(value, validate=True)
+    except binascii.Error:
+        digest = b""
+    if algorithm != CHECKSUM or len(digest) != 32:
+        raise Invalid(f"Upload-Checksum must be `{CHECKSUM}` and the digest in Base64.")
+    return digest

@@ -1,0 +1,106 @@
+"""The secrets of an episode's task between its runner and its machine: bound to kinds of act and hosts, put in on the
+way to the machine, and masked in what it answers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from annotation_app.tasks.secret_words import TaskSecret, concealed, concealed_error, host_of, revealed
+from vm_bridge.errors import InvalidAction, OutcomeUnknown
+from vm_bridge.machine import Machine
+from vm_bridge.machine import Snapshot as MachineSnapshot
+from vocabulary.actions import Action
+from vocabulary.observations import Observation, Transition
+from vocabulary.secrets import SecretUse, secret_names
+from vocabulary.tasks import Task
+
+MOVED = "The page changed to another host before the secret could be used. Look again, and decide again."
+
+
+class SecretRefused(InvalidAction):
+    """A secret may not be used like this; nothing was done."""
+
+    code = "secret_refused"
+
+
+class EpisodeSecrets:
+    """The secrets that an episode's pool keeps, by name; none until its machine is there."""
+
+    def __init__(self) -> None:
+        self.by_name: Mapping[str, TaskSecret] = {}
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What each stands for."""
+        return {name: secret.value for name, secret in self.by_name.items()}
+
+    def names_in(self, action: Action) -> tuple[str, ...]:
+        """The secrets that an action asks for; an unknown name is plain text."""
+        return tuple(name for name in secret_names(action) if name in self.by_name)
+
+    def refusal(self, action: Action, host: str) -> str:
+        """Why an action may not use its secrets at a host; empty where it may."""
+        reasons = (self.by_name[name].refusal(name, action.kind, host) for name in self.names_in(action))
+        return next(filter(None, reasons), "")
+
+    def to_confirm(self, action: Action, observation: Observation) -> tuple[SecretUse, ...]:
+        """See `SecretRules`."""
+        host = host_of(observation)
+        if self.refusal(action, host):
+            return ()
+        return tuple(SecretUse(name=name, host=host) for name in self.names_in(action) if self.by_name[name].confirm)
+
+
+class SecretMaskingMachine:
+    """A machine that gets the values of secrets; what it answers in words has their names again.
+
+    An action with a secret is checked where it is done: the page is looked at once more, and must be at the host that
+    the runner decided on.
+    """
+
+    def __init__(
+        self, machine: Machine, secrets: EpisodeSecrets, seen: Callable[[], Observation | None], *, resumed: str = ""
+    ) -> None:
+        """
+        Args:
+            seen: The observation that the runner decides on; None while a branch repeats earlier steps.
+            resumed: The command that a crash left open: it may have been done.
+        """
+        self._machine = machine
+        self._secrets = secrets
+        self._seen = seen
+        self._resumed = resumed
+        self._cleared = ""
+        """The command that was checked last: it is not checked again where it is repeated."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._machine, name)
+
+    async def prepare(self, task: Task) -> Observation:
+        return concealed(await self._machine.prepare(task), self._secrets.values)
+
+    async def observe(self, *, settle: bool = False) -> Observation:
+        return concealed(await self._machine.observe(settle=settle), self._secrets.values)
+
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
+        return concealed(await self._machine.restore(snapshot), self._secrets.values)
+
+    async def perform(self, command_id: str, action: Action, *, settle: bool = True) -> Transition:
+        values = self._secrets.values
+        if self._secrets.names_in(action) and command_id != self._cleared:
+            await self._check(command_id, action)
+            self._cleared = command_id
+        done = await self._machine.perform(command_id, revealed(action, values), settle=settle)
+        seen = {name: concealed(getattr(done, name), values) for name in ("before", "after")}
+        return done.model_copy(update={**seen, "error": concealed_error(done.error, values)})
+
+    async def _check(self, command_id: str, action: Action) -> None:
+        """Raises SecretRefused; OutcomeUnknown for a command that may have been done before a crash."""
+        now = host_of(await self._machine.observe())
+        seen = self._seen()
+        reason = self._secrets.refusal(action, now)
+        if not reason and seen is not None and host_of(seen) != now:
+            reason = MOVED
+        if reason and command_id == self._resumed:
+            raise OutcomeUnknown(f"a crash left open whether this was done; it is not done again: {reason}")
+        if reason:
+            raise SecretRefused(reason)

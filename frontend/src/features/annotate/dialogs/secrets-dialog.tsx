@@ -1,0 +1,64 @@
+/** Asks before a policy's action uses a secret: which one, where, and why. Closing it refuses. */
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+
+import type { SecretRequest } from "@/generated/vocabulary";
+import { useDesk } from "@/features/annotate/use-desk";
+import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
+
+import styles from "./dialogs.module.css";
+
+export function SecretsDialog() {
+  const { t } = useI18n();
+  const { episode, mine, send, stageRef } = useDesk();
+  const request = episode.secret_requests.find(({ proposal_id }) => episode.proposals.some(({ id }) => id === proposal_id));
+  const [answered, setAnswered] = useState<SecretRequest | null>(null);
+  const open = request !== undefined && request !== answered && mine && (!request.autopilot || episode.autopilot);
+
+  const answer = (asked: SecretRequest, allow: boolean) => {
+    setAnswered(asked);
+    send({ type: "secrets", proposal_id: asked.proposal_id, allow });
+    const proposal = episode.proposals.find(({ id }) => id === asked.proposal_id);
+    if (allow && !asked.autopilot && proposal) {
+      const thought = asked.thought === proposal.thought ? null : asked.thought;
+      send({ type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought });
+    }
+    stageRef.current?.focus({ preventScroll: true });
+  };
+
+  return (
+    <Dialog opened={open} onClose={() => request && answer(request, false)} title={t("secrets.title")} returnFocus={false} closeOnClickOutside={false}>
+      {open && (
+        <Stack gap="sm">
+          <Text size="sm">{t(request.autopilot ? "secrets.autopilot" : "secrets.accepted")}</Text>
+          <dl className={styles.facts}>
+            {request.uses.map(({ name, host }) => (
+              <div key={name}>
+                <dt>{t("secrets.which")}</dt>
+                <dd>
+                  <code>{name}</code>
+                </dd>
+                <dt>{t("secrets.where")}</dt>
+                <dd>{host === "" ? t("secrets.where.unknown") : <code>{host}</code>}</dd>
+              </div>
+            ))}
+            <div>
+              <dt>{t("secrets.why")}</dt>
+              <dd>{request.thought === "" ? t("secrets.why.none") : request.thought}</dd>
+            </div>
+          </dl>
+          <Text size="sm" c="dimmed">
+            {t("secrets.caution")}
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" data-autofocus onClick={() => answer(request, false)}>
+              {t("secrets.refuse")}
+            </Button>
+            <Button onClick={() => answer(request, true)}>{t("secrets.allow")}</Button>
+          </Group>
+        </Stack>
+      )}
+    </Dialog>
+  );
+}

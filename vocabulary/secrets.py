@@ -1,0 +1,47 @@
+"""Secrets of tasks: named in actions as `secret:NAME`, asked for before a policy uses them."""
+
+import re
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from vocabulary.base import Frozen
+
+PLACEHOLDER = re.compile(r"secret:([A-Z][A-Z0-9_]{0,63})")
+"""What stands for a secret's value in an action."""
+
+
+class SecretUse(Frozen):
+    """A secret at a place. `host` is that of the page in front (`host` or `host:port`), empty where none is known."""
+
+    name: str
+    host: str
+
+
+class SecretRequest(Frozen):
+    """A policy's action that waits until the annotator confirms the secrets in it."""
+
+    proposal_id: str
+    uses: tuple[SecretUse, ...]
+    kind: str
+    """Of the action."""
+    thought: str = ""
+    """Why, in the words that go with the action."""
+    autopilot: bool = False
+    """Whether the policy acts by itself; else the annotator accepted the proposal."""
+
+
+def secret_names(action: BaseModel) -> tuple[str, ...]:
+    """The names of the secrets that an action asks for, each once, in order."""
+    return tuple(dict.fromkeys(name for text in _texts(action.model_dump()) for name in PLACEHOLDER.findall(text)))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
