@@ -9,13 +9,15 @@ from agent_backend.branching import Missed, repeated
 from agent_backend.hand import Hand, reach
 from agent_backend.ports import EpisodeStore
 from agent_backend.record import Record
-from vm_bridge.errors import BridgeError, BridgeUnavailable, NoMachine
+from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, NoMachine, StaleLease
 from vm_bridge.machine import Machine
 from vocabulary.messages import EpisodeState
 from vocabulary.observations import Observation
 from vocabulary.steps import Step, standing
 from vocabulary.trajectories import Branch
 
+MACHINES = 3
+"""So many machines may be lost while they are prepared; then the episode fails."""
 OpenMachine = Callable[[EpisodeState], Awaitable[Machine]]
 """Leases a machine for an episode that is warming, or finds the one it had. Raises BridgeError."""
 
@@ -52,6 +54,7 @@ class Opening:
         self._within = within
         self._again = again
         self._warming: asyncio.Task[Warm] | None = None
+        self._lost = 0
 
     async def resume(self) -> None:
         """Take up the episode where the store has it: start warming, or find its machine again."""
@@ -76,6 +79,9 @@ class Opening:
             if self._record.state.error != str(error):
                 await self._record.change(error=str(error))
             return self._start(self._again)
+        except (MachineGone, StaleLease) as error:  # nothing was done on it yet: another one will do
+            self._lost += 1
+            return await self._acting.fail(str(error)) if self._lost >= MACHINES else self._start(self._again)
         except BridgeError as error:
             return await self._acting.fail(str(error))
         hand = self._acting.held

@@ -1,5 +1,6 @@
 """The bridge process: `python -m vm_bridge`."""
 
+import asyncio
 import gc
 import logging
 import os
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 from fastapi import FastAPI
 from redis.asyncio import BlockingConnectionPool, Redis
+from redis.exceptions import RedisError
 
 from vm_bridge.config import Config, ConfigError, config_read
 from vm_bridge.ledger import Ledger
@@ -23,9 +25,13 @@ from vm_bridge.suites.bundled import tasks_made
 if TYPE_CHECKING:
     from vm_bridge.hosting import Hosting
 
+logger = logging.getLogger(__name__)
+
 CONNECTIONS = 32
 """Most connections to Redis."""
 REDIS_TIMEOUT = 5.0
+START_SECONDS, START_PAUSE = 15.0, 0.1
+"""How long a bridge that starts waits for Redis, and between two tries (seconds)."""
 GRACE = 3
 """How long running requests may take to end after SIGTERM (seconds)."""
 
@@ -40,6 +46,7 @@ def bridge_app(config: Config, host: Host | None = None) -> FastAPI:
     async def lifespan() -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(redis.aclose)
+            await redis_answers(redis)
             if here is not None:
                 await stack.enter_async_context(here.running())
             if manager is not None:
@@ -75,6 +82,21 @@ def redis_of(config: Config) -> Redis:
         driver_info=None,  # `CLIENT SETINFO` is no command of the bridge's Redis user
     )
     return Redis.from_pool(connections)
+
+
+async def redis_answers(redis: Redis) -> None:
+    """Wait until Redis answers: both may just have been restarted. Raises RedisError when it does not in time."""
+    end = asyncio.get_running_loop().time() + START_SECONDS
+    while True:
+        try:
+            await redis.ping()
+        except RedisError as error:
+            if asyncio.get_running_loop().time() > end:
+                raise
+            logger.warning("Redis does not answer yet: %s", error)
+            await asyncio.sleep(START_PAUSE)
+        else:
+            return
 
 
 def hosting(config: Config, host: Host, redis: Redis) -> "Hosting":

@@ -25,6 +25,7 @@ from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.ice import ice_passes
 from vm_bridge.inside_routes import inside_routes
 from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.lease_file import LeaseFile
 from vm_bridge.ledger.scripts import Scripts
 from vm_bridge.ledger.shelves import Shelves
 from vm_bridge.network.passes import Passes
@@ -59,6 +60,7 @@ class Hosting:
             Shelves(redis, Scripts(redis), config.host_id, config.bridge_url),
             capacity=config.max_machines,
             ended=self._ended,
+            lease_file=LeaseFile(config.data / f"leases-{config.host_id}.json"),
         )
         self.guarded = (
             recording_routes(self._recorder, self._leased),

@@ -11,7 +11,8 @@ from redis.exceptions import RedisError
 
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
 from vm_bridge.ledger import Ledger
-from vm_bridge.ledger.shelves import LeaseRecord, MachineRecord, Shelves, Work
+from vm_bridge.ledger.lease_file import LeaseFile
+from vm_bridge.ledger.shelves import LeaseRecord, MachineRecord, Shelves, Work, described
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
 
@@ -47,8 +48,11 @@ class Pool:
         *,
         capacity: int,
         ended: Callable[[str], Awaitable[None]],
+        lease_file: LeaseFile | None = None,
     ) -> None:
+        """`lease_file` keeps who holds which machine for the next bridge."""
         self._host = host
+        self._lease_file = lease_file
         self._ledger = ledger
         self._shelves = shelves
         self._capacity = capacity
@@ -78,7 +82,7 @@ class Pool:
 
     async def start(self) -> None:
         """Take over what an earlier bridge left running, and begin to warm."""
-        known = await self._register()
+        known = await self._register() | await self._restore_kept()
         # First: adopting may take longer than a host may be silent.
         self._spawn(self._again(BEAT_EVERY, self._beat))
         for sandbox in await self._host.adopt(known):
@@ -105,6 +109,8 @@ class Pool:
             return
         with contextlib.suppress(RedisError):
             await self._shelves.quit("the bridge was shut down")
+        if self._lease_file is not None:
+            self._lease_file.write({})
         await self._host.close()
 
     async def machine(self, machine_id: str, token: int) -> Machine:
@@ -300,6 +306,9 @@ class Pool:
 
     def _remember(self, known: dict[str, MachineRecord]) -> None:
         self._leases = {machine_id: record.lease for machine_id, record in known.items() if record.lease}
+        if self._lease_file is not None:
+            ours = ((self._machines[each], lease) for each, lease in self._leases.items() if each in self._machines)
+            self._lease_file.write({sandbox.id: (described(sandbox), lease) for sandbox, lease in ours})
 
     async def _restore_leases(self) -> None:
         """Put back the leases of a ledger that lost its data; holders renew them as before."""
@@ -307,8 +316,19 @@ class Pool:
             sandbox = self._machines.get(machine_id)
             if sandbox is None or machine_id in self._moving:
                 continue
-            if await self._shelves.restore(sandbox, lease, ttl=RESTORED_TTL):
+            if await self._shelves.restore(described(sandbox), lease, ttl=RESTORED_TTL):
                 logger.warning("the lease of %s by %s was put back", machine_id, lease.holder)
+
+    async def _restore_kept(self) -> frozenset[str]:
+        """The same for what an earlier bridge wrote down, where the ledger lost its data while no bridge ran: before
+        machines are adopted, which may take longer than holders wait."""
+        kept = {} if self._lease_file is None else self._lease_file.read()
+        restored = set()
+        for machine_id, (machine, lease) in kept.items():
+            if await self._shelves.restore(machine, lease, ttl=RESTORED_TTL):
+                logger.warning("the lease of %s by %s was put back from disk", machine_id, lease.holder)
+                restored.add(machine_id)
+        return frozenset(restored)
 
     async def _note_all(self) -> None:
         for sandbox in tuple(self._machines.values()):

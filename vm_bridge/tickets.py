@@ -31,9 +31,11 @@ class TicketClaim(Frozen):
 
 
 class Ticket(Frozen):
-    """A claim, when it ends (seconds since the epoch), and the number by which it is used once."""
+    """A claim, when it was made and when it ends (seconds since the epoch), and the number by which it is used once."""
 
     claim: TicketClaim
+    issued: float = 0.0
+    """0 in tickets of earlier releases."""
     expires: float
     nonce: str
 
@@ -53,7 +55,8 @@ def preview_entrance(machine_id: str) -> str:
 
 def mint(secret: str, claim: TicketClaim, *, ttl: float = 30) -> str:
     """A ticket for `claim`, good for `ttl` seconds: text that is safe in a URL."""
-    ticket = Ticket(claim=claim, expires=time.time() + ttl, nonce=secrets.token_urlsafe(12))
+    now = time.time()
+    ticket = Ticket(claim=claim, issued=now, expires=now + ttl, nonce=secrets.token_urlsafe(12))
     body = _encode(ticket.model_dump_json().encode())
     return f"{body}.{_encode(_sign(secret, body))}"
 

@@ -14,37 +14,19 @@ from annotation_app.accounts.selectors import session_user
 from annotation_app.episodes.publish import PROCESS, Message, group_of, listening
 from annotation_app.episodes.selectors import episode_access
 from annotation_app.errors import Forbidden, NotFound
+from annotation_app.live.command_flow import AGAIN, PATIENCE, Bucket, CommandOrder
 from annotation_app.live.registry import Desk, Seat, registry
 from annotation_app.live.threads import in_database
 from annotation_app.trace import traced
-from vocabulary.messages import COMMAND, Command, Event, Ping, Pong, Rejected
+from vocabulary.messages import COMMAND, Command, Event, Hurry, Ping, Pong, Rejected, TakeControl
 
 NOT_SIGNED_IN, FORBIDDEN, NO_EPISODE, FLOODING, TOO_SLOW = 4401, 4403, 4404, 4429, 1013
 MESSAGE_LIMIT = 2 * 1024 * 1024
 """Longest command (characters): the largest file one action may write, and room for its escapes."""
-OUTBOX = 512
+OUTBOX = 1_024
 """Events that may wait for a slow reader before it must connect again."""
-BURST, PER_SECOND, PATIENCE = 200, 100, 200
-"""So many commands at once, so many a second; after so many refusals without a calm spell the socket is closed."""
+OVERTAKES = "An earlier command of this page found no room; it comes first."
 COMMAND_ID = re.compile(r'"command_id"\s*:\s*"([A-Za-z0-9_-]{8,64})"')
-
-
-class Bucket:
-    """How many commands a socket may still send."""
-
-    def __init__(self) -> None:
-        self._tokens, self._at, self.refused = float(BURST), 0.0, 0
-
-    def take(self, now: float) -> bool:
-        """Whether one more is allowed (`now` in seconds)."""
-        self._tokens, self._at = min(BURST, self._tokens + (now - self._at) * PER_SECOND), now
-        if self._tokens < 1:
-            self.refused += 1
-            return False
-        if self._tokens > BURST / 2:
-            self.refused = 0
-        self._tokens -= 1
-        return True
 
 
 class EpisodeConsumer(AsyncWebsocketConsumer):
@@ -88,7 +70,8 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
     async def _sit(self) -> None:
         """Hear first and read then: an event in between is an old one, never a lost one."""
         self.version = 0
-        self.bucket = Bucket()
+        self.bucket, self.order = Bucket(), CommandOrder()
+        self.ending: int | None = None
         self.outbox: deque[str | None] = deque()
         self.stirred = asyncio.Event()
         group = group_of(str(self.episode_id))
@@ -104,15 +87,18 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
     # --- up
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if self.desk is None:
+        if self.desk is None or self.ending is not None:
             return
-        if not self.bucket.take(asyncio.get_running_loop().time()):
-            return await self._flooded()
+        now = asyncio.get_running_loop().time()
+        if not self.bucket.take(now):
+            return self._flooded(text_data)
         command = self._parse(text_data)
         if isinstance(command, Rejected):
             return self._tell(command)
         if isinstance(command, Ping):
             self._tell(Pong(at=command.at, version=self.version))
+        elif not isinstance(command, Hurry | TakeControl) and not self.order.admits(command.command_id, now):
+            return self._tell(Rejected(command_id=command.command_id, code="queue_full", message=OVERTAKES))
         with traced(getattr(command, "command_id", None)):
             await registry.submit(self.desk, self.seat, command)
 
@@ -122,17 +108,21 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         try:
             return COMMAND.validate_json(text, strict=True)
         except ValidationError as error:
-            named = COMMAND_ID.search(text)
-            return Rejected(command_id=named and named[1], code="invalid", message=_what_is_wrong(error))
+            return Rejected(command_id=_name_of(text), code="invalid", message=_what_is_wrong(error))
 
-    async def _flooded(self) -> None:
-        self._tell(Rejected(command_id=None, code="flooding", message="Too many commands; slow down."))
+    def _flooded(self, text: str | None) -> None:
+        """Refuse a command by its name; after too many the socket ends, once what waits has been sent."""
+        name = _name_of(text[:MESSAGE_LIMIT]) if text else None
+        self._tell(Rejected(command_id=name, code="flooding", message="Too many commands; slow down."))
         if self.bucket.refused > PATIENCE:
-            await self.close(FLOODING)
+            self.ending = FLOODING
+            self.stirred.set()
 
     # --- down
 
     def _tell(self, event: Event) -> None:
+        if isinstance(event, Rejected) and event.code in AGAIN:
+            self.order.refuse(event.command_id, asyncio.get_running_loop().time())
         self._put(event.model_dump_json())
 
     def _refresh(self) -> None:
@@ -153,6 +143,8 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
             while self.outbox:
                 text = self.outbox.popleft()
                 await self.send(text if text is not None else await self._snapshot(desk))
+            if self.ending is not None:
+                return await self.close(self.ending)
             self.stirred.clear()
             await self.stirred.wait()
         await self.close(TOO_SLOW)
@@ -173,6 +165,12 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         """Another process drives this episode now."""
         if message["origin"] != PROCESS:
             registry.moved(self.episode_id)
+
+
+def _name_of(text: str) -> str | None:
+    """The `command_id` of a text that is not read as a command."""
+    named = COMMAND_ID.search(text)
+    return named and named[1]
 
 
 def _sent_away(session: str, seat: Seat, episode_id: UUID) -> int | None:

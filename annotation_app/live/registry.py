@@ -18,7 +18,7 @@ from django.db import Error as DatabaseError
 
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.publish import PROCESS, publish_moved
-from annotation_app.live.store import ignore_event
+from annotation_app.live.store import ignore_event, was_taken
 from annotation_app.live.threads import in_database
 from annotation_app.live.wiring import Driver, driving
 from vocabulary.messages import (
@@ -148,11 +148,24 @@ class Registry:
         if isinstance(command, TakeControl):
             await self._take_control(desk, seat, command)
         elif desk.holder is not seat:
-            seat.tell(_refusal(command, "view_only", "Somebody else holds control of this episode."))
+            await self._refuse_here(desk, seat, command)
         elif desk.driver is None:
             seat.tell(_refusal(command, "not_running", "This episode is not running here."))
         else:
             await desk.driver.submit(command, reply)
+
+    async def _refuse_here(self, desk: Desk, seat: Seat, command: Command) -> None:
+        """Refuse a command of a seat without control, unless it was taken before: its answer was lost with a connection
+        or a process. Where the record cannot be read nothing is said, and the page asks again."""
+        name = getattr(command, "command_id", None)
+        try:
+            known = seat.steers and await was_taken(desk.episode_id, command)
+        except DatabaseError as error:
+            logger.warning("whether command %s was taken before is not known: %s", name, error)
+            return
+        if known and name:
+            return seat.tell(Acknowledged(command_id=name))
+        seat.tell(_refusal(command, "view_only", "Somebody else holds control of this episode."))
 
     def moved(self, episode_id: UUID) -> None:
         """Another process took an episode over."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 from uuid import UUID
 
+from agent_backend.commands import digest_of
 from agent_backend.errors import CommandRefused, EpisodeFenced
 from agent_backend.ports import CommandRecord, Emit, Intent
 from annotation_app.blobs.selectors import blob_read
@@ -13,7 +14,16 @@ from annotation_app.episodes import selectors, services
 from annotation_app.errors import FULL, Conflict, NotFound
 from annotation_app.live.threads import in_database
 from vocabulary.blobs import BlobRef
-from vocabulary.messages import DurableEvent, EpisodeState, Event, PendingAct, StorageChanged
+from vocabulary.messages import (
+    Command,
+    DurableEvent,
+    EpisodeState,
+    Event,
+    PendingAct,
+    Ping,
+    StorageChanged,
+    TakeControl,
+)
 from vocabulary.observations import Observation
 from vocabulary.proposals import Mark, PolicyRef, Proposal
 from vocabulary.steps import Step
@@ -27,6 +37,14 @@ ROOM_EVERY = 2.0
 
 async def ignore_event(event: Event) -> None:
     """Drop an event that has no reader."""
+
+
+async def was_taken(episode_id: UUID, command: Command) -> bool:
+    """Whether this very command was recorded before."""
+    if isinstance(command, Ping | TakeControl):
+        return False
+    known = await in_database(selectors.command_digest, episode_id=episode_id, command_id=command.command_id)
+    return known == digest_of(command)
 
 
 class DjangoStore:

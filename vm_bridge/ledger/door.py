@@ -30,10 +30,14 @@ class Ledger:
             raise error_of(refusal)
 
     async def redeem(self, ticket: Ticket) -> None:
-        """Use a verified ticket, once. Raises TicketRefused when it was used before or its lease has ended."""
+        """Use a verified ticket, once. Raises TicketRefused when it was used before, may have been, or its lease has
+        ended."""
         claim = ticket.claim
         until = int((ticket.expires + TICKET_MARGIN) * 1000)
-        answer = await self._scripts.run("redeem", claim.machine_id, claim.fencing_token, ticket.nonce, until)
+        lease = (claim.machine_id, claim.fencing_token)
+        answer = await self._scripts.run("redeem", *lease, ticket.nonce, until, int(ticket.issued * 1000))
+        if answer == "old":
+            raise TicketRefused("Redis lost its data after this ticket was made; ask for another")
         if answer == "used":
             raise TicketRefused("this ticket was used before")
         if answer != "redeemed":

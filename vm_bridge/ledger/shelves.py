@@ -31,6 +31,15 @@ class LeaseRecord(NamedTuple):
     session: str
 
 
+class Described(NamedTuple):
+    """A machine as the ledger knows it; `capabilities` are JSON."""
+
+    id: str
+    image: str
+    vnc_socket: str
+    capabilities: str
+
+
 class MachineRecord(NamedTuple):
     """What the ledger knows of a machine; `lease` is of one that somebody holds."""
 
@@ -97,20 +106,15 @@ class Shelves:
         """A machine is no more; who held it is told why."""
         await self.scripts.run("lose", machine_id, reason)
 
-    async def restore(self, sandbox: Sandbox, lease: LeaseRecord, *, ttl: float) -> bool:
+    async def restore(self, machine: Described, lease: LeaseRecord, *, ttl: float) -> bool:
         """Put a lease back that the ledger lost with all its data, for `ttl` seconds.
 
         Returns:
             Whether it stands again. It does not where the ledger had ended it, or knows the machine.
         """
-        described = self._described(sandbox)
-        milliseconds = int(ttl * 1000)
         token, *ask = lease
-        return bool(
-            await self.scripts.run(
-                "restore", self.host, sandbox.id, sandbox.image, *described, token, milliseconds, *ask
-            )
-        )
+        described = (machine.id, machine.image, self.url, machine.vnc_socket, machine.capabilities)
+        return bool(await self.scripts.run("restore", self.host, *described, token, int(ttl * 1000), *ask))
 
     async def states(self) -> dict[str, MachineRecord] | None:
         """The machines this host is known to have; None when the host itself is not known."""
@@ -136,7 +140,14 @@ class Shelves:
         await self.scripts.run("tell", self.host, json.dumps(unbounded))
 
     def _described(self, sandbox: Sandbox) -> tuple[str, str, str]:
-        return self.url, str(sandbox.vnc_socket or ""), sandbox.capabilities.model_dump_json()
+        machine = described(sandbox)
+        return self.url, machine.vnc_socket, machine.capabilities
+
+
+def described(sandbox: Sandbox) -> Described:
+    """What the ledger is told of a machine."""
+    vnc_socket, capabilities = str(sandbox.vnc_socket or ""), sandbox.capabilities.model_dump_json()
+    return Described(sandbox.id, sandbox.image, vnc_socket, capabilities)
 
 
 def _work(item: str) -> Work:

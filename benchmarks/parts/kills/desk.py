@@ -20,6 +20,8 @@ PING_SECONDS, SILENCE_SECONDS, RESEND_SECONDS = 5.0, 12.0, 15.0
 CONTROL_SECONDS = 2.0
 """After so long without control a person asks for it."""
 OPEN_SECONDS = 5.0
+KEPT = frozenset({"view_only", "queue_full", "flooding"})
+"""Refusals after which a command is kept, and sent again."""
 ENDED = frozenset({"finished", "left"})
 
 
@@ -168,7 +170,7 @@ class Desk:
                 self._recorded(event["step"])
             case "acknowledged":
                 self._answered(event["command_id"], "acknowledged")
-            case "rejected" if event["command_id"]:
+            case "rejected" if event["command_id"] and event["code"] not in KEPT:
                 self._answered(event["command_id"], event["code"])
         self.changed.set()
 

@@ -28,11 +28,27 @@ export function put(outbox: Outbox, command: Identified, at: number): Outbox {
   return [...outbox, { command, at }];
 }
 
+const NO_ROOM: ReadonlySet<string> = new Set(["flooding", "queue_full"]);
+
+/** Whether a command was refused for lack of room alone: it is sent again, after those before it. */
+export function foundNoRoom(event: Event): boolean {
+  return event.type === "rejected" && event.command_id !== null && NO_ROOM.has(event.code);
+}
+
+/**
+ * Whether a refused command is kept, to be sent again: it found no room, or this page has no control at the moment.
+ * Another process may still do what it took before a connection was lost; control tells it back.
+ */
+export function isKept(event: Event): boolean {
+  return foundNoRoom(event) || (event.type === "rejected" && event.command_id !== null && event.code === "view_only");
+}
+
 /** The outbox after an event: what was acknowledged, refused, begun or recorded is no longer waiting. */
 export function settle(outbox: Outbox, event: Event): Outbox {
   const settled = settledBy(event);
   if (settled.size === 0) return outbox;
-  const rest = outbox.filter(({ command }) => !settled.has(command.command_id));
+  const kept = isKept(event);
+  const rest = outbox.filter(({ command }) => !settled.has(command.command_id) || (kept && command.type !== "control"));
   return rest.length === outbox.length ? outbox : rest;
 }
 

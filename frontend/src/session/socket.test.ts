@@ -4,7 +4,16 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Command, Event } from "@/generated/vocabulary";
 
 import { CAPACITY, FRESH_FOR, type Identified, type Outbox } from "./outbox";
-import { EpisodeSocket, PING_EVERY, RESEND_AFTER, SILENCE_LIMIT, type Connection, type Wire } from "./socket";
+import {
+  CROWDED_PAUSE,
+  CROWDED_WINDOW,
+  EpisodeSocket,
+  PING_EVERY,
+  RESEND_AFTER,
+  SILENCE_LIMIT,
+  type Connection,
+  type Wire,
+} from "./socket";
 
 class FakeWire implements Wire {
   onopen: Wire["onopen"] = null;
@@ -108,6 +117,20 @@ describe("resending", () => {
     wire().receive({ type: "control.changed", control: "other", holder: "" });
     pass(2 * RESEND_AFTER);
     expect(wire().acts).toHaveLength(2);
+  });
+
+  it("keeps what is refused while control is elsewhere, and sends it when control comes back", () => {
+    const { socket, wire, kept } = desk();
+    socket.connect();
+    wire().onopen?.();
+    socket.send(click("command-1"));
+    wire().receive({ type: "rejected", command_id: "command-1", code: "view_only", message: "" });
+    expect(kept()).toHaveLength(1);
+    expect(wire().acts).toHaveLength(1);
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    expect(wire().acts).toEqual([click("command-1"), click("command-1")]);
+    wire().receive({ type: "acknowledged", command_id: "command-1" });
+    expect(kept()).toEqual([]);
   });
 
   it("never sends again unasked what has grown old", () => {
@@ -221,5 +244,80 @@ describe("reconnecting", () => {
     expect(wires).toHaveLength(1);
     socket.connect();
     expect(wires).toHaveLength(2);
+  });
+});
+
+describe("a crowd", () => {
+  const named = (commands: readonly Command[]) =>
+    commands.map((command) => "command_id" in command && command.command_id);
+
+  it("sends what found no room again, in order, a few at a time, and later commands behind them", () => {
+    const { socket, wire, kept } = desk();
+    socket.connect();
+    wire().onopen?.();
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    const ids = Array.from(
+      { length: 2 * CROWDED_WINDOW },
+      (_, place) => `command-${String(place)}`,
+    );
+    for (const id of ids) socket.send(click(id));
+    const refuse = (id: string) =>
+      wire().receive({
+        type: "rejected",
+        command_id: id,
+        code: "queue_full",
+        message: "",
+      });
+    for (const id of ids) refuse(id);
+    expect(kept()).toHaveLength(ids.length);
+    const first = wire().acts.length;
+    socket.send(click("command-later"));
+    expect(wire().acts).toHaveLength(first);
+    vi.advanceTimersByTime(CROWDED_PAUSE);
+    expect(named(wire().acts.slice(first))).toEqual(
+      ids.slice(0, CROWDED_WINDOW),
+    );
+    for (const id of ids.slice(0, CROWDED_WINDOW))
+      wire().receive({ type: "acknowledged", command_id: id });
+    for (const id of ids.slice(CROWDED_WINDOW))
+      wire().receive({ type: "acknowledged", command_id: id });
+    expect(named(wire().acts.slice(first))).toEqual([...ids, "command-later"]);
+    wire().receive({ type: "acknowledged", command_id: "command-later" });
+    socket.send(click("command-free"));
+    expect(named(wire().acts).at(-1)).toBe("command-free");
+  });
+
+  it("waits again where there is still no room", () => {
+    const { socket, wire } = desk();
+    socket.connect();
+    wire().onopen?.();
+    wire().receive({ type: "control.changed", control: "mine", holder: "ada" });
+    socket.send(click("command-1"));
+    for (let sent = 1; sent <= 3; sent++) {
+      expect(wire().acts).toHaveLength(sent);
+      wire().receive({
+        type: "rejected",
+        command_id: "command-1",
+        code: "flooding",
+        message: "",
+      });
+      vi.advanceTimersByTime(CROWDED_PAUSE - 1);
+      expect(wire().acts).toHaveLength(sent);
+      vi.advanceTimersByTime(1);
+    }
+  });
+
+  it("forgets what is refused for another reason", () => {
+    const { socket, wire, kept } = desk();
+    socket.connect();
+    wire().onopen?.();
+    socket.send(click("command-1"));
+    wire().receive({
+      type: "rejected",
+      command_id: "command-1",
+      code: "off_screen",
+      message: "",
+    });
+    expect(kept()).toEqual([]);
   });
 });

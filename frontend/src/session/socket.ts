@@ -3,12 +3,13 @@
  *
  * Commands stay in the outbox until the server answers. They are resent under their `command_id` after a reconnect,
  * when control comes back to this page, and when an answer takes too long; the server answers a repeat from its record.
+ * Commands that found no room are sent again in order, a few at a time; later ones wait behind them.
  * Silence, a wake-up and a returning network all lead to one reconnect.
  */
 import type { Command, Control, Event } from "@/generated/vocabulary";
 
 import { delay, type Backoff } from "./backoff";
-import { isFull, put, settle, split, type Identified, type Outbox } from "./outbox";
+import { foundNoRoom, isFull, put, settle, split, type Identified, type Outbox } from "./outbox";
 
 export type Phase = "connecting" | "online" | "offline" | "signed_out" | "forbidden" | "missing" | "closed";
 
@@ -51,6 +52,10 @@ export const SILENCE_LIMIT = 12_000;
 /** A command without an answer is sent again after so long (milliseconds): the process that took it may have died. */
 export const RESEND_AFTER = 15_000;
 
+/** So long after a refusal for lack of room (milliseconds) so many commands are sent again at a time. */
+export const CROWDED_PAUSE = 500;
+export const CROWDED_WINDOW = 16;
+
 export class EpisodeSocket {
   private wire: Wire | null = null;
   private phase: Phase = "connecting";
@@ -63,6 +68,9 @@ export class EpisodeSocket {
   private control: Control = "nobody";
   /** When each waiting command was sent last (milliseconds since the epoch). */
   private readonly sentAt = new Map<string, number>();
+  /** While commands are sent a few at a time: the ids of the last few. */
+  private crowded: ReadonlySet<string> | null = null;
+  private crowdedTimer: ReturnType<typeof setTimeout> | undefined;
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private pingTimer: ReturnType<typeof setInterval> | undefined;
   private readonly now: () => number;
@@ -96,7 +104,7 @@ export class EpisodeSocket {
   send(command: Identified): boolean {
     if (isFull(this.outbox)) return false;
     this.outbox = put(this.outbox, command, this.now());
-    this.transmit(command);
+    if (this.crowded === null) this.transmit(command);
     this.kept();
     return true;
   }
@@ -137,6 +145,8 @@ export class EpisodeSocket {
     this.outbox = settle(this.outbox, event);
     this.held = settle(this.held, event);
     if (event.type === "snapshot" || event.type === "control.changed") this.controlled(event.control);
+    if (foundNoRoom(event)) this.pauseCrowd();
+    else if (this.outbox !== before) this.advanceCrowd();
     this.options.onEvent(event);
     if (event.type === "pong" || this.outbox !== before) this.kept();
   }
@@ -158,6 +168,7 @@ export class EpisodeSocket {
 
   private disconnect(): void {
     clearInterval(this.pingTimer);
+    this.endCrowd();
     const { wire } = this;
     this.wire = null;
     wire?.close();
@@ -182,8 +193,37 @@ export class EpisodeSocket {
   private resend(age: number): void {
     if (this.control !== "mine") return;
     const now = this.now();
-    for (const { command } of split(this.outbox, now).fresh)
-      if (now - (this.sentAt.get(command.command_id) ?? now) >= age) this.transmit(command);
+    if (age === 0) this.endCrowd();
+    for (const { command } of split(this.outbox, now).fresh) {
+      const waits = this.crowded !== null && !this.crowded.has(command.command_id);
+      if (!waits && now - (this.sentAt.get(command.command_id) ?? now) >= age) this.transmit(command);
+    }
+  }
+
+  /** Some command found no room: wait a moment before the first few are sent again. */
+  private pauseCrowd(): void {
+    this.crowded ??= new Set();
+    this.crowdedTimer ??= setTimeout(() => this.sendCrowd(), CROWDED_PAUSE);
+  }
+
+  private sendCrowd(): void {
+    this.crowdedTimer = undefined;
+    const few = split(this.outbox, this.now()).fresh.slice(0, CROWDED_WINDOW);
+    this.crowded = few.length === 0 ? null : new Set(few.map(({ command }) => command.command_id));
+    for (const { command } of few) this.transmit(command);
+  }
+
+  /** The last few were answered: the next few are sent. */
+  private advanceCrowd(): void {
+    const { crowded } = this;
+    if (crowded === null || this.crowdedTimer !== undefined) return;
+    if (!this.outbox.some(({ command }) => crowded.has(command.command_id))) this.sendCrowd();
+  }
+
+  private endCrowd(): void {
+    clearTimeout(this.crowdedTimer);
+    this.crowdedTimer = undefined;
+    this.crowded = null;
   }
 
   private ping(): void {

@@ -12,6 +12,7 @@ from vm_bridge.drivers.fake import FakeHost, FakeSandbox
 from vm_bridge.errors import NoMachine
 from vm_bridge.fleet import Waiting
 from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.lease_file import LeaseFile
 from vm_bridge.ledger.leases import Ask
 from vm_bridge.ledger.scripts import Scripts
 from vm_bridge.ledger.shelves import Shelves
@@ -64,10 +65,11 @@ async def bridge_over(
     *,
     ended: Callable[[str], Awaitable[None]] = nobody_watches,
     leave: bool = False,
+    lease_file: LeaseFile | None = None,
 ) -> AsyncIterator[Bridge]:
     """A bridge that runs, and with `leave` leaves its machines behind."""
     shelves = Shelves(redis, Scripts(redis), "host-1", "http://host-1")
-    pool = Pool(host, Ledger(redis), shelves, capacity=2, ended=ended)
+    pool = Pool(host, Ledger(redis), shelves, capacity=2, ended=ended, lease_file=lease_file)
     manager = Manager(redis)
     await pool.start()
     async with manager.running():

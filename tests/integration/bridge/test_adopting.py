@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection
+from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
@@ -9,8 +10,9 @@ from redis.asyncio import Redis
 from tests.integration.bridge.pools import Bridge, bridge_over, nobody_watches, sandbox_of
 from tests.waiting import eventually
 from vm_bridge.drivers.fake import FakeHost
-from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.errors import MachineGone, NoMachine, StaleLease
 from vm_bridge.ledger import Ledger
+from vm_bridge.ledger.lease_file import LeaseFile
 from vm_bridge.ledger.scripts import PREFIX, Scripts
 from vm_bridge.ledger.shelves import Shelves
 from vm_bridge.manager.manager import Manager
@@ -102,3 +104,45 @@ async def test_a_machine_released_while_no_bridge_ran_is_reset(fake_host: FakeHo
     await Manager(redis).leases.release(lease.machine_id, lease.fencing_token)
     async with bridge_over(fake_host, redis):
         await eventually(lambda: sandbox_of(fake_host, lease).resets == 1)
+
+
+async def test_leases_are_put_back_where_redis_lost_its_data_while_no_bridge_ran(
+    fake_host: FakeHost, redis: Redis, operator: Redis, tmp_path: Path
+) -> None:
+    lease_file = LeaseFile(tmp_path / "leases.json")
+    async with bridge_over(fake_host, redis, leave=True, lease_file=lease_file) as bridge:
+        held, lost = await bridge.lease(), await bridge.lease()
+        for lease in (held, lost):
+            await bridge.machine(lease)
+        await eventually(lambda: len(lease_file.read()) == 2)
+    await operator.flushall()
+    sandbox_of(fake_host, lost).crash()
+    async with bridge_over(fake_host, redis, lease_file=LeaseFile(tmp_path / "leases.json")) as bridge:
+        await bridge.machine(held)
+        with pytest.raises(MachineGone, match="did not outlive"):
+            await bridge.machine(lost)
+        extended = await bridge.manager.leases.extend(held.machine_id, held.fencing_token, ttl=60)
+        assert extended.holder == held.holder
+    assert sandbox_of(fake_host, held).resets == 0
+    assert lease_file.read() == {}
+
+
+async def test_a_lease_that_ended_before_redis_lost_nothing_is_not_put_back(
+    fake_host: FakeHost, redis: Redis, tmp_path: Path
+) -> None:
+    lease_file = LeaseFile(tmp_path / "leases.json")
+    async with bridge_over(fake_host, redis, leave=True, lease_file=lease_file) as bridge:
+        lease = await bridge.lease()
+        await bridge.machine(lease)
+        await eventually(lambda: len(lease_file.read()) == 1)
+    await Manager(redis).leases.release(lease.machine_id, lease.fencing_token)
+    async with bridge_over(fake_host, redis, lease_file=lease_file) as bridge:
+        with pytest.raises(StaleLease):
+            await bridge.machine(lease)
+
+
+def test_leases_that_cannot_be_read_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "leases.json"
+    for text in ("", "[]", '{"leases": [{}]}', '{"capabilities": [], "leases": 3}'):
+        file.write_text(text)
+        assert LeaseFile(file).read() == {}

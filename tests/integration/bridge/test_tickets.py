@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from redis.asyncio import Redis
 
 from tests.integration.bridge.conftest import Shelf
 from vm_bridge.errors import TicketRefused
@@ -55,3 +56,17 @@ async def test_a_ticket_of_a_lease_that_ran_out_is_refused(ledger: Ledger, lease
     await leases.renew([("m-1", ticket.claim.fencing_token)], ttl=0)
     with pytest.raises(TicketRefused, match="ended"):
         await ledger.redeem(ticket)
+
+
+async def test_a_ticket_that_a_lost_ledger_may_have_seen_used_is_refused(
+    ledger: Ledger, leases: Leases, shelf: Shelf, ticket: Ticket, operator: Redis
+) -> None:
+    await operator.flushall()
+    await shelf.shelves.register(images=("desktop",), capacity=1)
+    await shelf.put("m-1")
+    lease = await leases.claim(Ask("request-2", "desktop", "h"))
+    assert isinstance(lease, Lease)
+    claim = ticket.claim.model_copy(update={"fencing_token": lease.fencing_token})
+    with pytest.raises(TicketRefused, match="lost its data"):
+        await ledger.redeem(ticket.model_copy(update={"claim": claim, "issued": ticket.issued - 1}))
+    await ledger.redeem(verify(SECRET, mint(SECRET, claim), "vnc"))

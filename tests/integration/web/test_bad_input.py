@@ -7,7 +7,8 @@ from uuid import uuid4
 import pytest
 
 from annotation_app.episodes import selectors
-from annotation_app.live.consumers import BURST, MESSAGE_LIMIT, PATIENCE
+from annotation_app.live.command_flow import BURST, PATIENCE
+from annotation_app.live.consumers import MESSAGE_LIMIT
 from annotation_app.live.threads import in_database
 from tests.integration.web.conftest import Desk, Stack
 
@@ -114,7 +115,7 @@ async def test_the_refusal_does_not_repeat_the_input(stack: Stack) -> None:
 
 async def test_flooding_is_refused_and_then_ended(stack: Stack) -> None:
     desk = await stack.deciding()
-    for _ in range((BURST + PATIENCE) * 5):
+    for _ in range(BURST + PATIENCE * 2):
         await desk.send(type="ping", at=1.0)
     assert (await desk.until(type="rejected"))["code"] == "flooding"
     assert await desk.closed() == 4429

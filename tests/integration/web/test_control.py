@@ -36,6 +36,15 @@ async def test_the_second_tab_only_watches(stack: Stack) -> None:
     assert (await second.until(type="step.added"))["step"]["index"] == 0, "it sees what happens"
 
 
+async def test_a_command_that_was_taken_before_is_acknowledged_without_control(stack: Stack) -> None:
+    first = await stack.deciding()
+    command = {**ACT, "command_id": uuid4().hex}
+    await first.ask(**command)
+    second = await second_tab(stack, first)
+    assert (await second.ask(**command))["type"] == "acknowledged"
+    assert (await second.ask(**{**command, "thought": "another body"}))["code"] == "view_only"
+
+
 async def test_control_is_taken_over_and_back(stack: Stack) -> None:
     first = await stack.deciding()
     second = await second_tab(stack, first)

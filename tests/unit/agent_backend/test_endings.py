@@ -3,8 +3,10 @@
 import pytest
 
 from agent_backend.errors import EpisodeFenced
+from agent_backend.opening import MACHINES
 from agent_backend.policy.fake import FakePolicy
 from tests.unit.agent_backend.conftest import Desk, accept, act, warming
+from vm_bridge.drivers.fake import FakeSandbox
 from vocabulary.actions import CallUser, Click, Finish, Infeasible
 from vocabulary.messages import (
     Act,
@@ -205,3 +207,20 @@ async def test_a_machine_found_lost_beside_an_act_fails_the_episode(desk: Desk) 
     await desk.until(lambda: desk.store.state.status == "failed")
     assert (desk.store.state.error, len(desk.store.state.steps)) == ("its host died", 1)
     assert await desk.code(Act(command_id="command-2", action=Click(x=1, y=1), thought="t")) == "machine_gone"
+
+
+async def test_a_machine_that_is_lost_while_it_is_prepared_is_replaced(desk: Desk) -> None:
+    lost = desk.sandbox
+    lost.crash()
+    desk.start()
+    await desk.until(lambda: desk.token == 1)
+    desk.sandbox = FakeSandbox("desktop", width=320, height=240)
+    await desk.ready()
+    assert (desk.store.state.status, desk.store.state.error) == ("running", "")
+
+
+async def test_an_episode_whose_every_machine_is_lost_fails(desk: Desk) -> None:
+    desk.sandbox.crash()
+    desk.start()
+    await desk.until(lambda: desk.store.state.status == "failed")
+    assert desk.token == MACHINES
